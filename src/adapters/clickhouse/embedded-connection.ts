@@ -1,0 +1,96 @@
+import { Readable } from 'node:stream'
+import { formatQueryParams } from '@clickhouse/client-common'
+import {
+  createChdbConnection,
+  type ChdbConnection,
+  type ConnBaseQueryParams,
+  type ConnCommandResult,
+  type Connection,
+  type ConnExecParams,
+  type ConnExecResult,
+  type ConnInsertParams,
+  type ConnInsertResult,
+  type ConnPingParams,
+  type ConnPingResult,
+  type ConnQueryResult,
+} from 'chdb/connection'
+
+/**
+ * The in-process engine as a connection of the ClickHouse client, with two things changed.
+ *
+ * Parameters are set on this connection before the statement. The binding's own parameters go through one queue
+ * for the whole process, so that a slow read on one connection would hold up every other.
+ *
+ * `exec` streams: the binding's own buffers the whole answer.
+ */
+export class EmbeddedConnection implements Connection<Readable> {
+  readonly #chdb: ChdbConnection
+
+  constructor(directory: string) {
+    this.#chdb = createChdbConnection({ path: directory })
+  }
+
+  query(params: ConnBaseQueryParams): Promise<ConnQueryResult<Readable>> {
+    return this.#chdb.query(bound(params))
+  }
+
+  command(params: ConnBaseQueryParams): Promise<ConnCommandResult> {
+    return this.#chdb.command(bound(params))
+  }
+
+  insert(params: ConnInsertParams<Readable>): Promise<ConnInsertResult> {
+    return this.#chdb.insert(params)
+  }
+
+  async exec(params: ConnExecParams<Readable>): Promise<ConnExecResult<Readable>> {
+    if (params.values !== undefined) return this.#chdb.exec(params)
+    const set = settingsOf(params)
+    if (set.length > 0) await this.#chdb.chdb.queryAsync(set.join('; '))
+    const chunks = this.#chdb.chdb.queryStream(params.query)[Symbol.asyncIterator]()
+    const first = await chunks.next()
+    const stream = Readable.from(bytesOf(first, chunks), { objectMode: false })
+    return { stream, query_id: params.query_id ?? '', response_headers: {}, http_status_code: 200 }
+  }
+
+  ping(params: ConnPingParams): Promise<ConnPingResult> {
+    return this.#chdb.ping(params)
+  }
+
+  close(): Promise<void> {
+    return this.#chdb.close()
+  }
+}
+
+interface Chunk {
+  raw(): Uint8Array
+}
+
+/** The first chunk is fetched before the answer is given, so that a refused statement fails there. */
+async function* bytesOf(first: IteratorResult<Chunk>, rest: AsyncIterator<Chunk>): AsyncGenerator<Buffer> {
+  try {
+    for (let next = first; next.done !== true; next = await rest.next()) {
+      const bytes = next.value.raw()
+      yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    }
+  } finally {
+    await rest.return?.()
+  }
+}
+
+const bound = (params: ConnBaseQueryParams): ConnBaseQueryParams => {
+  const { query_params: _set, ...unbound } = params
+  const set = settingsOf(params)
+  return set.length === 0 ? unbound : { ...unbound, query: `${set.join('; ')}; ${params.query}` }
+}
+
+const settingsOf = ({ query_params }: ConnBaseQueryParams): string[] =>
+  Object.entries(query_params ?? {}).map(
+    ([name, value]) => `SET param_${identifier(name)} = ${literal(formatQueryParams({ value }))}`,
+  )
+
+const identifier = (name: string): string => {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Error('a parameter name must be an identifier')
+  return name
+}
+
+const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

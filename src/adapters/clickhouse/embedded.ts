@@ -1,0 +1,40 @@
+import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
+import type { ClickHouse } from '../../domain/ports/clickhouse.js'
+import { portsOf } from './client.js'
+import { EmbeddedConnection } from './embedded-connection.js'
+import { poolOf } from './pool.js'
+import { readLimits } from './read-limits.js'
+
+const READERS = 3
+
+/**
+ * The ClickHouse engine in this process, over a data directory of its own. One engine a process: a second directory
+ * is refused while one is open. A connection runs one statement at a time, so the projector has its own and reads
+ * share a few.
+ */
+export const openEmbeddedClickHouse = async (
+  directory: string,
+  database = 'tallytree',
+): Promise<ClickHouse> => {
+  const connect = () => createClient({ connection: asConnection(new EmbeddedConnection(directory)) })
+  const writing = connect()
+  await writing.command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
+  const reading = Array.from({ length: READERS }, connect)
+  const all = [writing, ...reading]
+  for (const client of all) await client.command({ query: `USE ${database}` })
+  for (const client of reading)
+    for (const [name, value] of Object.entries(readLimits))
+      await client.command({ query: `SET ${name} = ${value}` })
+  for (const client of all) await client.command({ query: 'SET output_format_json_quote_64bit_integers = 0' })
+  return {
+    writer: portsOf(writing),
+    reader: poolOf(reading.map(portsOf)),
+    close: async () => {
+      for (const client of all) await client.close()
+    },
+  }
+}
+
+/** The engine's binding and the client each carry a copy of the same interface. */
+const asConnection = (connection: EmbeddedConnection) =>
+  connection as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>

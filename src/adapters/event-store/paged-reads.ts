@@ -1,0 +1,90 @@
+import { setImmediate } from 'node:timers/promises'
+import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { CommitSignal } from './commit-signal.js'
+
+export interface Page {
+  readonly events: readonly RecordedEvent[]
+  /** Whether these were the last events when the page was read. */
+  readonly atEnd: boolean
+}
+
+export interface StreamRange {
+  /** Inclusive in the direction of reading; from the first event, or backwards from the last, when absent. */
+  readonly from: bigint | undefined
+  readonly backwards: boolean
+}
+
+/** Where pages come from. A page holds at most `limit` events, and less when they are large. */
+export interface Pages {
+  ofLog(after: Position, limit: number): Page
+  ofStream(stream: string, range: StreamRange, limit: number): Page
+}
+
+const PAGE_EVENTS = 500
+
+const pageSize = (left: number) => Math.min(left, PAGE_EVENTS)
+
+/**
+ * The reading half of an event store, over pages. Between full pages the event loop gets a turn, so that
+ * a long catch-up does not hold up the service. A subscription pages as a reader does and waits only when it
+ * was at the end: there is no seam between catching up and live, and no queue that a slow consumer could fill.
+ */
+export const pagedReads = (
+  pages: Pages,
+  commits: CommitSignal,
+): Pick<EventStore, 'readStream' | 'readAll' | 'subscribeAll'> => ({
+  readStream: async function* (stream, options = {}) {
+    const backwards = options.backwards ?? false
+    let from = options.from
+    let left = options.limit ?? Infinity
+    while (left > 0) {
+      const page = pages.ofStream(stream, { from, backwards }, pageSize(left))
+      for (const event of page.events) {
+        from = event.revision + (backwards ? -1n : 1n)
+        yield event
+      }
+      left -= page.events.length
+      if (page.atEnd) return
+      await setImmediate()
+    }
+  },
+
+  readAll: async function* (options = {}) {
+    let after = options.after ?? 0n
+    let left = options.limit ?? Infinity
+    while (left > 0) {
+      const page = pages.ofLog(after, pageSize(left))
+      for (const event of page.events) {
+        after = event.position
+        yield event
+      }
+      left -= page.events.length
+      if (page.atEnd) return
+      await setImmediate()
+    }
+  },
+
+  subscribeAll: async function* ({ after: start = 0n, signal } = {}) {
+    let after = start
+    let saidCaughtUp = false
+    const isOver = () => commits.isClosed() || signal?.aborted === true
+    while (!isOver()) {
+      const seen = commits.count()
+      const page = pages.ofLog(after, PAGE_EVENTS)
+      for (const event of page.events) {
+        if (isOver()) return
+        after = event.position
+        yield { kind: 'event', event }
+      }
+      if (!page.atEnd) {
+        await setImmediate()
+        continue
+      }
+      if (!saidCaughtUp && !isOver()) {
+        saidCaughtUp = true
+        yield { kind: 'caughtUp' }
+      }
+      await commits.after(seen, signal)
+    }
+  },
+})

@@ -1,0 +1,70 @@
+import type { NewEvent } from '../../domain/ports/event-store.js'
+import { EventTooLarge, InvalidAppend, MAX_APPEND_BYTES } from '../../domain/ports/event-store-errors.js'
+import { isJsonObject } from '../../domain/json/json.js'
+
+export interface SerialisedEvent {
+  readonly id: string
+  readonly type: string
+  readonly data: string
+  readonly metadata: string
+}
+
+export interface SerialisedAppend {
+  readonly events: readonly SerialisedEvent[]
+  /** UTF-8 bytes of all data and metadata. */
+  readonly bytes: number
+}
+
+// JSON.stringify drops functions and symbols without a word; what is appended must be what is read.
+const holdsOnlyJson = (value: unknown): boolean => {
+  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return false
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(holdsOnlyJson)
+  for (const key in value) if (!holdsOnlyJson(value[key as keyof typeof value])) return false
+  return true
+}
+
+const toJson = (value: unknown, what: string): string => {
+  try {
+    // `toJSON` may answer undefined, whatever the types say.
+    const json = isJsonObject(value) && holdsOnlyJson(value) && (JSON.stringify(value) as string | undefined)
+    if (json) return json
+  } catch (cause) {
+    throw new InvalidAppend(`${what} cannot be written as JSON`, { cause })
+  }
+  throw new InvalidAppend(`${what} is not a JSON object`)
+}
+
+// Lone surrogates inside data are escaped by JSON; a name that has them would be stored as another name.
+const requireWellFormed = (...names: readonly string[]) => {
+  for (const name of names) if (!name.isWellFormed()) throw new InvalidAppend('a name has lone surrogates')
+}
+
+const serialiseEvent = ({ id, type, data, metadata }: NewEvent): SerialisedEvent => {
+  requireWellFormed(id, type)
+  return {
+    id,
+    type,
+    data: toJson(data, `the data of ${type}`),
+    metadata: toJson(metadata, `the metadata of ${type}`),
+  }
+}
+
+/**
+ * The events as they are stored.
+ *
+ * @throws InvalidAppend for no events, an id given twice, or anything JSON cannot hold
+ * @throws EventTooLarge over MAX_APPEND_BYTES
+ */
+export const serialise = (stream: string, events: readonly NewEvent[]): SerialisedAppend => {
+  if (events.length === 0) throw new InvalidAppend('an append needs at least one event')
+  requireWellFormed(stream)
+  if (events.length > 1 && new Set(events.map((event) => event.id)).size < events.length)
+    throw new InvalidAppend('an append holds the same event id twice')
+  const serialised = events.map(serialiseEvent)
+  let bytes = 0
+  for (const { data, metadata } of serialised) bytes += Buffer.byteLength(data) + Buffer.byteLength(metadata)
+  if (bytes > MAX_APPEND_BYTES)
+    throw new EventTooLarge(`an append of ${bytes} bytes is over the limit of ${MAX_APPEND_BYTES}`)
+  return { events: serialised, bytes }
+}

@@ -1,0 +1,70 @@
+import Database from 'better-sqlite3'
+import type { Appended, Expected } from '../../../domain/ports/event-store.js'
+import { ConcurrencyConflict } from '../../../domain/ports/event-store-errors.js'
+import { conflict, isMet } from '../expectation.js'
+import type { SerialisedEvent } from '../serialise.js'
+import { earlierAppend } from './earlier-append.js'
+import type { Stream, StreamIndex } from './stream-index.js'
+
+export interface Append {
+  readonly stream: string
+  readonly expected: Expected
+  readonly events: readonly SerialisedEvent[]
+}
+
+/** Writes one append inside a running transaction: whole, or not at all and answers the conflict. */
+export interface AppendWriter {
+  write(append: Append, recordedAt: number): Appended | ConcurrencyConflict
+  /** The position of the last event written. */
+  head(): number
+  /** To be called after a rollback, with the head at the transaction's begin. */
+  rewind(head: number): void
+}
+
+export const appendWriter = (db: Database.Database, streams: StreamIndex): AppendWriter => {
+  const insert = db.prepare<[number, number, number, string, string, string, string, number]>(
+    'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const deleteAfter = db.prepare<[number]>('DELETE FROM events WHERE position > ?')
+  const findEarlier = earlierAppend(db)
+  let head = db.prepare<[], number>('SELECT coalesce(max(position), 0) FROM events').pluck().get() ?? 0
+
+  /** False when the stream has one of the ids already. */
+  const insertAll = (stream: Stream, events: readonly SerialisedEvent[], recordedAt: number): boolean => {
+    const before = head
+    let revision = stream.last
+    try {
+      for (const { id, type, data, metadata } of events) {
+        insert.run(head + 1, stream.sid, revision + 1, id, type, data, metadata, recordedAt)
+        head += 1
+        revision += 1
+      }
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      deleteAfter.run(before)
+      head = before
+      return false
+    }
+    stream.last = revision
+    return true
+  }
+
+  return {
+    write: ({ stream: name, expected, events }, recordedAt) => {
+      const mayBeNew = expected === 'none' || expected === 'any'
+      const stream = mayBeNew ? streams.findOrCreate(name) : streams.find(name)
+      if (stream === undefined) return conflict(name, expected, -1)
+      if (isMet(expected, stream.last) && insertAll(stream, events, recordedAt))
+        return { revision: BigInt(stream.last), position: BigInt(head) }
+      return findEarlier(stream, expected, events) ?? conflict(name, expected, stream.last)
+    },
+    head: () => head,
+    rewind: (to) => {
+      head = to
+      streams.forget()
+    },
+  }
+}
+
+const isUniqueViolation = (error: unknown) =>
+  error instanceof Database.SqliteError && error.code === 'SQLITE_CONSTRAINT_UNIQUE'

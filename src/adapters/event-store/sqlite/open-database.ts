@@ -1,0 +1,58 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { ensureSchema } from './schema.js'
+
+export interface OpenDatabase {
+  readonly db: Database.Database
+  readonly close: () => void
+}
+
+const pidFile = (path: string) => `${path}.pid`
+
+/**
+ * Opens the file for this process alone. The lock is SQLite's own on the file, so that it ends with the
+ * process however that ends; the process id beside it serves the error message only.
+ *
+ * @throws StoreUnavailable when another process, or this one, has the file open
+ */
+export const openDatabase = (path: string): OpenDatabase => {
+  mkdirSync(dirname(path), { recursive: true })
+  const db = new Database(path, { timeout: 0 })
+  try {
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('page_size = 8192')
+    db.pragma('journal_mode = WAL')
+    // With less, an acknowledged append could be lost at a loss of power.
+    db.pragma('synchronous = FULL')
+    db.pragma('cache_size = -65536')
+    db.transaction(() => ensureSchema(db)).immediate()
+    writeFileSync(pidFile(path), String(process.pid))
+  } catch (cause) {
+    db.close()
+    throw isBusy(cause) ? new StoreUnavailable(refusal(path), { cause }) : cause
+  }
+  return {
+    db,
+    close: () => {
+      rmSync(pidFile(path), { force: true })
+      db.close()
+    },
+  }
+}
+
+const isBusy = (error: unknown) =>
+  error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/u.test(error.code)
+
+const refusal = (path: string) =>
+  `another Tallytree process (${writerOf(path)}) already writes to ${path}; ` +
+  'stop it or use another TALLYTREE_DATA_DIR'
+
+const writerOf = (path: string) => {
+  try {
+    return `pid ${readFileSync(pidFile(path), 'utf8')}`
+  } catch {
+    return 'pid unknown'
+  }
+}

@@ -1,0 +1,71 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { RecordedEvent } from '../../../domain/ports/event-store.js'
+import type { Page, Pages } from '../paged-reads.js'
+import type { StreamIndex } from './stream-index.js'
+
+type Row = readonly [
+  position: number,
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  data: string,
+  metadata: string,
+  recordedAt: number,
+]
+
+/** Characters after which a page ends early: some events are large, and a page is read without a pause. */
+const PAGE_CHARACTERS = 1_048_576
+
+const EMPTY: Page = { events: [], atEnd: true }
+
+export const readPages = (db: Database, streams: StreamIndex): Pages => {
+  const select = (conditionAndOrder: string) =>
+    db
+      .prepare<[number, number] | [number, number, number], Row>(
+        `SELECT position, name, revision, id, type, data, metadata, recorded_at
+         FROM events CROSS JOIN streams USING (sid)
+         WHERE ${conditionAndOrder} LIMIT ?`,
+      )
+      .raw()
+  const ofLog = select('position > ? ORDER BY position')
+  const forwards = select('sid = ? AND revision >= ? ORDER BY revision')
+  const backwards = select('sid = ? AND revision <= ? ORDER BY revision DESC')
+
+  return {
+    ofLog: (after, limit) => readPage(ofLog, [Number(after), limit], limit),
+    ofStream: (name, range, limit) => {
+      const stream = streams.find(name)
+      if (stream === undefined) return EMPTY
+      return range.backwards
+        ? readPage(backwards, [stream.sid, Number(range.from ?? stream.last), limit], limit)
+        : readPage(forwards, [stream.sid, Number(range.from ?? 0n), limit], limit)
+    },
+  }
+}
+
+const readPage = <Parameters extends unknown[]>(
+  statement: Statement<Parameters, Row>,
+  parameters: Parameters,
+  limit: number,
+): Page => {
+  const events: RecordedEvent[] = []
+  let characters = 0
+  for (const row of statement.iterate(...parameters)) {
+    events.push(toEvent(row))
+    characters += row[5].length + row[6].length
+    if (characters > PAGE_CHARACTERS) return { events, atEnd: false }
+  }
+  return { events, atEnd: events.length < limit }
+}
+
+const toEvent = ([position, stream, revision, id, type, data, metadata, recordedAt]: Row): RecordedEvent => ({
+  id,
+  type,
+  data: JSON.parse(data) as RecordedEvent['data'],
+  metadata: JSON.parse(metadata) as RecordedEvent['metadata'],
+  stream,
+  revision: BigInt(revision),
+  position: BigInt(position),
+  recordedAt: new Date(recordedAt),
+})

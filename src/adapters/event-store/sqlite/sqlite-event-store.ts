@@ -1,0 +1,59 @@
+import type { EventStore } from '../../../domain/ports/event-store.js'
+import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { commitSignal } from '../commit-signal.js'
+import { pagedReads, type Pages } from '../paged-reads.js'
+import { serialise } from '../serialise.js'
+import { appendWriter } from './append-writer.js'
+import { groupCommit } from './group-commit.js'
+import { openDatabase, type OpenDatabase } from './open-database.js'
+import { readPages } from './read-pages.js'
+import { streamIndex } from './stream-index.js'
+
+/**
+ * The log in one SQLite file, written by this process alone. It works on the main thread: a commit takes less
+ * than the way to a worker and back. The outcome of an append is always known, so `timeoutMs` is not needed.
+ *
+ * @throws StoreUnavailable when another process writes to the file
+ */
+export const openSqliteEventStore = (path: string): EventStore => sqliteEventStoreOn(openDatabase(path))
+
+export const sqliteEventStoreOn = ({ db, close }: OpenDatabase): EventStore => {
+  const commits = commitSignal()
+  const streams = streamIndex(db)
+  const writer = appendWriter(db, streams)
+  const group = groupCommit(db, writer, commits)
+
+  const requireOpen = () => {
+    if (commits.isClosed()) throw new StoreUnavailable('the event store is closed')
+  }
+
+  const whileOpen = (pages: Pages): Pages => ({
+    ofLog: (...range) => {
+      requireOpen()
+      return pages.ofLog(...range)
+    },
+    ofStream: (...range) => {
+      requireOpen()
+      return pages.ofStream(...range)
+    },
+  })
+
+  return {
+    append: (stream, expected, events) =>
+      new Promise((resolve, reject) => {
+        requireOpen()
+        group.queue({ stream, expected, ...serialise(stream, events), resolve, reject })
+      }),
+    ...pagedReads(whileOpen(readPages(db, streams)), commits),
+    head: async () => {
+      requireOpen()
+      return BigInt(writer.head())
+    },
+    close: async () => {
+      if (commits.isClosed()) return
+      group.flush()
+      commits.close()
+      close()
+    },
+  }
+}

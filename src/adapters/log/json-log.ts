@@ -1,0 +1,10 @@
+import type { JsonObject } from '../../domain/json/json.js'
+import type { Log } from '../../domain/ports/log.js'
+
+/** One line of JSON an event, to a stream. */
+export const jsonLog = (out: NodeJS.WritableStream): Log => {
+  const write = (level: string) => (event: string, fields?: JsonObject) => {
+    out.write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields })}\n`)
+  }
+  return { info: write('info'), warn: write('warn'), error: write('error') }
+}

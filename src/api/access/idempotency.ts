@@ -1,0 +1,24 @@
+import { utf8Bytes } from '../../domain/codec/text.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { invalid } from '../failure.js'
+
+const MAX_BYTES = 255
+
+/** The id of a new thing: the same for a user's repeat with the same `Idempotency-Key`, otherwise a new one. */
+export const repeatableId = (
+  { ids, sha256 }: Pick<Ports, 'ids' | 'sha256'>,
+  user: string,
+  idempotencyKey: string | string[] | undefined,
+): string => {
+  if (idempotencyKey === undefined) return ids.next()
+  const text = String(idempotencyKey)
+  if (text === '' || utf8Bytes(text) > MAX_BYTES)
+    throw invalid([
+      {
+        loc: ['header', 'Idempotency-Key'],
+        type: 'value_error',
+        msg: `String should have 1 to ${MAX_BYTES} bytes`,
+      },
+    ])
+  return sha256(`${user}\n${text}`).slice(0, 32)
+}

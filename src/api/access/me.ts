@@ -1,0 +1,25 @@
+import { userName } from '../../domain/access/events.js'
+import { membershipsOf } from '../../domain/access/look-ups.js'
+import { role } from '../../domain/access/roles.js'
+import { arrayOf } from '../../domain/codec/containers.js'
+import { boolean } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { teamName } from '../../domain/ids.js'
+import type { Access } from '../auth/access.js'
+import { route, type AnyRoute } from '../route.js'
+
+const membership = open('Membership', { required: { team: teamName, roles: arrayOf(role) } })
+const me = open('Me', {
+  required: { user: userName, administrator: boolean, teams: arrayOf(membership) },
+})
+
+export const showMe = (access: Pick<Access, 'directory'>): AnyRoute =>
+  route({
+    method: 'get',
+    path: '/api/users/me',
+    summary: 'Whom the API key stands for, with teams and roles.',
+    answer: { schema: me.schema },
+    handle: async ({ principal: { userId: user, administrator } }) => ({
+      body: { user, administrator, teams: [...membershipsOf(access.directory(), user)] },
+    }),
+  })

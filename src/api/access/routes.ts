@@ -1,0 +1,20 @@
+import type { Access } from '../auth/access.js'
+import type { KeyPorts } from '../auth/new-key.js'
+import type { AnyRoute } from '../route.js'
+import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.js'
+import { showMe } from './me.js'
+import { addMember, listMembers, removeMember } from './members.js'
+import { createTeam, listTeams } from './teams.js'
+
+/** Teams, members and API keys (design 7, "access"). */
+export const accessRoutes = (ports: KeyPorts, access: Access): readonly AnyRoute[] => [
+  createTeam(access),
+  listTeams(access),
+  listMembers(access),
+  addMember(ports, access),
+  removeMember(access),
+  showMe(access),
+  listApiKeys(access),
+  createApiKey(ports, access),
+  revokeApiKey(access),
+]

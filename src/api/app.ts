@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto'
+import Router from '@koa/router'
+import Koa, { type Context, type Next } from 'koa'
+import type { Log } from '../domain/ports/log.js'
+import { respondFailure } from './http/respond.js'
+import { serve, type Authenticating } from './http/serve.js'
+import type { AnyRoute } from './route.js'
+
+/** The HTTP application: every route, also under the prefix `/traces`, where the SDKs look for it. */
+export const createApp = (authenticating: Authenticating, routes: readonly AnyRoute[], log: Log): Koa => {
+  const router = new Router()
+  for (const route of routes) router[route.method](route.path, serve(authenticating, route))
+  const app = new Koa()
+  app.use(answerEverything(log))
+  app.use(withoutPrefix)
+  app.use(router.routes())
+  app.use(answerUnrouted)
+  app.on('error', () => undefined)
+  return app
+}
+
+/** Names the request, and turns whatever goes wrong into an answer. */
+const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
+  const requestId = randomUUID()
+  ctx.set('x-request-id', requestId)
+  try {
+    await next()
+  } catch (error) {
+    if (respondFailure(ctx, error)) return
+    const { name, stack } = error instanceof Error ? error : { name: typeof error, stack: undefined }
+    log.error('request.failed', { requestId, method: ctx.method, path: ctx.path, name, at: framesOf(stack) })
+  }
+}
+
+/** Where it happened; the first line of a stack may quote what was received. */
+const framesOf = (stack: string | undefined): string[] =>
+  (stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 8)
+    .map((line) => line.trim())
+
+const PREFIX = '/traces'
+
+const withoutPrefix = (ctx: Context, next: Next) => {
+  if (ctx.path.startsWith(`${PREFIX}/`)) ctx.path = ctx.path.slice(PREFIX.length)
+  return next()
+}
+
+const answerUnrouted = (ctx: Context) => {
+  ctx.status = 404
+  ctx.body = { reason: 'There is no such endpoint. GET /openapi.json lists them all.' }
+}

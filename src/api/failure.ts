@@ -1,0 +1,43 @@
+import type { JsonObject } from '../domain/json/json.js'
+import type { Problem } from '../domain/codec/problem.js'
+
+/** Why a request was not served. Thrown by routes; `respond.ts` turns each kind into its status and body. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  constructor(
+    readonly kind: FailureKind,
+    readonly reason: string,
+    readonly details: FailureDetails = {},
+  ) {
+    super(reason)
+  }
+}
+
+export type FailureKind =
+  | 'bad-request'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not-found'
+  | 'conflict'
+  | 'too-large'
+  | 'invalid'
+  | 'overloaded'
+  | 'not-yet-readable'
+  | 'too-slow'
+  | 'too-costly'
+
+interface FailureDetails {
+  /** For `invalid`: where and what, with `loc` from the request's root (`body`, `query`, `path`). */
+  readonly problems?: readonly Problem[]
+  /** Further members of the answer's body. */
+  readonly body?: JsonObject
+  /** Seconds after which another try makes sense. */
+  readonly retryAfter?: number
+}
+
+export const invalid = (problems: readonly Problem[]): Failure =>
+  new Failure('invalid', 'The request is not valid.', { problems })
+
+/** A single problem at a place in the body. */
+export const invalidField = (loc: readonly (string | number)[], type: string, msg: string): Failure =>
+  invalid([{ loc: ['body', ...loc], type, msg }])

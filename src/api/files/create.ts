@@ -1,0 +1,58 @@
+import { string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { execute } from '../../domain/execute.js'
+import { fileDecider } from '../../domain/file/decider.js'
+import { fileStream } from '../../domain/file/events.js'
+import { projectId } from '../../domain/ids.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { weaveDigest } from '../../domain/weave-digest.js'
+import { invalidField } from '../failure.js'
+import { requireWriting, type Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { readUpload, type Upload } from './read-upload.js'
+
+export interface Files {
+  readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>
+  readonly teams: Teams
+  readonly reading: Reading
+}
+
+/** `/file/create`, and under its newer name `/files/create`: a file by its content (facts: tracing API 6.2). */
+export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
+  const create = async ({ headers, stream, principal, cause }: Asked<undefined>) => {
+    const upload = await readUpload(ports.blobs, headers, stream)
+    const { project_id, file } = complete(upload)
+    await requireWriting(teams, principal, project_id, cause)
+    const digest = weaveDigest(file.digest)
+    const stored = { project_id, digest, blob: file.digest, size: file.size, wb_user_id: principal.userId }
+    const { position } = await execute(ports)(
+      fileDecider,
+      fileStream(project_id, digest),
+      [{ type: 'StoreFile', file: stored }],
+      cause,
+      { assumeNew: true },
+    )
+    reading.acknowledged(project_id, position)
+    return { body: { digest }, position }
+  }
+
+  return ['/file/create', '/files/create'].map((path) =>
+    route({
+      method: 'post',
+      path,
+      summary: 'Store a file: a multipart form with the parts project_id and file.',
+      answer: open('FileCreateResponse', { required: { digest: string } }),
+      handle: create,
+    }),
+  )
+}
+
+const complete = ({ fields, file }: Upload) => {
+  const project_id = fields.get('project_id')
+  if (project_id === undefined) throw invalidField(['project_id'], 'missing', 'Field required')
+  if (!projectId.is(project_id))
+    throw invalidField(['project_id'], 'string_pattern_mismatch', "String should be 'entity/project'")
+  if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
+  return { project_id, file }
+}

@@ -1,0 +1,69 @@
+import type { Context } from 'koa'
+import { ReadTooExpensive, TooManyReads, ClickHouseUnavailable } from '../../domain/ports/clickhouse.js'
+import {
+  AppendOutcomeUnknown,
+  EventTooLarge,
+  StoreUnavailable,
+} from '../../domain/ports/event-store-errors.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import { Failure, type FailureKind } from '../failure.js'
+import type { Answer } from '../route.js'
+
+const STATUS: Readonly<Record<FailureKind, number>> = {
+  'bad-request': 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  conflict: 409,
+  'too-large': 413,
+  invalid: 422,
+  'too-costly': 502,
+  overloaded: 503,
+  'not-yet-readable': 503,
+  'too-slow': 504,
+}
+
+export const respond = (ctx: Context, { status = 200, body, type, headers, position }: Answer): void => {
+  ctx.status = status
+  ctx.body = body
+  if (type !== undefined) ctx.type = type
+  if (headers !== undefined) ctx.set({ ...headers })
+  if (position !== undefined) ctx.set('Tallytree-Position', String(position))
+}
+
+/** Answers a failure; false for an error that nobody foresaw, which is then a 500. */
+export const respondFailure = (ctx: Context, error: unknown): boolean => {
+  const failure = failureOf(error)
+  ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
+  ctx.body = failure === undefined ? { reason: 'Internal server error' } : bodyOf(failure)
+  if (failure?.details.retryAfter !== undefined) ctx.set('Retry-After', String(failure.details.retryAfter))
+  if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
+  return failure !== undefined
+}
+
+const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>
+  kind === 'invalid'
+    ? { detail: (details.problems ?? []).map((problem) => ({ ...problem })) }
+    : { reason, ...details.body }
+
+const failureOf = (error: unknown): Failure | undefined => {
+  if (error instanceof Failure) return error
+  if (error instanceof EventTooLarge)
+    return new Failure(
+      'too-large',
+      'What this request would record is too large for one event. Send less at once.',
+    )
+  if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
+    return new Failure('overloaded', 'The event store does not accept writes now. Try again.', {
+      retryAfter: 1,
+    })
+  if (error instanceof ClickHouseUnavailable)
+    return new Failure('overloaded', 'Reads are not possible now. Try again.', { retryAfter: 1 })
+  if (error instanceof TooManyReads)
+    return new Failure('overloaded', 'Too many reads are waiting. Try again.', { retryAfter: 1 })
+  if (error instanceof ReadTooExpensive)
+    return error.limit === 'time'
+      ? new Failure('too-slow', 'The read took too long. Ask for less, with a narrower filter.')
+      : new Failure('too-costly', 'The read needs too much memory. Ask for less, with a narrower filter.')
+  return undefined
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Context } from 'koa'
+import { decode } from '../../domain/codec/codec.js'
+import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
+import { wellFormed } from '../../domain/json/well-formed.js'
+import { Failure, invalid, invalidField } from '../failure.js'
+import type { Principal } from '../principal.js'
+import { readJson } from './read-json.js'
+import { respond } from './respond.js'
+import type { AnyRoute } from '../route.js'
+
+export interface Authenticating {
+  readonly authenticate: (authorization: string | undefined) => Principal | undefined
+}
+
+const NOBODY: Principal = { userId: '', keyId: '', administrator: false, teams: [] }
+
+/** A route as a Koa handler: authenticate, decode, handle, respond. */
+export const serve = (authenticating: Authenticating, route: AnyRoute) => {
+  const decodeBody = route.body === undefined ? undefined : decode(route.body)
+  return async (ctx: Context): Promise<void> => {
+    const principal = route.access === 'open' ? NOBODY : principalOf(authenticating, ctx)
+    const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
+    const requestId = ctx.response.get('x-request-id') || randomUUID()
+    const answer = await route.handle({
+      body,
+      params: (ctx.params ?? {}) as Record<string, string>,
+      query: ctx.query,
+      headers: ctx.req.headers,
+      principal,
+      cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
+      stream: ctx.req,
+    })
+    respond(ctx, answer)
+  }
+}
+
+const principalOf = ({ authenticate }: Authenticating, ctx: Context): Principal => {
+  const principal = authenticate(ctx.req.headers.authorization)
+  if (principal !== undefined) return principal
+  throw new Failure(
+    'unauthenticated',
+    'A valid API key is needed: send it as the password of Basic authentication (any user name), or as ' +
+      '"Authorization: Bearer <key>". An administrator makes keys at POST /api/teams/{team}/members.',
+  )
+}
+
+const bodyOf = async (
+  ctx: Context,
+  route: AnyRoute,
+  decodeBody: ReturnType<typeof decode>,
+): Promise<unknown> => {
+  const { value, mayBeIllFormed } = await readJson(ctx.req)
+  if (route.elementwise === true) return { value, mayBeIllFormed }
+  if (deeperThan(value, MAX_DEPTH))
+    throw invalidField([], 'recursion_depth', `Input should nest at most ${MAX_DEPTH} levels deep`)
+  const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)
+  if (E.isRight(decoded)) return decoded.right
+  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['body', ...problem.loc] })))
+}

@@ -1,0 +1,28 @@
+import { entityOf } from '../../domain/ids.js'
+import type { Cause } from '../../domain/event.js'
+import { Failure } from '../failure.js'
+import type { Principal } from '../principal.js'
+
+/** What routes need to know of teams; `ensureTeam` makes a team that the administrator names for the first time. */
+export interface Teams {
+  readonly mayUse: (principal: Principal, entity: string) => boolean
+  readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
+}
+
+/** The same answer for a project of another team and for none at all. */
+export const noSuchProject = (): Failure =>
+  new Failure('not-found', 'Project not found, or the API key has no access to its team.')
+
+export const requireReading = ({ mayUse }: Teams, principal: Principal, projectId: string): void => {
+  if (!mayUse(principal, entityOf(projectId))) throw noSuchProject()
+}
+
+export const requireWriting = async (
+  teams: Teams,
+  principal: Principal,
+  projectId: string,
+  cause: Cause,
+): Promise<void> => {
+  requireReading(teams, principal, projectId)
+  await teams.ensureTeam(principal, entityOf(projectId), cause)
+}

@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Position } from '../domain/ports/event-store.js'
+import { Failure, invalid } from './failure.js'
+
+/** The part of a projector that readers see. */
+export interface Readable {
+  reached(): Position
+  waitFor(position: Position, timeoutMs: number): Promise<boolean>
+}
+
+/** Read your writes: what this process has acknowledged for a project, it lets no reader miss. */
+export interface Reading {
+  /** Notes that a write of a project was acknowledged at a position. */
+  readonly acknowledged: (projectId: string, position: Position | undefined) => void
+  /** Waits until the project's acknowledged writes can be read; answers the position that reads then speak of. */
+  readonly ready: (projectId: string, headers: IncomingHttpHeaders) => Promise<Position>
+}
+
+const WAIT_MS = 2000
+const MAX_PROJECTS = 10_000
+
+/** `head` is the log's head at start: what an earlier process acknowledged counts too. */
+export const readingFrom = (projector: Readable, head: Position): Reading => {
+  const acknowledged = new Map<string, Position>()
+  let otherwise = head
+
+  return {
+    acknowledged(projectId, position) {
+      if (position === undefined || position <= (acknowledged.get(projectId) ?? otherwise)) return
+      acknowledged.delete(projectId)
+      acknowledged.set(projectId, position)
+      if (acknowledged.size <= MAX_PROJECTS) return
+      const [oldest] = acknowledged
+      if (oldest === undefined) return
+      acknowledged.delete(oldest[0])
+      if (oldest[1] > otherwise) otherwise = oldest[1]
+    },
+
+    async ready(projectId, headers) {
+      const own = acknowledged.get(projectId) ?? otherwise
+      const asked = minPosition(headers)
+      const needed = asked > own ? asked : own
+      if (stale(headers) || (await projector.waitFor(needed, WAIT_MS))) return projector.reached()
+      throw new Failure(
+        'not-yet-readable',
+        'What was written last cannot be read yet. Try again, or send "Tallytree-Stale: allow" for the state so far.',
+        { retryAfter: 1 },
+      )
+    },
+  }
+}
+
+const minPosition = (headers: IncomingHttpHeaders): Position => {
+  const text = headers['tallytree-min-position']
+  if (text === undefined) return 0n
+  if (typeof text === 'string' && /^\d{1,19}$/.test(text)) return BigInt(text)
+  throw invalid([
+    {
+      loc: ['header', 'Tallytree-Min-Position'],
+      type: 'int_parsing',
+      msg: 'Input should be a log position in decimal digits',
+    },
+  ])
+}
+
+const stale = (headers: IncomingHttpHeaders): boolean => headers['tallytree-stale'] === 'allow'

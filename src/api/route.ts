@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { AnyCodec, Codec, JsonSchema } from '../domain/codec/codec.js'
+import type { Cause } from '../domain/event.js'
+import type { Position } from '../domain/ports/event-store.js'
+import type { Principal } from './principal.js'
+
+/** A decoded request. */
+export interface Asked<Body> {
+  readonly body: Body
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: IncomingHttpHeaders
+  readonly principal: Principal
+  readonly cause: Cause
+  /** The body as it came, for routes without a JSON body. */
+  readonly stream: Readable
+}
+
+export interface Answer {
+  readonly status?: number
+  /** An object is written as JSON, a string or a stream as it is. */
+  readonly body: unknown
+  readonly type?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The log position the answer speaks of, sent as `Tallytree-Position`. */
+  readonly position?: Position | undefined
+}
+
+export interface Route<Body = unknown> {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** In the router's form, `/v2/:entity/:project/call/start`. */
+  readonly path: string
+  /** One sentence for the API description. */
+  readonly summary: string
+  /** Open routes need no key. */
+  readonly access?: 'open'
+  /** The JSON body; absent where the route takes none or reads the stream itself. */
+  readonly body?: Codec<Body>
+  /**
+   * The handler gets the JSON undecoded, as `RawJson`, and decodes `body` element by element, so that one odd element
+   * does not refuse its neighbours.
+   */
+  readonly elementwise?: true
+  /** What a 200 carries. */
+  readonly answer: { readonly schema: JsonSchema; readonly type?: string }
+  readonly handle: (asked: Asked<Body>) => Promise<Answer>
+}
+
+export type AnyRoute = Omit<Route, 'handle' | 'body'> & {
+  readonly body?: AnyCodec
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the body's type is tied to `body` by `route`
+  readonly handle: (asked: Asked<any>) => Promise<Answer>
+}
+
+/** Ties a route's handler to the type that its codec decodes to. */
+export const route = <Body = undefined>(description: Route<Body>): AnyRoute => description

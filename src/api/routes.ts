@@ -1,0 +1,37 @@
+import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
+import type { Ports } from '../domain/ports/ports.js'
+import type { Access } from './auth/access.js'
+import type { KeyPorts } from './auth/new-key.js'
+import { accessRoutes } from './access/routes.js'
+import { fileRoutes } from './files/create.js'
+import { objectRoutes } from './objects/create.js'
+import { projectRoutes } from './projects/settings.js'
+import type { AnyRoute } from './route.js'
+import { serviceRoutes, type Vitals } from './service/health.js'
+import { batchRoutes } from './tracing/batches.js'
+import { callReadRoutes } from './tracing/call-reads.js'
+import { changeRoutes } from './tracing/changes.js'
+import { startAndEndRoutes } from './tracing/start-and-end.js'
+import type { Tracing } from './tracing/tracing.js'
+import { usageRoutes } from './tracing/usage.js'
+
+export interface ApiParts extends Tracing, Vitals {
+  readonly ports: Ports & KeyPorts
+  readonly access: Access
+  readonly reader: ClickHouseReader
+  readonly maxTraceCalls: number
+}
+
+/** Every endpoint of the service. */
+export const allRoutes = (parts: ApiParts): readonly AnyRoute[] => [
+  ...startAndEndRoutes(parts),
+  ...batchRoutes(parts),
+  ...changeRoutes(parts),
+  ...callReadRoutes(parts),
+  ...usageRoutes(parts),
+  ...objectRoutes(parts),
+  ...fileRoutes(parts),
+  ...projectRoutes(parts),
+  ...accessRoutes(parts.ports, parts.access),
+  ...serviceRoutes(parts),
+]

@@ -1,0 +1,43 @@
+import { nullable } from '../../domain/codec/containers.js'
+import { string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { route, type AnyRoute } from '../route.js'
+
+/** What a health check looks at. */
+export interface Vitals {
+  /** Writes are accepted and access is loaded. */
+  readonly isReady: () => boolean
+  /** Events whose rows were refused and set aside. */
+  readonly quarantined: () => number
+}
+
+export const serviceRoutes = ({ isReady, quarantined }: Vitals): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/health',
+    summary: 'Whether writes are accepted.',
+    access: 'open',
+    answer: open('Health', { required: { status: string } }),
+    handle: () => Promise.resolve(healthOf(isReady(), quarantined())),
+  }),
+  route({
+    method: 'get',
+    path: '/server_info',
+    summary: 'What SDKs ask before they begin.',
+    access: 'open',
+    answer: open('ServerInfo', {
+      required: { min_required_weave_python_version: string },
+      optional: { trace_server_version: nullable(string) },
+    }),
+    handle: () =>
+      Promise.resolve({ body: { min_required_weave_python_version: '0.0.0', trace_server_version: null } }),
+  }),
+]
+
+/** All members are strings: that is how SDKs read it. */
+const healthOf = (ready: boolean, quarantined: number) => {
+  if (!ready) return { status: 503, body: { status: 'starting' }, headers: { 'Retry-After': '1' } }
+  return quarantined === 0
+    ? { body: { status: 'ok' } }
+    : { body: { status: 'degraded', quarantined_events: String(quarantined) } }
+}

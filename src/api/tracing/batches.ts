@@ -1,0 +1,87 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Codec } from '../../domain/codec/codec.js'
+import { arrayOf } from '../../domain/codec/containers.js'
+import { open } from '../../domain/codec/struct.js'
+import { jsonObject } from '../../domain/codec/leaves.js'
+import type { JsonBody } from '../http/read-json.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { batchItem, completeBatch, upsertBatch, type BatchItem } from './batch-codecs.js'
+import { completeWrites, endWrite, startWrite, type CallWrite } from './call-writes.js'
+import { completedCall, type CompletedCall } from './client-call.js'
+import { decodeElement, elementsOf, type BatchElement } from './elements.js'
+import { idFor } from './generated-id.js'
+import { intake, type Element } from './intake.js'
+import { nothingToSay } from './start-and-end.js'
+import type { Tracing } from './tracing.js'
+
+const upserted = open('CallsUpsertBatchResponse', { required: { res: arrayOf(jsonObject) } })
+
+/** `/call/upsert_batch` and `/calls/complete`: an element that is not taken never refuses its neighbours. */
+export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
+  const elements = <A>(
+    asked: Asked<JsonBody>,
+    codec: Codec<A>,
+    writesOf: (a: A, element: BatchElement) => readonly CallWrite[],
+  ) => {
+    const { entity, project } = asked.params
+    const inPath = project === undefined ? undefined : `${entity}/${project}`
+    return elementsOf(asked.body, inPath === undefined ? 'refused' : 'tolerated').map((element): Element => {
+      const decoded = decodeElement(codec)(element)
+      return E.isLeft(decoded)
+        ? { ...element, problem: decoded.left, writes: [] }
+        : {
+            ...element,
+            writes: writesOf(decoded.right, element),
+            ...otherProject(inPath, decoded.right, element),
+          }
+    })
+  }
+
+  const upsert = async (asked: Asked<JsonBody>) => {
+    const writesOf = (item: BatchItem, { index }: BatchElement) =>
+      item.mode === 'start'
+        ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, asked, index))]
+        : [endWrite(item.end)]
+    const { answers, ...rest } = await intake(tracing)(elements(asked, batchItem, writesOf), asked)
+    return { body: { res: answers }, ...rest }
+  }
+
+  const complete = async (asked: Asked<JsonBody>) => {
+    const { answers: _, ...rest } = await intake(tracing)(
+      elements(asked, completedCall, completeWrites),
+      asked,
+    )
+    return { body: {}, ...rest }
+  }
+
+  return [
+    {
+      ...route({
+        method: 'post',
+        path: '/call/upsert_batch',
+        summary: 'Record starts and ends of calls, in order; each is answered in its place.',
+        answer: upserted,
+        handle: upsert,
+      }),
+      body: upsertBatch,
+      elementwise: true,
+    },
+    {
+      ...route({
+        method: 'post',
+        path: '/v2/:entity/:project/calls/complete',
+        summary: 'Record calls that have ended, start and end in one.',
+        answer: nothingToSay,
+        handle: complete,
+      }),
+      body: completeBatch,
+      elementwise: true,
+    },
+  ]
+}
+
+const otherProject = (inPath: string | undefined, decoded: unknown, { index }: BatchElement) => {
+  if (inPath === undefined || (decoded as CompletedCall).project_id === inPath) return {}
+  const msg = 'Value error, the project should be the one in the path'
+  return { problem: { loc: ['body', 'batch', index, 'project_id'], type: 'value_error', msg }, writes: [] }
+}

@@ -1,0 +1,70 @@
+import { microseconds } from '../../domain/codec/instant.js'
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import type { StoredCall } from '../../projections/calls/queries.js'
+
+/**
+ * A call as clients read it (facts: tracing API 1.1), as JSON text: payload fields are put in as they are stored,
+ * without being parsed. Dictionaries that were not asked for are `{}`, other fields null.
+ */
+export const callJson = (call: StoredCall, wanted: (column: string) => boolean): string => {
+  const text = (column: string, value: Json) =>
+    `"${column}":${wanted(column) ? JSON.stringify(value) : 'null'}`
+  const raw = (column: string, json: string | null, otherwise: string) =>
+    `"${column}":${wanted(column) ? (json ?? otherwise) : otherwise}`
+  const summary = wanted('summary') ? JSON.stringify(derivedSummary(call)) : '{}'
+  return `{${[
+    text('id', call.id),
+    text('project_id', call.project_id),
+    text('op_name', call.op_name),
+    text('display_name', call.display_name),
+    text('trace_id', call.trace_id),
+    text('parent_id', call.parent_id),
+    text('thread_id', call.thread_id),
+    text('turn_id', call.turn_id),
+    text('started_at', call.started_at),
+    raw('attributes', call.attributes, '{}'),
+    raw('inputs', call.inputs, '{}'),
+    text('ended_at', call.ended_at),
+    text('exception', call.exception),
+    raw('output', call.output, 'null'),
+    `"summary":${summary}`,
+    raw('otel_dump', call.otel_dump, 'null'),
+    text('wb_user_id', call.wb_user_id),
+    text('wb_run_id', call.wb_run_id),
+    text('wb_run_step', call.wb_run_step),
+    text('wb_run_step_end', call.wb_run_step_end),
+    '"deleted_at":null',
+  ].join(',')}}`
+}
+
+/** The summary as written, with what the server derives under `weave` (facts: tracing API 1.3). */
+const derivedSummary = (call: StoredCall): JsonObject => {
+  const summary = call.summary === null ? {} : (JSON.parse(call.summary) as JsonObject)
+  const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
+  return {
+    ...summary,
+    weave: { ...weave, status: statusOf(call, summary), ...latencyOf(call), ...nameOf(call) },
+  }
+}
+
+const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): string => {
+  if (exception !== null) return 'error'
+  if (ended_at === null) return 'running'
+  const counts = summary['status_counts']
+  const errors = isJsonObject(counts) ? counts['error'] : 0
+  return typeof errors === 'number' && errors > 0 ? 'descendant_error' : 'success'
+}
+
+const latencyOf = ({ started_at, ended_at }: StoredCall): JsonObject =>
+  ended_at === null
+    ? {}
+    : {
+        latency_ms: Number((microseconds(ended_at) - microseconds(started_at)) / 1000n),
+      }
+
+const nameOf = ({ display_name, op_name }: StoredCall): JsonObject =>
+  display_name === null ? { trace_name: traceName(op_name) } : { display_name }
+
+/** The op's name inside its reference, or the whole where it is none. */
+const traceName = (opName: string): string =>
+  /^[a-z-]+:\/\/\/[^/]+\/[^/]+\/op\/([^:]+):/.exec(opName)?.[1] ?? opName

@@ -1,0 +1,155 @@
+import { Readable } from 'node:stream'
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
+import { boolean, int64, jsonObject } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
+import { requireReading, type Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { callJson } from './call-json.js'
+import { requireFewValues } from './filter.js'
+import {
+  callRead,
+  callsQuery,
+  callsStats,
+  requireServed,
+  sortingOf,
+  wantedColumns,
+  type CallsQuery,
+} from './query-codecs.js'
+
+export interface CallReads {
+  readonly teams: Teams
+  readonly reading: Reading
+  readonly reader: ClickHouseReader
+}
+
+/** Calls are read in pages, so that an answer of any length needs the memory of one page. */
+const PAGE_CALLS = 500
+const PAGE_BYTES = 16 * 1024 * 1024
+
+export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
+  const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
+    requireReading(teams, asked.principal, asked.body.project_id)
+    return reading.ready(asked.body.project_id, asked.headers)
+  }
+
+  const lines = async (asked: Asked<CallsQuery>) => {
+    const { body } = asked
+    requireServed(body)
+    requireFewValues(body.filter)
+    const sortBy = sortingOf(body.sort_by)
+    const position = await ready(asked)
+    const { project_id: projectId, filter, limit, offset } = body
+    const ids = await callIds(reader)({ projectId, filter, position, sortBy, limit, offset })
+    return { lines: linesOf(projectId, ids, position, wantedColumns(body.columns)), position }
+  }
+
+  async function* linesOf(
+    projectId: string,
+    ids: readonly CallId[],
+    position: Position,
+    wanted: (column: string) => boolean,
+  ) {
+    for (const page of pages(ids)) {
+      const calls = await callsById(reader)(projectId, page, position)
+      yield calls.map((call) => callJson(call, wanted))
+    }
+  }
+
+  return [
+    route({
+      method: 'post',
+      path: '/call/read',
+      summary: 'Read one call; null when there is none.',
+      body: callRead,
+      answer: open('CallReadResponse', { required: { call: nullable(jsonObject) } }),
+      handle: async (asked) => {
+        requireServed(asked.body)
+        const position = await ready(asked)
+        const [call] = await callsById(reader)(asked.body.project_id, [asked.body.id], position)
+        const json = call === undefined ? 'null' : callJson(call, () => true)
+        return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/calls/query',
+      summary: 'Read the calls that a filter selects, in one answer.',
+      body: callsQuery,
+      answer: open('CallsQueryResponse', { required: { calls: arrayOf(jsonObject) } }),
+      handle: async (asked) => {
+        const { lines: pagesOfLines, position } = await lines(asked)
+        return {
+          body: Readable.from(asArray(pagesOfLines)),
+          type: 'application/json; charset=utf-8',
+          position,
+        }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/calls/stream_query',
+      summary: 'Read the calls that a filter selects, one a line.',
+      body: callsQuery,
+      answer: { schema: { type: 'string' }, type: 'application/jsonl' },
+      handle: async (asked) => {
+        const { lines: pagesOfLines, position } = await lines(asked)
+        return { body: Readable.from(asLines(pagesOfLines)), type: 'application/jsonl', position }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/calls/query_stats',
+      summary: 'Count the calls that a filter selects.',
+      body: callsStats,
+      answer: open('CallsQueryStatsResponse', {
+        required: { count: int64, has_more: boolean },
+        optional: { total_storage_size_bytes: nullable(int64) },
+      }),
+      handle: async (asked) => {
+        const { project_id, filter, limit } = asked.body
+        requireServed(asked.body)
+        requireFewValues(filter)
+        const position = await ready(asked)
+        const counted =
+          filter?.thread_ids?.length === 0
+            ? { count: 0, has_more: false }
+            : await countCalls(reader)(project_id, filter, position, limit)
+        return { body: { ...counted, total_storage_size_bytes: null }, position }
+      },
+    }),
+  ]
+}
+
+function* pages(ids: readonly CallId[]): Generator<readonly string[]> {
+  let page: string[] = []
+  let bytes = 0
+  for (const call of ids) {
+    if (page.length > 0 && (page.length >= PAGE_CALLS || bytes + call.bytes > PAGE_BYTES)) {
+      yield page
+      page = []
+      bytes = 0
+    }
+    page.push(call.id)
+    bytes += call.bytes
+  }
+  if (page.length > 0) yield page
+}
+
+async function* asLines(pagesOfLines: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const lines of pagesOfLines) if (lines.length > 0) yield `${lines.join('\n')}\n`
+}
+
+async function* asArray(pagesOfLines: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  let separator = ''
+  yield '{"calls":['
+  for await (const lines of pagesOfLines) {
+    if (lines.length === 0) continue
+    yield separator + lines.join(',')
+    separator = ','
+  }
+  yield ']}'
+}

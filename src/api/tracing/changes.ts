@@ -1,0 +1,95 @@
+import { callDecider } from '../../domain/call/decider.js'
+import { displayName } from '../../domain/call/content.js'
+import { callStream } from '../../domain/call/events.js'
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
+import { int64, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { execute } from '../../domain/execute.js'
+import { id, projectId } from '../../domain/ids.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { withDescendants } from '../../projections/usage/descendants-queries.js'
+import { Failure } from '../failure.js'
+import { requireReading, requireWriting } from '../projects/access.js'
+import { route, type AnyRoute } from '../route.js'
+import { nothingToSay } from './start-and-end.js'
+import { later, type Tracing } from './tracing.js'
+
+const callUpdate = closed('CallUpdateRequest', {
+  required: { project_id: projectId, call_id: id },
+  optional: { display_name: nullable(displayName), wb_user_id: nullable(string) },
+})
+
+const callsDelete = closed('CallsDeleteRequest', {
+  required: { project_id: projectId, call_ids: arrayOf(string) },
+  optional: { wb_user_id: nullable(string) },
+})
+
+const MAX_IDS = 1000
+const AT_ONCE = 500
+
+/** `/call/update` and `/calls/delete` (facts: tracing API 1.2, 1.3). */
+export const changeRoutes = (
+  tracing: Tracing & { readonly reader: ClickHouseReader },
+): readonly AnyRoute[] => {
+  const { ports, teams, reading, reader } = tracing
+  return [
+    route({
+      method: 'post',
+      path: '/call/update',
+      summary: "Set a call's display name; an empty one sets it back to none.",
+      body: callUpdate,
+      answer: nothingToSay,
+      handle: async ({ body, principal, cause }) => {
+        const { project_id, call_id, display_name } = body
+        await requireWriting(teams, principal, project_id, cause)
+        if (display_name === null)
+          throw new Failure('bad-request', 'Nothing to update: give display_name, empty for none.')
+        const command = {
+          type: 'RenameCall',
+          project_id,
+          id: call_id,
+          display_name: display_name === '' ? null : display_name,
+        } as const
+        const { position } = await execute(ports)(
+          callDecider,
+          callStream(project_id, call_id),
+          [command],
+          cause,
+        )
+        reading.acknowledged(project_id, position)
+        return { body: {}, position }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/calls/delete',
+      summary: 'Delete calls with all their descendants.',
+      body: callsDelete,
+      answer: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
+      handle: async ({ body, principal, cause, headers }) => {
+        const { project_id, call_ids } = body
+        requireReading(teams, principal, project_id)
+        if (call_ids.length > MAX_IDS)
+          throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
+        if (call_ids.length === 0) return { body: { num_deleted: 0 } }
+        const seen = await reading.ready(project_id, headers)
+        const ids = await withDescendants(reader)(project_id, call_ids, seen)
+        let position: Position | undefined
+        let deleted = 0
+        for (let from = 0; from < ids.length; from += AT_ONCE) {
+          const executed = await Promise.all(
+            ids.slice(from, from + AT_ONCE).map((id) => {
+              const command = { type: 'DeleteCall', project_id, id } as const
+              return execute(ports)(callDecider, callStream(project_id, id), [command], cause)
+            }),
+          )
+          for (const one of executed) if (one.position !== undefined) deleted += 1
+          position = executed.reduce((last, one) => later(last, one.position), position)
+        }
+        reading.acknowledged(project_id, position)
+        return { body: { num_deleted: deleted }, position }
+      },
+    }),
+  ]
+}

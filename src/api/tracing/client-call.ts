@@ -1,0 +1,53 @@
+import type * as t from 'io-ts'
+import { nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { int64, json, jsonObject, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { displayName, opName } from '../../domain/call/content.js'
+import { id, projectId } from '../../domain/ids.js'
+
+const begins = {
+  required: {
+    project_id: projectId,
+    op_name: opName,
+    started_at: instant,
+    attributes: jsonObject,
+    inputs: jsonObject,
+  },
+  optional: {
+    id: nullableText(id),
+    display_name: nullableText(displayName),
+    trace_id: nullableText(id),
+    parent_id: nullableText(id),
+    thread_id: nullableText(id),
+    turn_id: nullableText(id),
+    otel_dump: nullable(jsonObject),
+    wb_run_id: nullableText(id),
+    wb_run_step: nullable(int64),
+  },
+}
+
+const ends = {
+  required: { project_id: projectId, id, ended_at: instant, summary: jsonObject },
+  optional: {
+    output: withDefault(json, null),
+    exception: nullableText(string),
+    wb_run_step_end: nullable(int64),
+  },
+}
+
+/** A started call as clients send it (spec 2.1); `wb_user_id` is not read, the server fills it in. */
+export const startedCall = open('StartedCall', begins)
+export type StartedCall = t.TypeOf<typeof startedCall>
+
+/** An ended call as clients send it. Newer clients send more keys, which say nothing that the start does not. */
+export const endedCall = open('EndedCall', ends)
+export type EndedCall = t.TypeOf<typeof endedCall>
+
+/** Start and end in one; id and trace are required here. */
+const { id: _id, trace_id: _trace, ...alsoBegins } = begins.optional
+export const completedCall = open('CompletedCall', {
+  required: { ...begins.required, id, trace_id: id, ended_at: instant, summary: jsonObject },
+  optional: { ...alsoBegins, ...ends.optional },
+})
+export type CompletedCall = t.TypeOf<typeof completedCall>

@@ -1,0 +1,22 @@
+import type { Ports } from '../../domain/ports/ports.js'
+import { Failure } from '../failure.js'
+import type { Asked } from '../route.js'
+import { uuidOf } from './refusals.js'
+
+const MAX_KEY_BYTES = 255
+
+/**
+ * An id for a call that names none. Under an `Idempotency-Key` (or the Python SDK's `X-Weave-Retry-Id`) it derives
+ * from the key, the user and the call's place in the request, so that the request can be sent again.
+ */
+export const idFor = (
+  { ids, sha256 }: Pick<Ports, 'ids' | 'sha256'>,
+  { headers, principal }: Pick<Asked<unknown>, 'headers' | 'principal'>,
+  place: number,
+): string => {
+  const key = headers['idempotency-key'] ?? headers['x-weave-retry-id']
+  if (typeof key !== 'string' || key === '') return ids.next()
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES)
+    throw new Failure('bad-request', `The Idempotency-Key is over ${MAX_KEY_BYTES} bytes.`)
+  return uuidOf(sha256(JSON.stringify([principal.userId, key, place])))
+}

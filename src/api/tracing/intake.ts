@@ -1,0 +1,116 @@
+import type { Problem } from '../../domain/codec/problem.js'
+import { entityOf, projectId } from '../../domain/ids.js'
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { defaultEntity, type Principal } from '../principal.js'
+import { noSuchProject } from '../projects/access.js'
+import type { Asked } from '../route.js'
+import type { CallWrite } from './call-writes.js'
+import type { BatchElement } from './elements.js'
+import { recordRefusals, type Refused } from './refusals.js'
+import { later, projectOf, record, type Tracing } from './tracing.js'
+import type { Written } from './write-calls.js'
+
+/** An element of a batch: what it asks to be written, or why it cannot be. */
+export interface Element extends BatchElement {
+  readonly problem?: Problem
+  readonly writes: readonly CallWrite[]
+}
+
+export interface Taken {
+  /** In the order of the elements. */
+  readonly answers: readonly JsonObject[]
+  readonly position: Position | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, the project was not found' }
+const TOO_LARGE = { type: 'value_error', msg: 'Value error, the call is too large for one event' }
+
+/** Records what can be recorded and keeps the rest as refused; a batch of which nothing is permitted is a 404. */
+export const intake =
+  (tracing: Tracing) =>
+  async (elements: readonly Element[], { principal, cause }: Asked<unknown>): Promise<Taken> => {
+    const mayUse = (project: string) => tracing.teams.mayUse(principal, entityOf(project))
+    const checked = elements.map((element) => (isForeign(element, mayUse) ? foreign(element) : element))
+    const writes = checked.flatMap((element) => element.writes)
+    if (writes.length === 0 && elements.some((element) => isForeign(element, mayUse))) throw noSuchProject()
+
+    const { written, position } = await record(tracing)(writes, principal, cause)
+    const answered = answersOf(checked, written)
+    const refused = answered.flatMap(({ element, problem }) =>
+      problem === undefined ? [] : [{ element, problem }],
+    )
+    const fallback =
+      writes[0] === undefined ? `${defaultEntity(principal)}/unattributed` : projectOf(writes[0])
+    const kept = await keep(tracing, refused, fallback, mayUse, principal, cause)
+    return {
+      answers: answered.map(({ answer }) => answer),
+      position: later(position, kept),
+      headers: refused.length === 0 ? {} : { 'Tallytree-Refused': String(refused.length) },
+    }
+  }
+
+type MayUse = (project: string) => boolean
+
+const isForeign = ({ writes }: Element, mayUse: MayUse): boolean => {
+  const [write] = writes
+  return write !== undefined && !mayUse(projectOf(write))
+}
+
+const foreign = (element: Element): Element => ({
+  ...element,
+  writes: [],
+  problem: { loc: ['body', 'batch', element.index, 'project_id'], ...NOT_PERMITTED },
+})
+
+const answersOf = (elements: readonly Element[], written: readonly Written[]) => {
+  let next = 0
+  return elements.map((element) => {
+    const own = written.slice(next, (next += element.writes.length))
+    if (element.problem !== undefined)
+      return { element, answer: answerOfRefused(element.raw), problem: element.problem }
+    const tooLarge = own.some(({ refused }) => refused === 'too-large')
+    const problem = tooLarge ? { loc: ['body', 'batch', element.index], ...TOO_LARGE } : undefined
+    const [first] = own
+    const isStart = element.writes[0]?.type === 'StartCall'
+    const answer: JsonObject =
+      isStart && first !== undefined ? { id: first.id, trace_id: first.trace_id } : {}
+    return { element, answer, problem }
+  })
+}
+
+/** A start with an id is answered as if it had been taken: an SDK reads the id back. */
+const answerOfRefused = (raw: Json): JsonObject => {
+  const start = requestOf(raw)?.['start']
+  if (!isJsonObject(start) || typeof start['id'] !== 'string') return {}
+  const { id, trace_id } = start
+  return { id, trace_id: typeof trace_id === 'string' && trace_id !== '' ? trace_id : id }
+}
+
+const requestOf = (raw: Json): JsonObject | undefined =>
+  isJsonObject(raw) && isJsonObject(raw['req']) ? raw['req'] : undefined
+
+const namedProject = (raw: Json): unknown => {
+  const request = requestOf(raw)
+  const part = request?.['start'] ?? request?.['end'] ?? raw
+  return isJsonObject(part) ? part['project_id'] : undefined
+}
+
+const keep = async (
+  tracing: Tracing,
+  refused: readonly { readonly element: Element; readonly problem: Problem }[],
+  fallback: string,
+  mayUse: MayUse,
+  principal: Principal,
+  cause: Asked<unknown>['cause'],
+): Promise<Position | undefined> => {
+  if (refused.length === 0) return undefined
+  const kept = refused.map(({ element, problem }): Refused => {
+    const named = namedProject(element.raw)
+    const project_id = projectId.is(named) && mayUse(named) ? named : fallback
+    return { project_id, problem, raw: element.raw }
+  })
+  for (const { project_id } of kept) await tracing.teams.ensureTeam(principal, entityOf(project_id), cause)
+  return recordRefusals(tracing.ports)(kept, cause)
+}

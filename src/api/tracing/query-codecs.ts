@@ -1,0 +1,103 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
+import { boolean, integerBetween, jsonObject, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed } from '../../domain/codec/struct.js'
+import { projectId } from '../../domain/ids.js'
+import { SORT_FIELDS, type SortBy, type SortField } from '../../projections/calls/queries.js'
+import { Failure, invalidField } from '../failure.js'
+import { callsFilter } from './filter.js'
+
+const off = withDefault(boolean, false, true)
+const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
+
+const sortBy = closed('SortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })
+
+export const callsQuery = closed('CallsQueryRequest', {
+  required: { project_id: projectId },
+  optional: {
+    filter: nullable(callsFilter),
+    limit: count,
+    offset: count,
+    latest_only: off,
+    sort_by: nullable(arrayOf(sortBy)),
+    query: nullable(jsonObject),
+    include_costs: off,
+    include_feedback: off,
+    include_storage_size: off,
+    include_total_storage_size: off,
+    include_usernames: off,
+    columns: nullable(arrayOf(string)),
+    expand_columns: nullable(arrayOf(string)),
+    return_expanded_column_values: withDefault(boolean, true, true),
+  },
+})
+export type CallsQuery = t.TypeOf<typeof callsQuery>
+
+export const callsStats = closed('CallsQueryStatsRequest', {
+  required: { project_id: projectId },
+  optional: {
+    filter: nullable(callsFilter),
+    query: nullable(jsonObject),
+    limit: count,
+    include_total_storage_size: off,
+    expand_columns: nullable(arrayOf(string)),
+  },
+})
+
+export const callRead = closed('CallReadRequest', {
+  required: { project_id: projectId, id: string },
+  optional: { include_costs: off, include_storage_size: off, include_total_storage_size: off },
+})
+
+const NOT_SERVED = [
+  'latest_only',
+  'include_costs',
+  'include_feedback',
+  'include_storage_size',
+  'include_total_storage_size',
+  'include_usernames',
+  'query',
+  'expand_columns',
+] as const
+
+/** An option that is not served is never silently left out. */
+export const requireServed = (
+  asked: Readonly<Partial<Record<(typeof NOT_SERVED)[number], unknown>>>,
+): void => {
+  for (const field of NOT_SERVED) {
+    const value = asked[field]
+    const isOff =
+      value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0)
+    if (!isOff)
+      throw invalidField([field], 'value_error', `Value error, ${field} is not served yet: leave it out`)
+  }
+}
+
+const DYNAMIC = /^(attributes|inputs|output|summary)(_dump)?(\.|$)|^feedback\./
+
+/** Without a request the order is that of start; an empty list asks for no order but that of ids. */
+export const sortingOf = (asked: CallsQuery['sort_by']): readonly SortBy[] => {
+  if (asked === null) return [{ field: 'started_at', direction: 'asc' }]
+  return asked.map(({ field, direction }, index) => {
+    if ((SORT_FIELDS as readonly string[]).includes(field)) return { field: field as SortField, direction }
+    if (DYNAMIC.test(field))
+      throw invalidField(
+        ['sort_by', index, 'field'],
+        'value_error',
+        'Value error, sorting by payload fields is not served yet: sort by a plain field',
+      )
+    throw new Failure('forbidden', `Field ${field} is not allowed`)
+  })
+}
+
+const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
+const WITH_SUMMARY = ['ended_at', 'exception', 'display_name']
+
+/** Which columns are wanted: a nested name means its first part. */
+export const wantedColumns = (columns: readonly string[] | null): ((column: string) => boolean) => {
+  if (columns === null || columns.length === 0) return () => true
+  const wanted = new Set([...ALWAYS, ...columns.map((column) => column.split('.')[0]!.replace(/_dump$/, ''))])
+  if (columns.some((column) => column.startsWith('otel_dump'))) wanted.add('otel_dump')
+  if (wanted.has('summary')) WITH_SUMMARY.forEach((column) => wanted.add(column))
+  return (column) => wanted.has(column)
+}

@@ -1,0 +1,134 @@
+import { Readable } from 'node:stream'
+import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
+import { boolean, integerBetween, jsonObject, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { projectId } from '../../domain/ids.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { NO_FILTER } from '../../projections/calls/queries.js'
+import { AnswerTooLarge, TraceTooLarge, usage, type UsageAnswer } from '../../projections/usage/queries.js'
+import { Failure, invalidField } from '../failure.js'
+import { requireReading, type Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { callsFilter, requireFewValues, type CallsFilter } from './filter.js'
+import { usageJson } from './usage-json.js'
+
+const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
+const includeCosts = withDefault(boolean, false)
+
+const traceUsageRequest = closed('TraceUsageRequest', {
+  required: { project_id: projectId },
+  optional: {
+    filter: nullable(callsFilter),
+    query: nullable(jsonObject),
+    include_costs: includeCosts,
+    limit,
+  },
+})
+
+const callsUsageRequest = closed('CallsUsageRequest', {
+  required: { project_id: projectId, call_ids: arrayOf(string) },
+  optional: { include_costs: includeCosts, limit },
+})
+
+const usageResponse = open('UsageResponse', {
+  required: { call_usage: recordOf(recordOf(jsonObject)), unfinished_call_ids: arrayOf(string) },
+})
+
+export interface UsageReads {
+  readonly teams: Teams
+  readonly reading: Reading
+  readonly reader: ClickHouseReader
+  readonly maxTraceCalls: number
+}
+
+interface Wanted {
+  readonly projectId: string
+  readonly filter: CallsFilter | null
+  readonly limit: number
+}
+
+/** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
+export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
+  const ask = async (asked: Asked<unknown>, { projectId, filter, limit }: Wanted) => {
+    requireReading(reads.teams, asked.principal, projectId)
+    const position = await reads.reading.ready(projectId, asked.headers)
+    const question = { projectId, filter, limit, position, maxTraceCalls: reads.maxTraceCalls }
+    const answer = await usage(reads.reader)(question).catch(refuseTooLarge)
+    return { answer, position }
+  }
+
+  return [
+    route({
+      method: 'post',
+      path: '/trace/usage',
+      summary: 'Usage of the calls that a filter selects, each with all its descendants.',
+      body: traceUsageRequest,
+      answer: usageResponse,
+      handle: async (asked) => {
+        const { project_id, filter, query, include_costs, limit } = asked.body
+        if (query !== null) throw notYet('query')
+        if (include_costs) throw notYet('include_costs')
+        requireFewValues(filter)
+        const { answer, position } = await ask(asked, { projectId: project_id, filter, limit })
+        return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer), position }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/calls/usage',
+      summary: 'Usage of the given calls, each with all its descendants.',
+      body: callsUsageRequest,
+      answer: usageResponse,
+      handle: async (asked) => {
+        const { project_id, include_costs, limit } = asked.body
+        if (include_costs) throw notYet('include_costs')
+        const distinct = [...new Set(asked.body.call_ids)]
+        const call_ids = distinct.slice(0, limit)
+        const { answer, position } =
+          call_ids.length === 0
+            ? { answer: NOTHING, position: undefined }
+            : await ask(asked, { projectId: project_id, filter: { ...NO_FILTER, call_ids }, limit })
+        requireReading(reads.teams, asked.principal, project_id)
+        const headers = headersOf({ ...answer, more: distinct.length - call_ids.length })
+        return { ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))), headers, position }
+      },
+    }),
+  ]
+}
+
+const NOTHING: UsageAnswer = { answered: [], more: 0, unfinishedDescendants: 0 }
+
+const streamed = (chunks: Generator<Buffer>) => ({
+  body: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),
+  type: 'application/json; charset=utf-8',
+})
+
+const headersOf = ({ more, unfinishedDescendants }: UsageAnswer) => ({
+  ...(more > 0 ? { 'Tallytree-Truncated': String(more) } : {}),
+  'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
+})
+
+const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): readonly string[] => {
+  const unknown = new Set(callIds)
+  for (const { size, ids } of answered)
+    for (let call = 0; call < size; call += 1)
+      unknown.delete(
+        Buffer.from(ids.bytes.subarray(ids.offsets[call], ids.offsets[call + 1])).toString('utf8'),
+      )
+  return [...unknown]
+}
+
+const notYet = (field: string) =>
+  invalidField([field], 'value_error', `Value error, ${field} is not served yet: leave it out`)
+
+const refuseTooLarge = (error: unknown): never => {
+  if (error instanceof TraceTooLarge)
+    throw new Failure(
+      'too-large',
+      `A trace has more than ${error.limit} calls, the limit of TALLYTREE_MAX_TRACE_CALLS. An operator can raise it.`,
+    )
+  if (error instanceof AnswerTooLarge)
+    throw new Failure('too-large', 'The answer would name too many models. Ask for fewer calls at once.')
+  throw error
+}

@@ -1,0 +1,69 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { Codec, decode, refuse } from './domain/codec/codec.js'
+import { nullableText, withDefault } from './domain/codec/containers.js'
+import { string } from './domain/codec/leaves.js'
+import { open } from './domain/codec/struct.js'
+import { textLike } from './domain/codec/text.js'
+
+/** A whole number written in an environment variable. */
+const integer = (least: number, most: number): Codec<number> =>
+  new Codec<number>(
+    'integer',
+    (u): u is number => typeof u === 'number',
+    (u, c) => {
+      const value = typeof u === 'string' && /^\d{1,15}$/.test(u) ? Number(u) : NaN
+      return value >= least && value <= most
+        ? t.success(value)
+        : refuse(u, c, 'value_error', `must be a whole number from ${least} to ${most}`)
+    },
+    { type: 'integer', minimum: least, maximum: most },
+  )
+
+const environment = open('Environment', {
+  optional: {
+    TALLYTREE_HOST: withDefault(string, '127.0.0.1'),
+    TALLYTREE_PORT: withDefault(integer(0, 65_535), 4600),
+    TALLYTREE_DATA_DIR: withDefault(string, './data'),
+    TALLYTREE_BOOTSTRAP_API_KEY: nullableText(string),
+    TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
+    CLICKHOUSE_URL: nullableText(
+      textLike(
+        'url',
+        /^https?:\/\/.+/,
+        'must be the URL of a ClickHouse server, http://user:password@host:8123',
+      ),
+    ),
+  },
+})
+
+export interface Config {
+  readonly host: string
+  readonly port: number
+  readonly dataDirectory: string
+  readonly bootstrapApiKey: string | null
+  readonly maxTraceCalls: number
+  readonly clickHouseUrl: string | null
+}
+
+/** Says of each variable that is wrong what it must be. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError'
+}
+
+/** Decodes the environment, once; nothing else reads it. An empty variable counts as absent. */
+export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config => {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
+  const decoded = decode(environment)(given)
+  if (E.isLeft(decoded))
+    throw new ConfigurationError(decoded.left.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n'))
+  const env = decoded.right
+  return {
+    host: env.TALLYTREE_HOST,
+    port: env.TALLYTREE_PORT,
+    dataDirectory: env.TALLYTREE_DATA_DIR,
+    bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
+    maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
+    clickHouseUrl: env.CLICKHOUSE_URL,
+  }
+}

@@ -1,0 +1,116 @@
+import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
+import type {
+  AccessCommand,
+  AddMember,
+  Bootstrap,
+  IssueApiKey,
+  RemoveMember,
+  RevokeApiKey,
+} from './commands.js'
+import { emptyDirectory, evolve, type Directory } from './directory.js'
+import type { AccessEvent } from './events.js'
+import { isAdministrator, keysOf, rolesIn } from './look-ups.js'
+import { missingRight } from './rights.js'
+import { roleSet } from './roles.js'
+
+type Decided = Decision<AccessEvent>
+
+const decide = (directory: Directory, command: AccessCommand): Decided => {
+  switch (command.type) {
+    case 'Bootstrap':
+      return directory.users.isEmpty ? bootstrap(command) : nothing
+    case 'CreateTeam': {
+      const { by, team } = command
+      if (!isAdministrator(directory, by)) return refused('forbidden', 'This needs the administrator key.')
+      if (directory.teams.has(team)) return refused('conflict', `There is already a team named ${team}.`)
+      return { events: [{ type: 'TeamCreated', data: { team } }] }
+    }
+    case 'AddMember':
+      return addMember(directory, command)
+    case 'RemoveMember':
+      return removeMember(directory, command)
+    case 'IssueApiKey':
+      return issueApiKey(directory, command)
+    case 'RevokeApiKey':
+      return revokeApiKey(directory, command)
+    default:
+      return command satisfies never
+  }
+}
+
+const refused = (kind: Refusal['kind'], reason: string): Decided => ({
+  events: [],
+  refused: { kind, reason },
+})
+
+const bootstrap = ({ user, team, key }: Bootstrap): Decided => ({
+  events: [
+    { type: 'UserCreated', data: { user, administrator: true } },
+    { type: 'TeamCreated', data: { team } },
+    { type: 'MemberAdded', data: { team, user, roles: ['team_administrator'] } },
+    { type: 'ApiKeyIssued', data: { ...key, user } },
+  ],
+})
+
+const addMember = (directory: Directory, { by, team, user, roles, keyOfNewUser }: AddMember): Decided => {
+  const missing = missingRight(directory, by, team, 'team_administrator')
+  if (missing !== undefined) return { events: [], refused: missing }
+  const added: AccessEvent = { type: 'MemberAdded', data: { team, user, roles: roleSet(roles) } }
+  if (!directory.users.has(user))
+    return {
+      events: [
+        { type: 'UserCreated', data: { user, administrator: false } },
+        added,
+        { type: 'ApiKeyIssued', data: { ...keyOfNewUser, user } },
+      ],
+    }
+  if (!mayAdmit(directory, by, user))
+    return refused(
+      'forbidden',
+      `The user name ${user} is taken by a user of other teams. Adding them here needs the administrator key.`,
+    )
+  const known = rolesIn(directory, user, team)
+  return known.join() === added.data.roles.join() ? nothing : { events: [added] }
+}
+
+/**
+ * A team's administrator may admit those who were ever in a team of theirs. Others could be drawn in against their
+ * will, so that what they write without naming a team lands here, or have squatted on the name of whom was meant.
+ */
+const mayAdmit = (directory: Directory, by: string, user: string): boolean =>
+  isAdministrator(directory, by) ||
+  [...(directory.users.get(user)?.teams.entries() ?? [])].some(([team]) =>
+    rolesIn(directory, by, team).includes('team_administrator'),
+  )
+
+const removeMember = (directory: Directory, { by, team, user }: RemoveMember): Decided => {
+  const missing = missingRight(directory, by, team, 'team_administrator')
+  if (missing !== undefined) return { events: [], refused: missing }
+  const membership = directory.teams.get(team)?.members.get(user)
+  if (membership === undefined) return refused('not-found', 'The team has no such member.')
+  return membership === null ? nothing : { events: [{ type: 'MemberRemoved', data: { team, user } }] }
+}
+
+const issueApiKey = (directory: Directory, { user, key }: IssueApiKey): Decided => {
+  if (!directory.users.has(user)) return refused('not-found', 'There is no such user.')
+  if (directory.keys.get(key.key_id)?.user === user) return nothing
+  if (directory.keys.has(key.key_id) || directory.keyIds.has(key.hash))
+    return refused('conflict', 'This API key exists already.')
+  return { events: [{ type: 'ApiKeyIssued', data: { ...key, user } }] }
+}
+
+const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Decided => {
+  const key = directory.keys.get(key_id)
+  if (key?.user !== user) return refused('not-found', 'There is no such API key.')
+  if (key.revoked) return nothing
+  if (isAdministrator(directory, user) && [...keysOf(directory, user)].length === 1)
+    return refused('conflict', "This is the administrator's last API key. Make another one first.")
+  return { events: [{ type: 'ApiKeyRevoked', data: { key_id, user } }] }
+}
+
+/** Users, teams, memberships and API keys, decided as one: `access-directory` is their only stream. */
+export const accessDecider: Decider<Directory, AccessCommand, AccessEvent> = {
+  initialState: emptyDirectory,
+  evolve,
+  decide,
+}

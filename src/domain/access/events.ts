@@ -1,0 +1,66 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullableText, withDefault } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { boolean, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textLike, textUpToCharacters } from '../codec/text.js'
+import { id, teamName } from '../ids.js'
+import { role } from './roles.js'
+
+/** `system` is the actor of what no user did. */
+export const userName = textLike(
+  'user',
+  /^(?!system$)[A-Za-z0-9._@+-]{1,128}$/,
+  "String should have 1 to 128 letters, digits or characters of '._@+-', and not be 'system'",
+)
+
+export const keyName = textUpToCharacters(128)
+
+const sha256Hex = textLike('sha256', /^[0-9a-f]{64}$/, 'String should be a SHA-256 in lower-case hexadecimal')
+
+/** A team came into being: the entity of its projects. */
+export const teamCreated = open('TeamCreated', { required: { team: teamName } })
+
+/** A user came into being. An administrator may use every team. */
+export const userCreated = open('UserCreated', {
+  required: { user: userName },
+  optional: { administrator: withDefault(boolean, false) },
+})
+
+/** A user belongs to a team with exactly these roles, whatever they were before. */
+export const memberAdded = open('MemberAdded', {
+  required: { team: teamName, user: userName, roles: arrayOf(role, 1) },
+})
+
+/** A user no longer belongs to a team. */
+export const memberRemoved = open('MemberRemoved', { required: { team: teamName, user: userName } })
+
+/** A user has one more API key. The key itself is nowhere: `hash` is its SHA-256, `prefix` its beginning. */
+export const apiKeyIssued = open('ApiKeyIssued', {
+  required: { key_id: id, user: userName, prefix: string, hash: sha256Hex, issued_at: instant },
+  optional: { name: nullableText(keyName) },
+})
+
+/** An API key stopped being valid, for good. */
+export const apiKeyRevoked = open('ApiKeyRevoked', { required: { key_id: id, user: userName } })
+
+export const accessEvents = {
+  TeamCreated: teamCreated,
+  UserCreated: userCreated,
+  MemberAdded: memberAdded,
+  MemberRemoved: memberRemoved,
+  ApiKeyIssued: apiKeyIssued,
+  ApiKeyRevoked: apiKeyRevoked,
+}
+
+export type ApiKeyIssued = t.TypeOf<typeof apiKeyIssued>
+
+export type AccessEvent = {
+  [Type in keyof typeof accessEvents]: {
+    readonly type: Type
+    readonly data: t.TypeOf<(typeof accessEvents)[Type]>
+  }
+}[keyof typeof accessEvents]
+
+/** The one stream of users, teams and keys. */
+export const ACCESS_STREAM = 'access-directory'

@@ -1,0 +1,72 @@
+import type * as t from 'io-ts'
+import { nullable, nullableText, withDefault } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { int64, json, jsonObject, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textUpToBytes, textUpToCharacters } from '../codec/text.js'
+import { id, projectId } from '../ids.js'
+import { samePayload, spilledFields } from './payload.js'
+
+const noneSpilled = withDefault(spilledFields, {})
+
+export const opName = textUpToBytes(8192)
+export const displayName = textUpToCharacters(1024)
+
+/** What a start says, apart from its trace and what the server fills in (spec 2.1). */
+export const startFields = {
+  required: { project_id: projectId, id, op_name: opName, started_at: instant },
+  optional: {
+    display_name: nullableText(displayName),
+    parent_id: nullableText(id),
+    thread_id: nullableText(id),
+    turn_id: nullableText(id),
+    attributes: nullable(jsonObject),
+    inputs: nullable(jsonObject),
+    otel_dump: nullable(jsonObject),
+    wb_run_id: nullableText(id),
+    wb_run_step: nullable(int64),
+    spilled: noneSpilled,
+  },
+}
+
+/** What an end says (facts: tracing API 1.1). */
+export const endFields = {
+  required: { project_id: projectId, id, ended_at: instant },
+  optional: {
+    output: withDefault(json, null),
+    summary: nullable(jsonObject),
+    exception: nullableText(string),
+    wb_run_step_end: nullable(int64),
+    spilled: noneSpilled,
+  },
+}
+
+export const callStart = open('CallStart', {
+  required: startFields.required,
+  optional: { ...startFields.optional, trace_id: nullableText(id) },
+})
+export type CallStart = t.TypeOf<typeof callStart>
+
+export const callEnd = open('CallEnd', endFields)
+export type CallEnd = t.TypeOf<typeof callEnd>
+
+/** Same content: server-filled fields and the trace left out. */
+export const sameStart = (a: Omit<CallStart, 'trace_id'>, b: Omit<CallStart, 'trace_id'>): boolean =>
+  a.op_name === b.op_name &&
+  a.started_at === b.started_at &&
+  a.display_name === b.display_name &&
+  a.parent_id === b.parent_id &&
+  a.thread_id === b.thread_id &&
+  a.turn_id === b.turn_id &&
+  a.wb_run_id === b.wb_run_id &&
+  a.wb_run_step === b.wb_run_step &&
+  samePayload('inputs', a, b) &&
+  samePayload('attributes', a, b) &&
+  samePayload('otel_dump', a, b)
+
+export const sameEnd = (a: CallEnd, b: CallEnd): boolean =>
+  a.ended_at === b.ended_at &&
+  a.wb_run_step_end === b.wb_run_step_end &&
+  samePayload('exception', a, b) &&
+  samePayload('output', a, b) &&
+  samePayload('summary', a, b)

@@ -1,0 +1,131 @@
+import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
+import type { CallCommand, EndCall, StartCall } from './commands.js'
+import { sameEnd, sameStart, type CallEnd, type CallStart } from './content.js'
+import type { CallEnded, CallEvent, CallStarted } from './events.js'
+
+export interface CallState {
+  readonly start: CallStarted | null
+  readonly end: CallEnded | null
+  /** Undefined until a client sets the name apart from the start. */
+  readonly renamed: string | null | undefined
+  readonly deleted: boolean
+  readonly otherStarts: readonly CallStart[]
+  readonly otherEnds: readonly CallEnd[]
+}
+
+const initialState: CallState = {
+  start: null,
+  end: null,
+  renamed: undefined,
+  deleted: false,
+  otherStarts: [],
+  otherEnds: [],
+}
+
+const evolve = (state: CallState, event: CallEvent): CallState => {
+  switch (event.type) {
+    case 'CallStarted':
+      return { ...state, start: event.data }
+    case 'CallEnded':
+      return { ...state, end: event.data }
+    case 'CallRenamed':
+      return { ...state, renamed: event.data.display_name }
+    case 'CallDeleted':
+      return { ...state, deleted: true }
+    case 'ConflictingCallStartReported':
+      return { ...state, otherStarts: [...state.otherStarts, event.data.start] }
+    case 'ConflictingCallEndReported':
+      return { ...state, otherEnds: [...state.otherEnds, event.data.end] }
+  }
+}
+
+const decide = (state: CallState, command: CallCommand): Decision<CallEvent> => {
+  switch (command.type) {
+    case 'StartCall':
+      return state.deleted ? nothing : decideStart(state, command)
+    case 'EndCall':
+      return state.deleted ? nothing : decideEnd(state, command)
+    case 'RenameCall': {
+      const { project_id, id, display_name } = command
+      if (state.deleted || display_name === nameOf(state)) return nothing
+      return { events: [{ type: 'CallRenamed', data: { project_id, id, display_name } }] }
+    }
+    case 'DeleteCall': {
+      const { project_id, id } = command
+      if (state.deleted || (state.start ?? state.end) === null) return nothing
+      const trace_id = state.start?.trace_id ?? null
+      return { events: [{ type: 'CallDeleted', data: { project_id, id, trace_id } }] }
+    }
+    default:
+      return command satisfies never
+  }
+}
+
+export const nameOf = (state: CallState): string | null =>
+  state.renamed === undefined ? (state.start?.display_name ?? null) : state.renamed
+
+const decideStart = (state: CallState, { start, parentTrace, source, userId }: StartCall) => {
+  const { project_id, id } = start
+  if (state.start !== null) {
+    if (sameTrace(start, state.start) && sameStart(start, state.start)) return nothing
+    const reported = state.otherStarts.some(
+      (other) => other.trace_id === start.trace_id && sameStart(other, start),
+    )
+    return conflict('start', id, reported, {
+      type: 'ConflictingCallStartReported',
+      data: { project_id, id, start },
+    })
+  }
+  const end = state.end && {
+    ended_at: state.end.ended_at,
+    exception: state.end.exception,
+    usage: state.end.usage,
+  }
+  const data: CallStarted = {
+    ...start,
+    trace_id: start.trace_id ?? parentTrace ?? id,
+    trace_from: start.trace_id !== null ? 'client' : parentTrace !== null ? 'parent' : 'call',
+    source,
+    wb_user_id: userId,
+    end,
+  }
+  return { events: [{ type: 'CallStarted', data }] } satisfies Decision<CallEvent>
+}
+
+/** A start that named no trace may be sent again with none, or with the one it was answered. */
+const sameTrace = (start: CallStart, known: CallStarted): boolean =>
+  start.trace_id === null ? known.trace_from !== 'client' : start.trace_id === known.trace_id
+
+const decideEnd = (state: CallState, { end, usage }: EndCall) => {
+  const { project_id, id } = end
+  if (state.end !== null) {
+    if (sameEnd(end, state.end)) return nothing
+    const reported = state.otherEnds.some((other) => sameEnd(other, end))
+    return conflict('end', id, reported, {
+      type: 'ConflictingCallEndReported',
+      data: { project_id, id, end },
+    })
+  }
+  const start = state.start && {
+    trace_id: state.start.trace_id,
+    started_at: state.start.started_at,
+    parent_id: state.start.parent_id,
+    source: state.start.source,
+  }
+  return { events: [{ type: 'CallEnded', data: { ...end, usage, start } }] } satisfies Decision<CallEvent>
+}
+
+const conflict = (
+  part: 'start' | 'end',
+  id: string,
+  reported: boolean,
+  report: CallEvent,
+): Decision<CallEvent> => {
+  const refused: Refusal = {
+    kind: 'conflict',
+    reason: `A different ${part} of call ${id} is already recorded, and the first one stands. Use another call id.`,
+  }
+  return { events: reported ? [] : [report], refused }
+}
+
+export const callDecider: Decider<CallState, CallCommand, CallEvent> = { initialState, evolve, decide }

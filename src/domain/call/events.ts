@@ -1,0 +1,88 @@
+import type * as t from 'io-ts'
+import { nullable, nullableText } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { oneOf, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { id, projectId } from '../ids.js'
+import { callEnd, callStart, displayName, endFields, startFields } from './content.js'
+import { reportedUsage } from './usage.js'
+
+const ofCall = { project_id: projectId, id }
+
+/** The SDKs that sum a finished child's usage into its parent, as they name themselves in the attributes. */
+export const sdkSource = oneOf('js-sdk', 'python-sdk')
+
+/** What of a start its end repeats, so that one event is enough for the rows of both. */
+const knownStart = open('KnownStart', {
+  required: { trace_id: id, started_at: instant },
+  optional: { parent_id: nullableText(id), source: nullable(sdkSource) },
+})
+
+/** What of an end a later start repeats; an exception too large for an event is cut to its beginning. */
+const knownEnd = open('KnownEnd', {
+  required: { ended_at: instant, usage: reportedUsage },
+  optional: { exception: nullableText(string) },
+})
+
+/** A call began. The first start stands. */
+export const callStarted = open('CallStarted', {
+  required: {
+    ...startFields.required,
+    trace_id: id,
+    /** Who said which trace: the client, the parent's start, or nobody (it is then the call's own id). */
+    trace_from: oneOf('client', 'parent', 'call'),
+  },
+  optional: {
+    ...startFields.optional,
+    source: nullable(sdkSource),
+    /** The user of the key that wrote the start. */
+    wb_user_id: nullableText(string),
+    end: nullable(knownEnd),
+  },
+})
+
+/** A call finished, with what it reported of its usage. The first end stands. */
+export const callEnded = open('CallEnded', {
+  required: { ...endFields.required, usage: reportedUsage },
+  optional: { ...endFields.optional, start: nullable(knownStart) },
+})
+
+/** A call's display name was set, or set back to none. */
+export const callRenamed = open('CallRenamed', {
+  required: ofCall,
+  optional: { display_name: nullableText(displayName) },
+})
+
+/** A call was deleted: from here on it answers nowhere and counts nowhere. */
+export const callDeleted = open('CallDeleted', { required: ofCall, optional: { trace_id: nullableText(id) } })
+
+/** A start came that differs from the one that stands. It is kept for the record and counts nowhere. */
+export const conflictingCallStartReported = open('ConflictingCallStartReported', {
+  required: { ...ofCall, start: callStart },
+})
+
+/** An end came that differs from the one that stands. It is kept for the record and counts nowhere. */
+export const conflictingCallEndReported = open('ConflictingCallEndReported', {
+  required: { ...ofCall, end: callEnd },
+})
+
+export const callEvents = {
+  CallStarted: callStarted,
+  CallEnded: callEnded,
+  CallRenamed: callRenamed,
+  CallDeleted: callDeleted,
+  ConflictingCallStartReported: conflictingCallStartReported,
+  ConflictingCallEndReported: conflictingCallEndReported,
+}
+
+export type CallStarted = t.TypeOf<typeof callStarted>
+export type CallEnded = t.TypeOf<typeof callEnded>
+
+export type CallEvent = {
+  [Type in keyof typeof callEvents]: {
+    readonly type: Type
+    readonly data: t.TypeOf<(typeof callEvents)[Type]>
+  }
+}[keyof typeof callEvents]
+
+export const callStream = (projectId: string, callId: string): string => `call-${projectId}/${callId}`

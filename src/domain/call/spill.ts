@@ -1,0 +1,54 @@
+import { utf8Bytes } from '../codec/text.js'
+import { canonicalJson } from '../json/canonical.js'
+import { jsonBytesAtMost } from '../json/measure.js'
+import type { Json } from '../json/json.js'
+import { EventTooLarge } from '../ports/event-store-errors.js'
+import type { Ports } from '../ports/ports.js'
+import type { PayloadField, SpilledField } from './payload.js'
+
+/** A field over this many bytes of JSON goes to the blob store. */
+const MAX_FIELD_BYTES = 256 * 1024
+
+/** All of an event's data; where fields leave more than this, the largest remaining go as well. */
+const MAX_EVENT_BYTES = 900 * 1024
+
+type SpillPorts = Pick<Ports, 'blobs' | 'sha256'>
+
+/**
+ * Moves payload fields that are too large for an event to the blob store, durably, before the event that names them.
+ * Small content comes back as it is, untouched.
+ */
+export const spill =
+  ({ blobs, sha256 }: SpillPorts) =>
+  async <C extends object>(content: C, fields: readonly (PayloadField & keyof C)[], rest = 0): Promise<C> => {
+    if (jsonBytesAtMost(content as Json, MAX_FIELD_BYTES) <= MAX_FIELD_BYTES) return content
+    const texts = new Map(fields.map((field) => [field, JSON.stringify(content[field])]))
+    const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
+    const total = utf8Bytes(JSON.stringify(content)) + rest
+    const leaving = toSpill(sizes, total)
+    const spilled: Record<string, SpilledField> = {}
+    const emptied: Partial<Record<PayloadField, null>> = {}
+    for (const field of leaving) {
+      const text = texts.get(field)!
+      const digest = await blobs.put(new TextEncoder().encode(text))
+      const canonical = sha256(canonicalJson(content[field] as Json))
+      spilled[field] = { digest, size: sizes.get(field)!, canonical }
+      emptied[field] = null
+    }
+    return { ...content, ...emptied, spilled }
+  }
+
+/** Which fields leave: all over the field limit, then the largest until the event fits. */
+const toSpill = <F>(sizes: ReadonlyMap<F, number>, total: number): readonly F[] => {
+  const largestFirst = [...sizes].sort(([, a], [, b]) => b - a)
+  const leaving: F[] = []
+  let remaining = total
+  for (const [field, size] of largestFirst) {
+    if (size <= MAX_FIELD_BYTES && remaining <= MAX_EVENT_BYTES) break
+    leaving.push(field)
+    remaining -= size
+  }
+  if (remaining > MAX_EVENT_BYTES)
+    throw new EventTooLarge('the event is too large even without its payload fields')
+  return leaving
+}

@@ -1,0 +1,89 @@
+import { arrayOf, nullable, withDefault } from '../codec/containers.js'
+import type * as t from 'io-ts'
+import { number, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+
+/** The figures of a model's usage, in the order in which they are stored. */
+export const FIGURES = [
+  'requests',
+  'prompt_tokens',
+  'input_tokens',
+  'completion_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const
+
+export type Figure = (typeof FIGURES)[number]
+
+const figure = withDefault(number, 0)
+
+/** One model's figures as the client wrote them, key by key; a figure that is absent is 0. */
+export const modelUsage = open('ModelUsage', {
+  required: { model: string },
+  optional: {
+    requests: figure,
+    prompt_tokens: figure,
+    input_tokens: figure,
+    completion_tokens: figure,
+    output_tokens: figure,
+    total_tokens: figure,
+    cache_read_input_tokens: figure,
+    cache_creation_input_tokens: figure,
+  },
+})
+export type ModelUsage = t.TypeOf<typeof modelUsage>
+
+/** What a call's end says about usage, normalised once so that no reader parses a summary again. */
+export const reportedUsage = open('ReportedUsage', {
+  required: { models: arrayOf(modelUsage) },
+  optional: {
+    /** The sum of `summary.status_counts`; null where the summary carries none. */
+    status_total: nullable(number),
+  },
+})
+export type ReportedUsage = t.TypeOf<typeof reportedUsage>
+
+const LARGEST = 2 ** 53
+
+const clamp = (value: number): number => Math.min(LARGEST, Math.max(-LARGEST, Math.trunc(value))) + 0
+
+/**
+ * A figure as the real servers read it: numbers are truncated, true is 1, a string counts if it is a sign and
+ * digits with blanks around; all else is 0. Clamped to ±2^53.
+ */
+export const figureOf = (value: Json | undefined): number => {
+  if (typeof value === 'number') return clamp(value)
+  if (value === true) return 1
+  if (typeof value === 'string' && /^\s*[+-]?[0-9]+\s*$/.test(value)) return clamp(Number(value))
+  return 0
+}
+
+const modelUsageOf = (model: string, usage: JsonObject): ModelUsage => ({
+  model,
+  requests: figureOf(usage['requests']),
+  prompt_tokens: figureOf(usage['prompt_tokens']),
+  input_tokens: figureOf(usage['input_tokens']),
+  completion_tokens: figureOf(usage['completion_tokens']),
+  output_tokens: figureOf(usage['output_tokens']),
+  total_tokens: figureOf(usage['total_tokens']),
+  cache_read_input_tokens: figureOf(usage['cache_read_input_tokens']),
+  cache_creation_input_tokens: figureOf(usage['cache_creation_input_tokens']),
+})
+
+/** Reads `summary.usage` and `summary.status_counts`; what has an odd shape counts nothing. */
+export const reportedUsageOf = (summary: JsonObject): ReportedUsage => {
+  const { usage, status_counts: counts } = summary
+  return {
+    models: isJsonObject(usage)
+      ? Object.entries(usage).flatMap(([model, entry]) =>
+          isJsonObject(entry) ? [modelUsageOf(model, entry)] : [],
+        )
+      : [],
+    status_total: isJsonObject(counts)
+      ? clamp(Object.values(counts).reduce<number>((sum, count) => sum + figureOf(count), 0))
+      : null,
+  }
+}

@@ -1,0 +1,65 @@
+import * as t from 'io-ts'
+import { isJsonObject } from '../json/json.js'
+import { Codec, refuse } from './codec.js'
+
+/** Absent and null are both null. */
+export const nullable = <A>(codec: Codec<A>): Codec<A | null> => withDefault<A, null>(codec, null, true)
+
+/** Absent and null are both null, and so is the empty string: the SDKs write any of the three. */
+export const nullableText = (codec: Codec<string>): Codec<string | null> =>
+  new Codec<string | null>(
+    `${codec.name} | null`,
+    (u): u is string | null => u === null || codec.is(u),
+    (u, c) => (u === undefined || u === null || u === '' ? t.success(null) : codec.validate(u, c)),
+    { anyOf: [codec.schema, { type: 'null' }] },
+  )
+
+/** Absent (and null, where `nullToo`) becomes the default. */
+export const withDefault = <A, D>(codec: Codec<A>, fallback: D, nullToo = false): Codec<A | D> =>
+  new Codec<A | D>(
+    nullToo ? `${codec.name} | null` : codec.name,
+    (u): u is A | D => u === fallback || codec.is(u),
+    (u, c) => (u === undefined || (nullToo && u === null) ? t.success(fallback) : codec.validate(u, c)),
+    nullToo ? { anyOf: [codec.schema, { type: 'null' }] } : codec.schema,
+  )
+
+const isArray = (u: unknown): u is readonly unknown[] => Array.isArray(u)
+
+export const arrayOf = <A>(codec: Codec<A>, least = 0): Codec<readonly A[]> =>
+  new Codec<readonly A[]>(
+    `${codec.name}[]`,
+    (u): u is readonly A[] => isArray(u) && u.length >= least && u.every(codec.is),
+    (u, c) => {
+      if (!isArray(u)) return refuse(u, c, 'list_type', 'Input should be a valid list')
+      if (u.length < least)
+        return refuse(u, c, 'too_short', `List should have at least ${least} item after validation`)
+      const items: A[] = []
+      const errors: t.ValidationError[] = []
+      u.forEach((item, index) => {
+        const result = codec.validate(item, t.appendContext(c, String(index), codec, item))
+        if (result._tag === 'Right') items.push(result.right)
+        else errors.push(...result.left)
+      })
+      return errors.length === 0 ? t.success(items) : t.failures(errors)
+    },
+    { type: 'array', items: codec.schema, ...(least > 0 ? { minItems: least } : {}) },
+  )
+
+/** An object used as a dictionary. */
+export const recordOf = <A>(codec: Codec<A>): Codec<Readonly<Record<string, A>>> =>
+  new Codec<Readonly<Record<string, A>>>(
+    `Record<string, ${codec.name}>`,
+    (u): u is Readonly<Record<string, A>> => isJsonObject(u) && Object.values(u).every(codec.is),
+    (u, c) => {
+      if (!isJsonObject(u)) return refuse(u, c, 'dict_type', 'Input should be a valid dictionary')
+      const entries: [string, A][] = []
+      const errors: t.ValidationError[] = []
+      for (const [key, value] of Object.entries(u)) {
+        const result = codec.validate(value, t.appendContext(c, key, codec, value))
+        if (result._tag === 'Right') entries.push([key, result.right])
+        else errors.push(...result.left)
+      }
+      return errors.length === 0 ? t.success(Object.fromEntries(entries)) : t.failures(errors)
+    },
+    { type: 'object', additionalProperties: codec.schema },
+  )

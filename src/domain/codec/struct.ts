@@ -1,0 +1,87 @@
+import * as t from 'io-ts'
+import { isJsonObject, type Json } from '../json/json.js'
+import { Codec, refuse, type AnyCodec } from './codec.js'
+
+type Fields = Readonly<Record<string, AnyCodec>>
+
+/** A decoded object has every key: what may be absent is null (or the field's default). */
+type Decoded<R extends Fields, O extends Fields> = {
+  readonly [K in keyof R]: t.TypeOf<R[K]>
+} & { readonly [K in keyof O]: t.TypeOf<O[K]> }
+
+interface Shape<R extends Fields, O extends Fields> {
+  readonly required?: R
+  /** Fields whose codecs take `undefined`, see {@link optional}. */
+  readonly optional?: O
+}
+
+const build =
+  (extras: 'tolerated' | 'refused') =>
+  <R extends Fields = Record<never, never>, O extends Fields = Record<never, never>>(
+    name: string,
+    { required, optional }: Shape<R, O>,
+  ): Codec<Decoded<R, O>> => {
+    const mustHave = Object.entries(required ?? {})
+    const mayHave = Object.entries(optional ?? {})
+    const known = new Set([...mustHave, ...mayHave].map(([key]) => key))
+
+    const validate = (u: unknown, context: t.Context): t.Validation<Decoded<R, O>> => {
+      if (!isJsonObject(u))
+        return refuse(u, context, 'model_attributes_type', 'Input should be a valid dictionary or object')
+      const decoded: Record<string, unknown> = {}
+      let errors: t.Errors | undefined
+      for (const [key, codec] of mustHave) {
+        const value = Object.hasOwn(u, key) ? u[key] : undefined
+        if (value === undefined) {
+          errors = append(errors, missing(context, key, codec))
+          continue
+        }
+        const result = codec.validate(value, t.appendContext(context, key, codec, value))
+        if (result._tag === 'Right') decoded[key] = result.right
+        else errors = append(errors, result.left)
+      }
+      for (const [key, codec] of mayHave) {
+        const value = Object.hasOwn(u, key) ? u[key] : undefined
+        const result = codec.validate(value, t.appendContext(context, key, codec, value))
+        if (result._tag === 'Right') decoded[key] = result.right
+        else errors = append(errors, result.left)
+      }
+      if (extras === 'refused')
+        for (const key of Object.keys(u))
+          if (!known.has(key)) errors = append(errors, extra(context, key, u[key] as Json))
+      return errors === undefined ? t.success(decoded as Decoded<R, O>) : t.failures(errors)
+    }
+
+    return new Codec(name, (u): u is Decoded<R, O> => validate(u, [])._tag === 'Right', validate, {
+      title: name,
+      type: 'object',
+      properties: Object.fromEntries([...mustHave, ...mayHave].map(([key, codec]) => [key, codec.schema])),
+      ...(mustHave.length > 0 ? { required: mustHave.map(([key]) => key) } : {}),
+      ...(extras === 'refused' ? { additionalProperties: false } : {}),
+    })
+  }
+
+const append = (errors: t.Errors | undefined, more: t.Errors): t.Errors =>
+  errors === undefined ? more : [...errors, ...more]
+
+const missing = (context: t.Context, key: string, codec: AnyCodec): t.Errors => [
+  {
+    value: undefined,
+    context: t.appendContext(context, key, codec),
+    message: 'missing: Field required',
+  },
+]
+
+const extra = (context: t.Context, key: string, value: Json): t.Errors => [
+  {
+    value,
+    context: t.appendContext(context, key, t.unknown, value),
+    message: 'extra_forbidden: Extra inputs are not permitted',
+  },
+]
+
+/** An object whose unknown keys are dropped, as real servers do inside `start` and `end`. */
+export const open = build('tolerated')
+
+/** An object whose unknown keys are refused, as real servers do for request envelopes. */
+export const closed = build('refused')

@@ -1,0 +1,49 @@
+import * as t from 'io-ts'
+import { Codec, refuse } from './codec.js'
+import { string } from './leaves.js'
+
+/** Bytes of a string in UTF-8, at most three a UTF-16 unit: the exact count is taken only when it matters. */
+export const utf8Bytes = (text: string): number => new TextEncoder().encode(text).length
+
+const fits = (text: string, most: number): boolean =>
+  text.length * 3 <= most || (text.length <= most && utf8Bytes(text) <= most)
+
+/** A string of at most `most` bytes of UTF-8. */
+export const textUpToBytes = (most: number): Codec<string> =>
+  new Codec(
+    'string',
+    (u): u is string => typeof u === 'string' && fits(u, most),
+    (u, c) => {
+      if (typeof u !== 'string') return string.validate(u, c) as t.Validation<never>
+      return fits(u, most)
+        ? t.success(u)
+        : refuse(u, c, 'string_too_long', `String should have at most ${most} bytes`)
+    },
+    { type: 'string', maxLength: most },
+  )
+
+/** A string of at most `most` characters (UTF-16 units). */
+export const textUpToCharacters = (most: number): Codec<string> =>
+  new Codec(
+    'string',
+    (u): u is string => typeof u === 'string' && u.length <= most,
+    (u, c) => {
+      if (typeof u !== 'string') return string.validate(u, c) as t.Validation<never>
+      return u.length <= most
+        ? t.success(u)
+        : refuse(u, c, 'string_too_long', `String should have at most ${most} characters`)
+    },
+    { type: 'string', maxLength: most },
+  )
+
+/** A string that a pattern describes; `rule` says it in words. */
+export const textLike = (name: string, pattern: RegExp, rule: string): Codec<string> =>
+  new Codec(
+    name,
+    (u): u is string => typeof u === 'string' && pattern.test(u),
+    (u, c) => {
+      if (typeof u !== 'string') return string.validate(u, c) as t.Validation<never>
+      return pattern.test(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', rule)
+    },
+    { type: 'string', pattern: pattern.source, description: rule },
+  )

@@ -1,0 +1,28 @@
+/**
+ * An aggregate as a value: how its state begins, how an event changes it, and what a command makes of it.
+ * All three are pure; time, new ids and the actor arrive inside the command.
+ */
+export interface Decider<State, Command, Event extends DomainEvent> {
+  readonly initialState: State
+  readonly evolve: (state: State, event: Event) => State
+  readonly decide: (state: State, command: Command) => Decision<Event>
+}
+
+export interface DomainEvent {
+  readonly type: string
+  readonly data: object
+}
+
+/** The facts to record, in order; none when the command repeats what is known. */
+export interface Decision<Event> {
+  readonly events: readonly Event[]
+  /** Why the command was not taken; events may still be recorded, such as a report of the conflict. */
+  readonly refused?: Refusal
+}
+
+export interface Refusal {
+  readonly kind: 'conflict' | 'not-found' | 'forbidden' | 'invalid'
+  readonly reason: string
+}
+
+export const nothing: Decision<never> = { events: [] }

@@ -1,0 +1,27 @@
+import type { DomainEvent } from './decider.js'
+import type { JsonObject } from './json/json.js'
+import type { NewEvent } from './ports/event-store.js'
+
+/** On whose behalf something is written: it becomes the metadata of every event it causes. */
+export interface Cause {
+  /** The id of the HTTP request (or of the event) that began it. */
+  readonly correlationId: string
+  readonly causationId: string
+  /** A user id, or `system`. */
+  readonly actor: string
+}
+
+/** The version of the event codecs; older events are upgraded where they are read. */
+export const SCHEMA_VERSION = 1
+
+export const newEvent = (id: string, { type, data }: DomainEvent, cause: Cause): NewEvent => ({
+  id,
+  type,
+  data: data as JsonObject,
+  metadata: {
+    correlationId: cause.correlationId,
+    causationId: cause.causationId,
+    actor: cause.actor,
+    schemaVersion: SCHEMA_VERSION,
+  },
+})

@@ -1,0 +1,107 @@
+import type { Decider, DomainEvent, Refusal } from './decider.js'
+import { newEvent, type Cause } from './event.js'
+import type { Expected, NewEvent, Position } from './ports/event-store.js'
+import { AppendOutcomeUnknown, ConcurrencyConflict, StoreUnavailable } from './ports/event-store-errors.js'
+import type { Ports } from './ports/ports.js'
+
+export interface Executed<State> {
+  readonly state: State
+  /** One for each command that was not taken, by the command's place in the list. */
+  readonly refusals: ReadonlyMap<number, Refusal>
+  /** Where the last event written stands; undefined when nothing had to be written. */
+  readonly position: Position | undefined
+}
+
+interface Loaded<State> {
+  readonly state: State
+  readonly expected: Expected
+}
+
+const MAX_TRIES = 5
+
+type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
+
+/**
+ * Runs commands on one stream: fold, decide, append what they decided as one append. When another writer was
+ * faster the same commands are decided again on the fresh state, up to five times.
+ *
+ * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
+ * write.
+ */
+export const execute =
+  (ports: ExecutePorts) =>
+  async <State, Command, Event extends DomainEvent>(
+    decider: Decider<State, Command, Event>,
+    stream: string,
+    commands: readonly Command[],
+    cause: Cause,
+    { assumeNew = false } = {},
+  ): Promise<Executed<State>> => {
+    let loaded: Loaded<State> = assumeNew
+      ? { state: decider.initialState, expected: 'none' }
+      : await load(ports, decider, stream)
+    for (let tries = 0; ; tries += 1) {
+      const { state, events, refusals } = decideAll(decider, loaded.state, commands)
+      if (events.length === 0) return { state, refusals, position: undefined }
+      const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
+      try {
+        const position = await appendSurely(ports, stream, loaded.expected, recorded)
+        return { state, refusals, position }
+      } catch (error) {
+        if (!(error instanceof ConcurrencyConflict)) throw error
+        if (tries === MAX_TRIES)
+          throw new StoreUnavailable(`stream ${stream} is written by too many at once`, { cause: error })
+        loaded = await load(ports, decider, stream)
+      }
+    }
+  }
+
+/** Folds a stream as it stands. */
+export const load = async <State, Command, Event extends DomainEvent>(
+  ports: Pick<Ports, 'eventStore'>,
+  { initialState, evolve }: Decider<State, Command, Event>,
+  stream: string,
+): Promise<Loaded<State>> => {
+  let state = initialState
+  let expected: Expected = 'none'
+  for await (const { type, data, revision } of ports.eventStore.readStream(stream)) {
+    state = evolve(state, { type, data } as unknown as Event)
+    expected = revision
+  }
+  return { state, expected }
+}
+
+const decideAll = <State, Command, Event extends DomainEvent>(
+  { decide, evolve }: Decider<State, Command, Event>,
+  initial: State,
+  commands: readonly Command[],
+) => {
+  let state = initial
+  const events: Event[] = []
+  const refusals = new Map<number, Refusal>()
+  commands.forEach((command, index) => {
+    const decision = decide(state, command)
+    if (decision.refused !== undefined) refusals.set(index, decision.refused)
+    for (const event of decision.events) {
+      events.push(event)
+      state = evolve(state, event)
+    }
+  })
+  return { state, events, refusals }
+}
+
+/** An append whose outcome is unknown is sent again with the same ids, which the store recognises. */
+const appendSurely = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  stream: string,
+  expected: Expected,
+  events: readonly NewEvent[],
+): Promise<Position | undefined> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await eventStore.append(stream, expected, events)).position
+    } catch (error) {
+      if (!(error instanceof AppendOutcomeUnknown) || tries === MAX_TRIES) throw error
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { nothing, type Decider } from '../decider.js'
+import type { StoreFile } from './commands.js'
+import type { FileEvent } from './events.js'
+
+interface FileState {
+  readonly stored: boolean
+}
+
+export const fileDecider: Decider<FileState, StoreFile, FileEvent> = {
+  initialState: { stored: false },
+  evolve: () => ({ stored: true }),
+  decide: ({ stored }, { file }) => (stored ? nothing : { events: [{ type: 'FileStored', data: file }] }),
+}

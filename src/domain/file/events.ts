@@ -1,0 +1,27 @@
+import type * as t from 'io-ts'
+import { nullableText } from '../codec/containers.js'
+import { int64, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { projectId } from '../ids.js'
+
+/** A file's content was stored in a project. */
+export const fileStored = open('FileStored', {
+  required: {
+    project_id: projectId,
+    /** The digest by which clients name the file. */
+    digest: string,
+    /** The content's SHA-256, the name of its blob. */
+    blob: string,
+    size: int64,
+  },
+  optional: { wb_user_id: nullableText(string) },
+})
+
+export const fileEvents = { FileStored: fileStored }
+
+export interface FileEvent {
+  readonly type: 'FileStored'
+  readonly data: t.TypeOf<typeof fileStored>
+}
+
+export const fileStream = (projectId: string, digest: string): string => `file-${projectId}/${digest}`

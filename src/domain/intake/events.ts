@@ -1,0 +1,24 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable } from '../codec/containers.js'
+import { json, number, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { projectId } from '../ids.js'
+
+const blob = open('Blob', { required: { digest: string, size: number } })
+
+/** An element of a batch was not taken: it did not decode, or broke a limit. What came is kept, its neighbours stand. */
+export const elementRefused = open('ElementRefused', {
+  required: { project_id: projectId, loc: arrayOf(json), msg: string, type: string },
+  optional: {
+    /** The element's JSON text; null where it is too large for an event. */
+    raw: nullable(string),
+    /** Where the element's JSON text lies instead. */
+    raw_blob: nullable(blob),
+  },
+})
+
+export const intakeEvents = { ElementRefused: elementRefused }
+
+export type ElementRefused = t.TypeOf<typeof elementRefused>
+
+export const intakeStream = (projectId: string): string => `intake-${projectId}`

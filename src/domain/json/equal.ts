@@ -1,0 +1,16 @@
+import { isJsonObject, type Json } from './json.js'
+
+/** Deep equality of JSON: the order of an object's keys says nothing, the order of a list does. */
+export const jsonEqual = (a: Json | undefined, b: Json | undefined): boolean => {
+  if (a === b) return true
+  if (Array.isArray(a))
+    return (
+      Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEqual(item as Json, b[i] as Json))
+    )
+  if (!isJsonObject(a) || !isJsonObject(b)) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]))
+  )
+}

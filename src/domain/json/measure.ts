@@ -1,0 +1,36 @@
+import { isJsonObject, type Json } from './json.js'
+
+/** Lists and objects inside one another; a body that goes deeper is refused. */
+export const MAX_DEPTH = 256
+
+/** Whether a value nests deeper than `most`; it looks no deeper than that, so a hostile depth costs nothing. */
+export const deeperThan = (value: unknown, most: number): boolean => {
+  if (Array.isArray(value)) return most === 0 || value.some((item) => deeperThan(item, most - 1))
+  if (!isJsonObject(value)) return false
+  if (most === 0) return true
+  for (const key in value) if (deeperThan(value[key], most - 1)) return true
+  return false
+}
+
+/** An upper bound of a value's JSON text in bytes of UTF-8, found without writing it; stops early past `enough`. */
+export const jsonBytesAtMost = (value: Json, enough = Infinity): number => {
+  if (typeof value === 'string') return stringBytesAtMost(value)
+  if (typeof value !== 'object' || value === null) return 25
+  let bytes = 2
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      bytes += 1 + jsonBytesAtMost(item as Json, enough - bytes)
+      if (bytes > enough) return bytes
+    }
+    return bytes
+  }
+  for (const key in value as Record<string, Json>) {
+    bytes +=
+      2 + stringBytesAtMost(key) + jsonBytesAtMost((value as Record<string, Json>)[key]!, enough - bytes)
+    if (bytes > enough) return bytes
+  }
+  return bytes
+}
+
+/** A UTF-16 unit takes at most three bytes, or six where JSON must escape it. */
+const stringBytesAtMost = (text: string): number => 2 + text.length * 6

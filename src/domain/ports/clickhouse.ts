@@ -1,0 +1,54 @@
+/** Values for `{name:Type}` placeholders: a client's value reaches ClickHouse in no other way. */
+export type SqlParameters = Readonly<Record<string, SqlParameter>>
+export type SqlParameter = string | number | bigint | boolean | null | readonly (string | number | bigint)[]
+
+/** Rows to insert, in the order of `columns`; values as JSON. */
+export interface Rows {
+  readonly table: string
+  readonly columns: readonly string[]
+  readonly values: readonly (readonly unknown[])[]
+}
+
+/** What the projector needs: one connection of its own, so that no reader makes it wait. */
+export interface ClickHouseWriter {
+  command(sql: string): Promise<void>
+  insert(rows: Rows): Promise<void>
+  query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
+}
+
+/** What queries need: a small pool with a bounded queue and a time limit on every read. */
+export interface ClickHouseReader {
+  /** Rows as objects, 64-bit integers as numbers. */
+  query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
+  /** The rows' bytes in RowBinary, as the engine produces them. Ends early when the consumer stops. */
+  stream(sql: string, parameters?: SqlParameters): AsyncIterable<Uint8Array>
+}
+
+export interface ClickHouse {
+  readonly writer: ClickHouseWriter
+  readonly reader: ClickHouseReader
+  close(): Promise<void>
+}
+
+/** A read took longer than its limit, or more memory. */
+export class ReadTooExpensive extends Error {
+  override readonly name = 'ReadTooExpensive'
+  constructor(readonly limit: 'time' | 'memory') {
+    super(`the read went over its ${limit} limit`)
+  }
+}
+
+/** So many reads wait already that one more is not taken. */
+export class TooManyReads extends Error {
+  override readonly name = 'TooManyReads'
+}
+
+/** The engine refused an insert because of its data, not because it was busy or away. */
+export class RowsRefused extends Error {
+  override readonly name = 'RowsRefused'
+}
+
+/** The engine cannot be reached. */
+export class ClickHouseUnavailable extends Error {
+  override readonly name = 'ClickHouseUnavailable'
+}

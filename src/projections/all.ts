@@ -1,0 +1,5 @@
+import { callsProjection } from './calls/project.js'
+import type { Projection } from './projection.js'
+import { usageProjection } from './usage/project.js'
+
+export const projections: readonly Projection[] = [callsProjection, usageProjection]

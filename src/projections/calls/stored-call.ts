@@ -1,0 +1,56 @@
+import type { Instant } from '../../domain/codec/instant.js'
+
+/** A call as the queries read it from `calls`; payload fields are JSON text. */
+export interface StoredCall {
+  readonly project_id: string
+  readonly id: string
+  readonly op_name: string
+  readonly display_name: string | null
+  readonly trace_id: string
+  readonly parent_id: string | null
+  readonly thread_id: string | null
+  readonly turn_id: string | null
+  readonly started_at: Instant
+  readonly ended_at: Instant | null
+  readonly exception: string | null
+  readonly attributes: string | null
+  readonly inputs: string | null
+  readonly output: string | null
+  readonly summary: string | null
+  readonly otel_dump: string | null
+  readonly wb_user_id: string | null
+  readonly wb_run_id: string | null
+  readonly wb_run_step: number | null
+  readonly wb_run_step_end: number | null
+}
+
+const NAME = "if(renamed IS NULL, display_name, nullIf(renamed, ''))"
+
+/** What stands behind each plain field of a call in SQL. */
+export const FIELDS: Readonly<Record<keyof StoredCall, string>> = {
+  project_id: 'project_id',
+  id: 'id',
+  op_name: 'op_name',
+  display_name: NAME,
+  trace_id: 'trace_id',
+  parent_id: 'parent_id',
+  thread_id: 'thread_id',
+  turn_id: 'turn_id',
+  started_at: 'started_at',
+  ended_at: 'ended_at',
+  exception: 'exception',
+  attributes: 'attributes',
+  inputs: 'inputs',
+  output: 'output',
+  summary: 'summary',
+  otel_dump: 'otel_dump',
+  wb_user_id: 'wb_user_id',
+  wb_run_id: 'wb_run_id',
+  wb_run_step: 'wb_run_step',
+  wb_run_step_end: 'wb_run_step_end',
+}
+
+/** Payload fields, which a query may leave unread. */
+export const PAYLOAD = ['attributes', 'inputs', 'output', 'summary', 'otel_dump'] as const
+
+export type PayloadColumn = (typeof PAYLOAD)[number]

@@ -1,0 +1,7 @@
+import type { Instant } from '../domain/codec/instant.js'
+
+/** An instant as ClickHouse reads a DateTime64(6, 'UTC'). */
+export const dateTime64 = (instant: Instant): string => `${instant.slice(0, 10)} ${instant.slice(11, 26)}`
+
+/** A DateTime64(6, 'UTC') as ClickHouse prints it, back to an instant. */
+export const instantFrom = (text: string): Instant => `${text.slice(0, 10)}T${text.slice(11)}Z` as Instant

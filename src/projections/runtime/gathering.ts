@@ -1,0 +1,62 @@
+import { deferred } from './deferred.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+
+/** Bounds of one batch: events, and bytes of JSON by estimate. */
+const MAX_EVENTS = 20_000
+const MAX_BYTES = 16 * 1024 * 1024
+
+export interface Batch {
+  readonly events: readonly RecordedEvent[]
+  /** When the oldest event came here, in milliseconds of a monotonic clock. */
+  readonly since: number
+}
+
+/** Events that wait for the next insert, between the reading of the log and the writing of rows. */
+export const gathering = (now: () => number) => {
+  let events: RecordedEvent[] = []
+  let bytes = 0
+  let since = 0
+  let changed = deferred()
+
+  const announce = () => {
+    const waiting = changed
+    changed = deferred()
+    waiting.resolve()
+  }
+
+  return {
+    add(event: RecordedEvent): void {
+      if (events.length === 0) since = now()
+      events.push(event)
+      bytes += sizeOf(event)
+      if (events.length === 1 || events.length >= MAX_EVENTS || bytes >= MAX_BYTES) announce()
+    },
+    isFull: (): boolean => events.length >= MAX_EVENTS || bytes >= MAX_BYTES,
+    isEmpty: (): boolean => events.length === 0,
+    since: (): number | undefined => (events.length === 0 ? undefined : since),
+    take(): Batch {
+      const batch = { events, since }
+      events = []
+      bytes = 0
+      announce()
+      return batch
+    },
+    /** Resolves at the next first event, when full, when taken from, or when somebody announces. */
+    change: (): Promise<void> => changed.promise,
+    announce,
+  }
+}
+
+/** Bytes of the largest fields, roughly: what decides over memory are the payloads. */
+const sizeOf = ({ data }: RecordedEvent): number => {
+  let size = 512
+  for (const field of ['inputs', 'output', 'attributes', 'summary', 'otel_dump', 'exception']) {
+    const value = data[field]
+    if (typeof value === 'string') size += value.length
+    else if (typeof value === 'object' && value !== null) size += 512
+  }
+  const spilled = data['spilled']
+  if (typeof spilled === 'object' && spilled !== null)
+    for (const field of Object.values(spilled)) size += (field as { size: number }).size * 2
+  return size
+}

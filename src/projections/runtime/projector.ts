@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { BlobStore } from '../../domain/ports/blobs.js'
+import type { EventStore, Position } from '../../domain/ports/event-store.js'
+import type { Log } from '../../domain/ports/log.js'
+import type { ClickHouseWriter } from '../../domain/ports/clickhouse.js'
+import type { Projection } from '../projection.js'
+import { countQuarantined, readCheckpoint, writeCheckpoint, writeQuarantine } from './checkpoint.js'
+import { deferred } from './deferred.js'
+import { gathering, type Batch } from './gathering.js'
+import { progressFrom } from './progress.js'
+import { writeRows } from './write-rows.js'
+
+/** The read side's clock: how far the rows are, and how to wait for them. */
+export interface Projector {
+  /** The last log position whose rows can be read. */
+  reached(): Position
+  /** Waits until a position can be read, hurrying the next insert; false if that takes longer. */
+  waitFor(position: Position, timeoutMs: number): Promise<boolean>
+  /** Milliseconds for which the oldest event that is not readable yet has waited here; 0 when there is none. */
+  lagMs(): number
+  /** Resolves after the next insert, or after the time given. */
+  nextInsert(timeoutMs: number): Promise<void>
+  quarantined(): number
+  stop(): Promise<void>
+}
+
+interface Running {
+  readonly eventStore: EventStore
+  readonly blobs: BlobStore
+  readonly clickHouse: ClickHouseWriter
+  readonly projections: readonly Projection[]
+  readonly log: Log
+}
+
+/** A batch waits this long for company unless it is full or somebody waits for it. */
+const GATHER_MS = 100
+const RETRY_MS = [100, 300, 1000, 3000, 5000]
+
+/** Follows the log from the checkpoint: gathers events, inserts their rows, then records how far it came. */
+export const startProjector = async (running: Running): Promise<Projector> => {
+  const { eventStore, clickHouse, log } = running
+  const stopping = new AbortController()
+  const now = () => performance.now()
+  const gathered = gathering(now)
+  const progress = progressFrom(await readCheckpoint(clickHouse), gathered.announce)
+  let quarantined = await countQuarantined(clickHouse)
+  let inserting: Batch | undefined
+  let inserted = deferred()
+  let caughtUp = false
+  let lastRead = progress.reached()
+
+  const read = async () => {
+    for await (const item of eventStore.subscribeAll({
+      after: progress.reached(),
+      signal: stopping.signal,
+    })) {
+      if (item.kind === 'caughtUp') caughtUp = true
+      if (item.kind !== 'event') continue
+      lastRead = item.event.position
+      gathered.add(item.event)
+      while (gathered.isFull() && !stopping.signal.aborted) await gathered.change()
+    }
+  }
+
+  const write = async () => {
+    while (!stopping.signal.aborted) {
+      const since = gathered.since()
+      const remaining = since === undefined ? Infinity : since + GATHER_MS - now()
+      const due = gathered.isFull() || progress.someoneWaits() || remaining <= 0
+      if (since !== undefined && due) await insert(gathered.take())
+      else await changeOr(remaining)
+    }
+  }
+
+  const changeOr = async (milliseconds: number) => {
+    if (milliseconds === Infinity) return gathered.change()
+    const timer = new AbortController()
+    const timeout = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
+    await Promise.race([gathered.change(), timeout])
+    timer.abort()
+  }
+
+  const insert = async (batch: Batch) => {
+    inserting = batch
+    for (let tries = 0; !stopping.signal.aborted; tries += 1) {
+      try {
+        await insertOnce(batch)
+        break
+      } catch (error) {
+        log.error('projection.insert_failed', { error: nameOf(error), events: batch.events.length, tries })
+        await sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)], undefined, {
+          signal: stopping.signal,
+        }).catch(() => undefined)
+      }
+    }
+    inserting = undefined
+    const waiting = inserted
+    inserted = deferred()
+    waiting.resolve()
+  }
+
+  const insertOnce = async ({ events }: Batch) => {
+    const refused = await writeRows(running, events)
+    if (refused.length > 0) {
+      await writeQuarantine(clickHouse, refused)
+      quarantined += refused.length
+      for (const { event, reason } of refused)
+        log.error('projection.event_quarantined', {
+          position: String(event.position),
+          type: event.type,
+          reason,
+        })
+    }
+    const position = events.at(-1)?.position
+    if (position === undefined) return
+    await writeCheckpoint(clickHouse, position)
+    progress.advance(position)
+  }
+
+  const following = follow(read, stopping.signal, log)
+  const writing = write()
+
+  return {
+    reached: progress.reached,
+    waitFor: progress.wait,
+    lagMs: () => {
+      const since = inserting?.since ?? gathered.since()
+      return caughtUp && since !== undefined ? now() - since : 0
+    },
+    nextInsert: (timeoutMs) =>
+      Promise.race([inserted.promise, sleep(timeoutMs, undefined, { ref: false })]).then(() => undefined),
+    quarantined: () => quarantined,
+    stop: async () => {
+      stopping.abort()
+      gathered.announce()
+      await Promise.all([following, writing])
+    },
+  }
+}
+
+/** A subscription that breaks is taken up again from the last position that was read. */
+const follow = async (read: () => Promise<void>, signal: AbortSignal, log: Log): Promise<void> => {
+  while (!signal.aborted) {
+    try {
+      await read()
+    } catch (error) {
+      log.error('projection.subscription_failed', { error: nameOf(error) })
+      await sleep(1000, undefined, { signal }).catch(() => undefined)
+    }
+  }
+}
+
+/** The kind of an error; its message may quote rows. */
+const nameOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error ? `${error.name} ${String(error.code)}` : error.name
+}

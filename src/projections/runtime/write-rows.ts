@@ -1,0 +1,78 @@
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { BlobStore } from '../../domain/ports/blobs.js'
+import { RowsRefused, type ClickHouseWriter } from '../../domain/ports/clickhouse.js'
+import type { ProjectedEvent, Projection } from '../projection.js'
+import { resolved } from './resolve.js'
+
+export interface Quarantined {
+  readonly event: RecordedEvent
+  readonly reason: string
+}
+
+interface Writing {
+  readonly clickHouse: ClickHouseWriter
+  readonly blobs: BlobStore
+  readonly projections: readonly Projection[]
+}
+
+/**
+ * Inserts the rows of a batch of events. An event that cannot be projected, or whose rows are refused for their
+ * data, stops nothing: the batch is halved until that event stands alone; it is answered, the rest is written.
+ * Rows written on the way twice are the same rows.
+ */
+export const writeRows = async (
+  writing: Writing,
+  events: readonly RecordedEvent[],
+): Promise<readonly Quarantined[]> => {
+  try {
+    await insertAll(writing, events)
+    return []
+  } catch (error) {
+    if (!isAboutTheEvents(error)) throw error
+    const [event] = events
+    if (event === undefined) return []
+    if (events.length === 1) return [{ event, reason: error.message }]
+    const half = Math.ceil(events.length / 2)
+    const first = await writeRows(writing, events.slice(0, half))
+    const second = await writeRows(writing, events.slice(half))
+    return [...first, ...second]
+  }
+}
+
+const insertAll = async ({ clickHouse, blobs, projections }: Writing, events: readonly RecordedEvent[]) => {
+  const projected: ProjectedEvent[] = []
+  for (const event of events) projected.push(isSpilled(event) ? await resolving(blobs, event) : event)
+  for (const projection of projections)
+    for (const rows of project(projection, projected)) await clickHouse.insert(rows)
+}
+
+const isSpilled = ({ data }: RecordedEvent): boolean => {
+  for (const _field in data['spilled'] as object) return true
+  return false
+}
+
+/** A projection threw, or a blob is gone: the fault lies in the events, not in the engine. */
+class NotProjectable extends Error {
+  override readonly name = 'NotProjectable'
+}
+
+const resolving = async (blobs: BlobStore, event: RecordedEvent): Promise<ProjectedEvent> => {
+  try {
+    return await resolved(blobs, event)
+  } catch (error) {
+    throw new NotProjectable(messageOf(error), { cause: error })
+  }
+}
+
+const project = (projection: Projection, events: readonly ProjectedEvent[]) => {
+  try {
+    return projection.rowsOf(events)
+  } catch (error) {
+    throw new NotProjectable(`${projection.name}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const isAboutTheEvents = (error: unknown): error is RowsRefused | NotProjectable =>
+  error instanceof RowsRefused || error instanceof NotProjectable
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,39 @@
+-- One wide row a call, for reads and filters. Start, end, rename and deletion each set their own columns; the engine
+-- keeps the last value of each column that is not null. `start_bytes` and `end_bytes` are the payload's JSON. What happened at which log position stands in the row.
+CREATE TABLE calls
+(
+    project_id String,
+    id String,
+    op_name Nullable(String),
+    display_name Nullable(String),
+    renamed Nullable(String),
+    trace_id Nullable(String),
+    parent_id Nullable(String),
+    thread_id Nullable(String),
+    turn_id Nullable(String),
+    started_at Nullable(DateTime64(6, 'UTC')),
+    ended_at Nullable(DateTime64(6, 'UTC')),
+    exception Nullable(String),
+    attributes Nullable(String),
+    inputs Nullable(String),
+    output Nullable(String),
+    summary Nullable(String),
+    otel_dump Nullable(String),
+    input_refs Nullable(String),
+    output_refs Nullable(String),
+    wb_user_id Nullable(String),
+    wb_run_id Nullable(String),
+    wb_run_step Nullable(Int64),
+    wb_run_step_end Nullable(Int64),
+    start_bytes Nullable(UInt64),
+    end_bytes Nullable(UInt64),
+    started_position Nullable(UInt64),
+    ended_position Nullable(UInt64),
+    deleted_position Nullable(UInt64),
+    INDEX by_trace trace_id TYPE bloom_filter GRANULARITY 1,
+    INDEX by_parent parent_id TYPE bloom_filter GRANULARITY 1,
+    INDEX by_op op_name TYPE bloom_filter GRANULARITY 1
+)
+ENGINE = CoalescingMergeTree
+ORDER BY (project_id, id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

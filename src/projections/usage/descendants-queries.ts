@@ -1,0 +1,38 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { NO_FILTER } from '../calls/filter.js'
+import { loadTraces, traceSizes } from './load.js'
+import { matchingCalls } from './matching.js'
+import { idText } from './trace-columns.js'
+
+/** The given calls of a project that are there, with all that descends from them within their traces. */
+export const withDescendants =
+  (reader: ClickHouseReader) =>
+  async (projectId: string, callIds: readonly string[], position: Position): Promise<readonly string[]> => {
+    const filter = { ...NO_FILTER, call_ids: callIds }
+    const { calls } = await matchingCalls(reader, projectId, filter, position, callIds.length)
+    const traceIds = [...new Set(calls.map(({ trace_id }) => trace_id))]
+    const found: string[] = []
+    for (const size of await traceSizes(reader, projectId, traceIds)) {
+      const columns = await loadTraces(reader, projectId, [size], position)
+      const roots = calls
+        .filter(({ trace_id }) => trace_id === size.trace_id)
+        .map(({ id, hash }) => columns.find(Buffer.from(id), 0, Buffer.byteLength(id), hash))
+      for (const call of below(columns.parent, roots))
+        if (columns.deleted[call] === 0) found.push(idText(columns.ids, call))
+    }
+    return found
+  }
+
+/** The roots and everything below them, each once, also where parents form a cycle. */
+const below = (parent: Int32Array, roots: readonly number[]): readonly number[] => {
+  const children = new Map<number, number[]>()
+  parent.forEach((above, call) => {
+    const siblings = children.get(above)
+    if (siblings === undefined) children.set(above, [call])
+    else siblings.push(call)
+  })
+  const reached = new Set(roots.filter((call) => call >= 0))
+  for (const call of reached) for (const child of children.get(call) ?? []) reached.add(child)
+  return [...reached]
+}

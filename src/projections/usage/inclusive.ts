@@ -1,0 +1,100 @@
+import { foldInto, WIDTH } from './fold.js'
+import { modelSets, type ModelSets } from './model-sets.js'
+import { cyclesOf, type Topology } from './topology.js'
+import type { TraceColumns } from './trace-columns.js'
+
+/** Usage with all descendants: the entries of call `i` are `offsets[i]` to `offsets[i + 1]`, one a model of its set. */
+export interface Inclusive {
+  readonly set: Int32Array
+  readonly sets: Pick<ModelSets, 'models'>
+  readonly offsets: Float64Array
+  /** Six counters an entry, in the order of `COUNTERS`. */
+  readonly values: Float64Array
+}
+
+/** More (call, model) pairs than this would not fit in memory, nor would the answer be of use to anyone. */
+const MAX_ENTRIES = 50_000_000
+
+/** Whole traces were asked for whose answer would be out of all proportion. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge'
+}
+
+/** Sums own figures up the living forest; `parent` leads from each living call to its living parent, or is -1. */
+export const sumUp = (columns: TraceColumns, parent: Int32Array, topology: Topology): Inclusive => {
+  const { size, deleted, reported } = columns
+  const sets = modelSets()
+  const own = ownSets(columns, sets)
+  const set = own.slice()
+  const acyclic = topology.order.subarray(0, topology.acyclic)
+  for (const call of acyclic) {
+    const above = parent[call]!
+    if (above >= 0) set[above] = sets.union(set[above]!, set[call]!)
+  }
+  const cycles = cyclesOf(parent, topology)
+  for (const cycle of cycles) {
+    const all = cycle.reduce((union, call) => sets.union(union, set[call]!), 0)
+    for (const call of cycle) set[call] = all
+  }
+
+  const offsets = new Float64Array(size + 1)
+  for (let call = 0; call < size; call += 1)
+    offsets[call + 1] = offsets[call]! + sets.models(set[call]!).length
+  const entries = offsets[size]!
+  if (entries > MAX_ENTRIES) throw new AnswerTooLarge(`over ${MAX_ENTRIES} usage entries`)
+  const values = new Float64Array(entries * WIDTH)
+  const scratch = new Float64Array(WIDTH)
+
+  for (let call = 0; call < size; call += 1) {
+    if (deleted[call] === 1 || own[call] === 0) continue
+    const places = sets.placesIn(own[call]!, set[call]!)
+    let next = 0
+    for (let entry = reported.offsets[call]!; entry < reported.offsets[call + 1]!; entry += 1) {
+      if (!foldInto(reported.figures, entry, scratch, 0)) continue
+      const to = (offsets[call]! + places[next++]!) * WIDTH
+      for (let k = 0; k < WIDTH; k += 1) values[to + k] = scratch[k]!
+    }
+  }
+
+  const add = (from: number, into: number): void => {
+    if (set[from] === 0) return
+    let at = offsets[from]! * WIDTH
+    const base = offsets[into]!
+    if (set[from] === set[into]) {
+      const end = offsets[from + 1]! * WIDTH
+      for (let to = base * WIDTH; at < end; at += 1, to += 1) values[to]! += values[at]!
+      return
+    }
+    for (const place of sets.placesIn(set[from]!, set[into]!)) {
+      const to = (base + place) * WIDTH
+      for (let k = 0; k < WIDTH; k += 1) values[to + k]! += values[at + k]!
+      at += WIDTH
+    }
+  }
+
+  for (const call of acyclic) if (parent[call]! >= 0) add(call, parent[call]!)
+  for (const cycle of cycles) {
+    const [first, ...others] = cycle as [number, ...number[]]
+    for (const call of others) add(call, first)
+    const sum = values.slice(offsets[first]! * WIDTH, offsets[first + 1]! * WIDTH)
+    for (const call of others) values.set(sum, offsets[call]! * WIDTH)
+  }
+  return { set, sets, offsets, values }
+}
+
+/** The models of which a call has something of its own to say. */
+const ownSets = ({ size, deleted, reported }: TraceColumns, sets: ModelSets): Int32Array => {
+  const own = new Int32Array(size)
+  const scratch = new Float64Array(WIDTH)
+  for (let call = 0; call < size; call += 1) {
+    if (deleted[call] === 1) continue
+    const from = reported.offsets[call]!
+    const to = reported.offsets[call + 1]!
+    if (from === to) continue
+    const models: number[] = []
+    for (let entry = from; entry < to; entry += 1)
+      if (foldInto(reported.figures, entry, scratch, 0)) models.push(reported.model[entry]!)
+    own[call] = sets.of(models)
+  }
+  return own
+}

@@ -1,0 +1,114 @@
+import type { CallEvent } from '../../domain/call/events.js'
+import { FIGURES, type ReportedUsage } from '../../domain/call/usage.js'
+import type { ProjectChosen } from '../../domain/project/events.js'
+import { dateTime64 } from '../clickhouse-values.js'
+import type { ProjectedEvent, Projection } from '../projection.js'
+import { emptyFact, FACT_COLUMNS, type UsageFact } from './usage-fact.js'
+
+type Positioned = (CallEvent | ProjectChosen) & Pick<ProjectedEvent, 'position'>
+
+/** Call events to rows of `usage_facts`, and a project's choice of reporting to `usage_reporting`. */
+export const usageProjection: Projection = {
+  name: 'usage',
+  rowsOf: (events) => {
+    const facts = new Map<string, UsageFact>()
+    const choices: unknown[][] = []
+    for (const event of events as readonly Positioned[]) {
+      if (event.type === 'UsageReportingChosen') {
+        choices.push([event.data.project_id, String(event.position), event.data.usage_reporting])
+      } else {
+        applyTo(facts, event)
+      }
+    }
+    return [
+      {
+        table: 'usage_facts',
+        columns: FACT_COLUMNS,
+        values: [...facts.values()].map((fact) => FACT_COLUMNS.map((column) => fact[column])),
+      },
+      {
+        table: 'usage_reporting',
+        columns: ['project_id', 'position', 'usage_reporting'],
+        values: choices,
+      },
+    ].filter(({ values }) => values.length > 0)
+  },
+}
+
+/**
+ * An end whose start is not known yet makes no fact: it has no trace, and the start that follows carries the end's
+ * figures again. A deletion masks the facts of its call.
+ */
+const applyTo = (
+  facts: Map<string, UsageFact>,
+  event: CallEvent & Pick<ProjectedEvent, 'position'>,
+): void => {
+  const position = String(event.position)
+  switch (event.type) {
+    case 'CallStarted': {
+      const { project_id, id, trace_id, parent_id, started_at, source, end } = event.data
+      const fact = factOf(facts, project_id, trace_id, id, position)
+      fact.started_position = position
+      structure(fact, { parent_id, started_at, source })
+      if (end !== null) ending(fact, end, position)
+      return
+    }
+    case 'CallEnded': {
+      const { project_id, id, ended_at, usage, start } = event.data
+      if (start === null) return
+      const fact = factOf(facts, project_id, start.trace_id, id, position)
+      structure(fact, start)
+      ending(fact, { ended_at, usage }, position)
+      return
+    }
+    case 'CallDeleted': {
+      const { project_id, id, trace_id } = event.data
+      if (trace_id !== null) factOf(facts, project_id, trace_id, id, position).deleted_position = position
+      return
+    }
+    case 'CallRenamed':
+    case 'ConflictingCallStartReported':
+    case 'ConflictingCallEndReported':
+      return
+  }
+}
+
+const factOf = (
+  facts: Map<string, UsageFact>,
+  projectId: string,
+  traceId: string,
+  callId: string,
+  position: string,
+): UsageFact => {
+  const key = `${projectId}/${callId}`
+  let fact = facts.get(key)
+  if (fact === undefined) {
+    fact = emptyFact(projectId, traceId, callId)
+    facts.set(key, fact)
+  }
+  fact.position = position
+  return fact
+}
+
+type Structure = Pick<
+  Extract<CallEvent, { type: 'CallStarted' }>['data'],
+  'parent_id' | 'started_at' | 'source'
+>
+
+const structure = (fact: UsageFact, { parent_id, started_at, source }: Structure): void => {
+  fact.parent_id = parent_id ?? ''
+  fact.started_at = dateTime64(started_at)
+  fact.source = source ?? ''
+}
+
+const ending = (
+  fact: UsageFact,
+  end: { readonly ended_at: Structure['started_at']; readonly usage: ReportedUsage },
+  position: string,
+): void => {
+  fact.ended_position = position
+  fact.ended_at = dateTime64(end.ended_at)
+  fact.status_total = end.usage.status_total
+  fact.models = end.usage.models.map(({ model }) => model)
+  fact.figures = end.usage.models.flatMap((model) => FIGURES.map((figure) => model[figure]))
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { failureOf, givenTeams } from './given.js'
+
+const KEYS = '/api/users/me/api-keys'
+
+describe('API keys', () => {
+  it('are shown once, when they are made', async () => {
+    const { as, alice } = await givenTeams()
+    const made = await as(alice).post(KEYS, { name: 'laptop' })
+    assert.match(made.api_key, /^tt_[A-Za-z0-9_-]{43}$/)
+    assert.equal(made.prefix, made.api_key.slice(0, 8))
+    assert.equal(made.name, 'laptop')
+    assert.equal((await as(made.api_key).get('/api/users/me')).user, 'alice')
+    const listed = await as(alice).get(KEYS)
+    assert.equal(listed.data.length, 2)
+    for (const key of listed.data)
+      assert.deepEqual(Object.keys(key).sort(), ['created_at', 'id', 'name', 'prefix'])
+    assert.ok(!JSON.stringify(listed).includes(made.api_key))
+  })
+
+  it('may be without a name', async () => {
+    const { as, alice } = await givenTeams()
+    assert.equal((await as(alice).post(KEYS, {})).name, null)
+    assert.equal((await failureOf(as(alice).post(KEYS, { name: 'x'.repeat(129) }))).kind, 'invalid')
+    assert.equal((await failureOf(as(alice).post(KEYS, { user: 'bob' }))).kind, 'invalid')
+  })
+
+  it('are listed page by page', async () => {
+    const { as, alice } = await givenTeams()
+    for (let i = 0; i < 4; i += 1) await as(alice).post(KEYS, {})
+    const { data, next } = await as(alice).get(KEYS, { limit: '3' })
+    const rest = await as(alice).get(KEYS, { limit: '3', after: next! })
+    assert.equal(rest.next, null)
+    assert.equal(new Set([...data, ...rest.data].map(({ id }) => id)).size, 5)
+  })
+
+  it('are void at once when revoked, and revoking twice writes nothing', async () => {
+    const { as, alice, stored } = await givenTeams()
+    const made = await as(alice).post(KEYS, {})
+    assert.deepEqual(await as(made.api_key).delete(`${KEYS}/${made.id}`), {})
+    assert.equal((await failureOf(as(made.api_key).get('/api/users/me'))).kind, 'unauthenticated')
+    const before = (await stored()).length
+    assert.deepEqual(await as(alice).delete(`${KEYS}/${made.id}`), {})
+    assert.equal((await stored()).length, before)
+    assert.equal((await as(alice).get(KEYS)).data.length, 1)
+  })
+
+  it("of others are answered like those that don't exist", async () => {
+    const { as, alice, bob, admin } = await givenTeams()
+    const { id } = await as(alice).post(KEYS, {})
+    for (const key of [bob, admin])
+      for (const unknown of [id, 'unknown', '__proto__']) {
+        const { kind, reason } = await failureOf(as(key).delete(`${KEYS}/${unknown}`))
+        assert.deepEqual([kind, reason], ['not-found', 'There is no such API key.'])
+      }
+    assert.equal((await as(bob).get(KEYS)).data.length, 1)
+  })
+
+  it('of the administrator cannot all be revoked', async () => {
+    const { as, admin } = await givenTeams()
+    const id = (await as(admin).get(KEYS)).data[0]!.id
+    assert.equal((await failureOf(as(admin).delete(`${KEYS}/${id}`))).kind, 'conflict')
+    const { api_key } = await as(admin).post(KEYS, {})
+    await as(admin).delete(`${KEYS}/${id}`)
+    assert.equal((await as(api_key).get('/api/users/me')).user, 'admin')
+  })
+
+  it('are made once for one Idempotency-Key, and shown the first time only', async () => {
+    const { as, alice, bob } = await givenTeams()
+    const headers = { 'idempotency-key': 'once' }
+    const first = await as(alice).post(KEYS, {}, headers)
+    const again = await as(alice).post(KEYS, {}, headers)
+    assert.deepEqual(again, { ...first, api_key: null })
+    assert.notEqual((await as(bob).post(KEYS, {}, headers)).id, first.id)
+    for (const bad of ['', 'x'.repeat(256)])
+      assert.equal((await failureOf(as(alice).post(KEYS, {}, { 'idempotency-key': bad }))).kind, 'invalid')
+  })
+})
+
+describe('the log', () => {
+  it('never holds a key', async () => {
+    const { as, admin, alice, bob, carol, stored } = await givenTeams()
+    const made = await as(alice).post(KEYS, { name: 'canary' })
+    await as(alice).delete(`${KEYS}/${made.id}`)
+    const log = JSON.stringify(await stored(), (_, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    )
+    for (const key of [admin, alice, bob, carol, made.api_key]) {
+      assert.ok(!log.includes(key))
+      assert.ok(!log.includes(key.slice(3)))
+      assert.ok(!log.includes(Buffer.from(key).toString('base64')))
+    }
+  })
+})

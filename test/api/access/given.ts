@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
+import { accessRoutes } from '../../../src/api/access/routes.js'
+import { openAccess, type Access } from '../../../src/api/auth/access.js'
+import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
+import { Failure } from '../../../src/api/failure.js'
+import type { Answer, Asked } from '../../../src/api/route.js'
+import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
+import type { Cause } from '../../../src/domain/event.js'
+import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import { arbitraryKey, sha256 } from '../../domain/access/arbitrary.js'
+
+export const bearer = (key: string): string => `Bearer ${key}`
+
+export const arbitraryCause = (): Cause => ({
+  correlationId: randomUUID(),
+  causationId: randomUUID(),
+  actor: 'test',
+})
+
+export const somePorts = (eventStore: EventStore = openInMemoryEventStore()) => ({
+  eventStore,
+  ids: { next: () => randomUUID() },
+  clock: { now: () => new Date() },
+  sha256,
+  randomKey: arbitraryKey,
+  log: { warn: () => undefined },
+})
+
+export const storedEvents = async (eventStore: EventStore): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  for await (const event of eventStore.readStream(ACCESS_STREAM)) events.push(event)
+  return events
+}
+
+/** A process that does not look for others' writes unless told to. */
+export const openedAccess = (ports: ReturnType<typeof somePorts>): Promise<Access> =>
+  openAccess(ports, { refreshMs: 3_600_000 })
+
+/** What answers say, one or the other. */
+export interface Said {
+  readonly id: string
+  readonly name: string
+  readonly prefix: string
+  readonly user: string
+  readonly api_key: string
+  readonly administrator: boolean
+  readonly roles: readonly string[]
+  readonly teams: readonly { readonly team: string; readonly roles: readonly string[] }[]
+  readonly data: readonly Said[]
+  readonly next: string | null
+}
+
+interface Request {
+  readonly body?: unknown
+  readonly query?: Asked<unknown>['query']
+  readonly headers?: Record<string, string>
+}
+
+/** A bootstrapped service; `as(key)` asks its routes the way the application does. */
+export const givenService = async (ports = somePorts()) => {
+  const access = await openedAccess(ports)
+  const { createdKey } = await bootstrapAccess(ports, access, undefined)
+  const routes = accessRoutes(ports, access)
+
+  const ask = async (key: string, method: string, path: string, request: Request = {}): Promise<Answer> => {
+    const principal = access.authenticate(bearer(key))
+    if (principal === undefined) throw new Failure('unauthenticated', 'no such key')
+    for (const route of routes) {
+      const params = route.method === method ? match(route.path, path) : undefined
+      if (params === undefined) continue
+      const { body = {}, query = {}, headers = {} } = request
+      const decoded = route.body?.decode(body)
+      if (decoded?._tag === 'Left') throw new Failure('invalid', 'body')
+      return route.handle({
+        body: decoded?.right,
+        params,
+        query,
+        headers,
+        principal,
+        cause: { ...arbitraryCause(), actor: principal.userId },
+        stream: Readable.from([]),
+      })
+    }
+    throw new Error(`no route for ${method} ${path}`)
+  }
+
+  const as = (key: string) => ({
+    get: async (path: string, query?: Asked<unknown>['query']): Promise<Said> =>
+      (await ask(key, 'get', path, query === undefined ? {} : { query })).body as Said,
+    post: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>
+      (await ask(key, 'post', path, { body, headers })).body as Said,
+    delete: async (path: string): Promise<Said> => (await ask(key, 'delete', path)).body as Said,
+  })
+  const admin = createdKey!
+  return { ports, access, admin, as, ask, stored: () => storedEvents(ports.eventStore) }
+}
+
+const match = (pattern: string, path: string): Record<string, string> | undefined => {
+  const [names, values] = [pattern.split('/'), path.split('/')]
+  if (names.length !== values.length) return undefined
+  const params: Record<string, string> = {}
+  for (const [index, name] of names.entries())
+    if (name.startsWith(':')) params[name.slice(1)] = decodeURIComponent(values[index]!)
+    else if (name !== values[index]) return undefined
+  return params
+}
+
+/** Team `red` of alice, who administers it, and bob, who does not; team `blue` of carol. */
+export const givenTeams = async () => {
+  const service = await givenService()
+  const { as, admin } = service
+  for (const name of ['red', 'blue']) await as(admin).post('/api/teams', { name })
+  const keyOf = async (team: string, user: string, role: string): Promise<string> =>
+    (await as(admin).post(`/api/teams/${team}/members`, { user, role })).api_key
+  return {
+    ...service,
+    alice: await keyOf('red', 'alice', 'team_administrator'),
+    bob: await keyOf('red', 'bob', 'member'),
+    carol: await keyOf('blue', 'carol', 'team_administrator'),
+  }
+}
+
+/** What a request failed with. */
+export const failureOf = async (answer: Promise<unknown>): Promise<Failure> => {
+  try {
+    await answer
+  } catch (error) {
+    if (error instanceof Failure) return error
+    throw error
+  }
+  throw new Error('the request was served')
+}

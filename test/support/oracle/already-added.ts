@@ -1,0 +1,73 @@
+import type { Family } from './family.js'
+import { figure } from './figure.js'
+import { isObject, property } from './json.js'
+import type { JsonObject, UsageReporting } from './operations.js'
+import type { Started } from './record.js'
+import { type FoldedUsage, folded, modelKeys, rawUsage, without } from './usage.js'
+
+/**
+ * own(c) of section 3. `everyone` holds deleted calls too: an SDK parent's own usage does not change when
+ * a child is deleted.
+ */
+export const ownUsage = (call: Started, everyone: Family, reporting: UsageReporting): FoldedUsage => {
+  const raw = rawUsage(call.end?.summary)
+  const added = alreadyAdded(call, everyone, reporting)
+  if (added.length === 0) return folded(raw)
+  return folded(
+    without(
+      raw,
+      added.map((child) => rawUsage(child.end?.summary)),
+    ),
+  )
+}
+
+export const alreadyAdded = (
+  call: Started,
+  everyone: Family,
+  reporting: UsageReporting,
+): ReadonlyArray<Started> => {
+  const children = everyone.childrenOf(call).filter((child) => !onOneCycle(child, call, everyone))
+  switch (reporting) {
+    case 'own':
+      return []
+    case 'rolled_up':
+      return children
+    case 'auto': {
+      const candidates = children.filter((child) => looksAdded(child, call))
+      return countsAllow(call, candidates) ? candidates : []
+    }
+  }
+}
+
+const onOneCycle = (child: Started, call: Started, everyone: Family): boolean =>
+  everyone.descendsFrom(call, child)
+
+const looksAdded = (child: Started, call: Started): boolean =>
+  sdkSource(child) !== undefined &&
+  sdkSource(child) === sdkSource(call) &&
+  child.endedAt !== undefined &&
+  call.endedAt !== undefined &&
+  child.endedAt <= call.endedAt &&
+  modelKeys(child.end?.summary).every((model) => modelKeys(call.end?.summary).includes(model))
+
+const sdkSource = (call: Started): 'js-sdk' | 'python-sdk' | undefined => {
+  const source = property(property(call.start.attributes, 'weave'), 'source')
+  return source === 'js-sdk' || source === 'python-sdk' ? source : undefined
+}
+
+/** A parent that counts fewer calls than its children and itself did not add them up. */
+const countsAllow = (call: Started, candidates: ReadonlyArray<Started>): boolean => {
+  const own = statusTotal(call.end?.summary)
+  const theirs = candidates
+    .map((child) => statusTotal(child.end?.summary))
+    .filter((total) => total !== undefined)
+  if (own === undefined || theirs.length === 0) return true
+  return own >= 1n + sum(theirs)
+}
+
+const statusTotal = (summary: JsonObject | undefined): bigint | undefined => {
+  const counts = property(summary, 'status_counts')
+  return isObject(counts) ? sum(Object.values(counts).map(figure)) : undefined
+}
+
+const sum = (figures: ReadonlyArray<bigint>): bigint => figures.reduce((total, one) => total + one, 0n)

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import type { Json, JsonObject } from './operations.js'
+import { around, MODELS } from './pools.js'
+import { RAW_KEYS } from './usage.js'
+
+const small = fc.nat(20)
+
+const model = fc
+  .oneof({ weight: 6, arbitrary: fc.nat(1) }, { weight: 1, arbitrary: fc.nat(MODELS.length - 1) })
+  .map((index) => around(MODELS, index))
+
+/** As providers report it: the names of the OpenAI family or those of Anthropic's. */
+const saneEntry: fc.Arbitrary<JsonObject> = fc
+  .tuple(fc.nat(3), small, small, fc.nat(2))
+  .map(([style, prompt, completion, requests]): JsonObject => {
+    switch (style) {
+      case 0:
+        return {
+          requests,
+          prompt_tokens: prompt,
+          completion_tokens: completion,
+          total_tokens: prompt + completion,
+        }
+      case 1:
+        return { requests, input_tokens: prompt, output_tokens: completion, cache_read_input_tokens: prompt }
+      case 2:
+        return { prompt_tokens: prompt, output_tokens: completion, cache_creation_input_tokens: requests }
+      default:
+        return { prompt_tokens: prompt, total_tokens: completion }
+    }
+  })
+
+const oddFigure: fc.Arbitrary<Json> = fc.oneof(
+  fc.constantFrom<Json>(' 12 ', '+7', '-3', '1e3', '3.5', '', '١٢', '12345678901234567890', 'x', '\t4\n'),
+  fc.constantFrom<Json>(true, false, null, [], [3], {}, { total_tokens: 1 }),
+  fc.constantFrom<Json>(3.9, -3.9, -0.5, 0, -1, -20, 1e300, -1e300, 2 ** 53, 2 ** 53 - 1, -(2 ** 53)),
+  small,
+)
+
+const oddEntry: fc.Arbitrary<Json> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .array(fc.tuple(fc.constantFrom<string>(...RAW_KEYS, 'details'), oddFigure), { maxLength: 5 })
+      .map((pairs): Json => Object.fromEntries(pairs)),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<Json>('oops', 7, true, null, [], [{ requests: 1 }]) },
+)
+
+const ofEntries = (entry: fc.Arbitrary<Json>): fc.Arbitrary<Json> =>
+  fc.array(fc.tuple(model, entry), { maxLength: 2 }).map((pairs): Json => Object.fromEntries(pairs))
+
+/** What one call used itself, as it would stand in `summary.usage`. */
+export const arbitraryUsage: fc.Arbitrary<Json> = fc.oneof(
+  { weight: 16, arbitrary: ofEntries(saneEntry) },
+  { weight: 3, arbitrary: ofEntries(oddEntry) },
+  { weight: 1, arbitrary: fc.constantFrom<Json>(null, 'oops', [], [{ 'gpt-4': { requests: 1 } }], 3) },
+)
+
+const oddCount = fc.constantFrom<Json>('2', true, null, 1.9, 'x', -1, 4)
+
+export const arbitraryOddCounts: fc.Arbitrary<Json> = fc.oneof(
+  fc
+    .array(fc.tuple(fc.constantFrom('success', 'error', 'running', 'descendant_error', 'new'), oddCount), {
+      maxLength: 3,
+    })
+    .map((pairs): Json => Object.fromEntries(pairs)),
+  fc.constantFrom<Json>(null, 3, [], [9]),
+)

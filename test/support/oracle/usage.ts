@@ -1,0 +1,120 @@
+import { clamped, figure } from './figure.js'
+import { isObject, property } from './json.js'
+import type { AggregatedUsage, Json, JsonObject } from './operations.js'
+
+export const RAW_KEYS = [
+  'requests',
+  'prompt_tokens',
+  'input_tokens',
+  'completion_tokens',
+  'output_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const
+
+export type RawKey = (typeof RAW_KEYS)[number]
+
+/** Figures of one model as written, the two names of a token count still apart. */
+export type RawFigures = Readonly<Record<RawKey, bigint>>
+
+export const FOLDED_KEYS = [
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const
+
+export type Folded = Readonly<Record<(typeof FOLDED_KEYS)[number], bigint>>
+
+export type RawUsage = ReadonlyMap<string, RawFigures>
+export type FoldedUsage = ReadonlyMap<string, Folded>
+
+const written = (summary: JsonObject | undefined): JsonObject => {
+  const usage = property(summary, 'usage')
+  return isObject(usage) ? usage : {}
+}
+
+/** Every model that the summary names, whatever stands behind the name. */
+export const modelKeys = (summary: JsonObject | undefined): ReadonlyArray<string> =>
+  Object.keys(written(summary))
+
+const readEntry = (entry: Json): RawFigures =>
+  Object.fromEntries(RAW_KEYS.map((key) => [key, figure(property(entry, key))])) as Record<RawKey, bigint>
+
+/** The figures as written; entries that are no objects are left out. */
+export const rawUsage = (summary: JsonObject | undefined): RawUsage =>
+  new Map(
+    Object.entries(written(summary))
+      .filter(([, entry]) => isObject(entry))
+      .map(([model, entry]) => [model, readEntry(entry)]),
+  )
+
+/** raw − Σ parts, key by key, never below 0. */
+export const without = (raw: RawUsage, parts: ReadonlyArray<RawUsage>): RawUsage =>
+  new Map([...raw].map(([model, figures]) => [model, remainder(model, figures, parts)]))
+
+const remainder = (model: string, figures: RawFigures, parts: ReadonlyArray<RawUsage>): RawFigures => {
+  const left = { ...figures }
+  for (const key of RAW_KEYS) {
+    for (const part of parts) left[key] -= part.get(model)?.[key] ?? 0n
+    if (left[key] < 0n) left[key] = 0n
+  }
+  return left
+}
+
+/** The folding of facts 2.2; a model without any figure is dropped. */
+export const folded = (raw: RawUsage): FoldedUsage =>
+  new Map(
+    [...raw]
+      .map(([model, figures]) => [model, foldEntry(figures)] as const)
+      .filter(([, entry]) => FOLDED_KEYS.some((key) => entry[key] !== 0n)),
+  )
+
+const foldEntry = (raw: RawFigures): Folded => {
+  const prompt = raw.prompt_tokens + raw.input_tokens
+  const completion = raw.completion_tokens + raw.output_tokens
+  return {
+    requests: raw.requests,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: raw.total_tokens === 0n ? prompt + completion : raw.total_tokens,
+    cache_read_input_tokens: raw.cache_read_input_tokens,
+    cache_creation_input_tokens: raw.cache_creation_input_tokens,
+  }
+}
+
+export const summed = (usages: ReadonlyArray<FoldedUsage>): FoldedUsage => {
+  const sums = new Map<string, Folded>()
+  for (const usage of usages)
+    for (const [model, entry] of usage) {
+      const before = sums.get(model)
+      sums.set(model, before === undefined ? entry : plus(before, entry))
+    }
+  return sums
+}
+
+const plus = (a: Folded, b: Folded): Folded => {
+  const sum = { ...a }
+  for (const key of FOLDED_KEYS) sum[key] += b[key]
+  return sum
+}
+
+/** As it stands in an answer: numbers within ±2^53, all ten keys, costs null. */
+export const answered = (usage: FoldedUsage): Readonly<Record<string, AggregatedUsage>> =>
+  Object.fromEntries([...usage].map(([model, entry]) => [model, answeredEntry(entry)]))
+
+const answeredEntry = (entry: Folded): AggregatedUsage => ({
+  requests: Number(clamped(entry.requests)),
+  prompt_tokens: Number(clamped(entry.prompt_tokens)),
+  completion_tokens: Number(clamped(entry.completion_tokens)),
+  total_tokens: Number(clamped(entry.total_tokens)),
+  cache_read_input_tokens: Number(clamped(entry.cache_read_input_tokens)),
+  cache_creation_input_tokens: Number(clamped(entry.cache_creation_input_tokens)),
+  prompt_tokens_total_cost: null,
+  completion_tokens_total_cost: null,
+  cache_read_input_tokens_total_cost: null,
+  cache_creation_input_tokens_total_cost: null,
+})

@@ -1,11 +1,13 @@
 import { jsonLog } from './adapters/log/json-log.js'
 import { startService } from './composition/service.js'
-import { ConfigurationError, readConfig } from './config.js'
+import { openStores } from './composition/stores.js'
+import { readConfig } from './config.js'
 
 const STOP_WITHIN_MS = 9500
 
 const main = async (): Promise<void> => {
-  const service = await startService(readConfig(), jsonLog(process.stderr))
+  const config = readConfig()
+  const service = await startService(config, await openStores(config), jsonLog(process.stderr))
   const key =
     service.createdKey === null ? '' : `, administrator's API key (shown this once): ${service.createdKey}`
   process.stdout.write(`Tallytree is ready at ${service.address}${key}\n`)
@@ -18,8 +20,14 @@ const main = async (): Promise<void> => {
   process.once('SIGINT', stop)
 }
 
+/** What an operator can mend is said in a sentence; anything else with its stack. */
+const explanation = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const mendable = ['ConfigurationError', 'UnusableBootstrapKey', 'StoreUnavailable', 'StoreInUse']
+  return mendable.includes(error.name) ? error.message : (error.stack ?? error.message)
+}
+
 main().catch((error: unknown) => {
-  const expected = error instanceof ConfigurationError || (error instanceof Error && 'expected' in error)
-  process.stderr.write(`${expected ? (error as Error).message : String((error as Error).stack)}\n`)
+  process.stderr.write(`Tallytree cannot start: ${explanation(error)}\n`)
   process.exit(1)
 })

@@ -7,6 +7,7 @@ import { fileRoutes } from './files/create.js'
 import { objectRoutes } from './objects/create.js'
 import { projectRoutes } from './projects/settings.js'
 import type { AnyRoute } from './route.js'
+import { openApiRoute } from './service/openapi.js'
 import { serviceRoutes, type Vitals } from './service/health.js'
 import { batchRoutes } from './tracing/batches.js'
 import { callReadRoutes } from './tracing/call-reads.js'
@@ -22,8 +23,13 @@ export interface ApiParts extends Tracing, Vitals {
   readonly maxTraceCalls: number
 }
 
-/** Every endpoint of the service. */
-export const allRoutes = (parts: ApiParts): readonly AnyRoute[] => [
+/** Every endpoint of the service, and the description of them all. */
+export const allRoutes = (parts: ApiParts): readonly AnyRoute[] => {
+  const routes = servedRoutes(parts)
+  return [...routes, openApiRoute(routes)]
+}
+
+const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...startAndEndRoutes(parts),
   ...batchRoutes(parts),
   ...changeRoutes(parts),

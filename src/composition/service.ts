@@ -1,11 +1,3 @@
-import { createServer, type Server } from 'node:http'
-import { mkdir } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
-import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
-import { openClickHouseServer } from '../adapters/clickhouse/server.js'
-import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { randomKey, sha256, systemClock, systemIds } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
 import { openAccess } from '../api/auth/access.js'
@@ -18,6 +10,8 @@ import type { Log } from '../domain/ports/log.js'
 import { projections } from '../projections/all.js'
 import { migrate } from '../projections/migrate.js'
 import { startProjector } from '../projections/runtime/projector.js'
+import { listen } from './listening.js'
+import type { Stores } from './stores.js'
 
 export interface Service {
   readonly address: string
@@ -27,19 +21,11 @@ export interface Service {
   readonly stop: () => Promise<void>
 }
 
-/** Everything in one process: opens the stores, starts the projector, and listens. */
-export const startService = async (config: Config, log: Log): Promise<Service> => {
-  const directory = (name: string) => join(config.dataDirectory, name)
-  await mkdir(config.dataDirectory, { recursive: true })
-  const eventStore = openSqliteEventStore(directory('events.db'))
-  const blobs = openFileBlobStore(directory('blobs'))
-  const clickHouse =
-    config.clickHouseUrl === null
-      ? await openEmbeddedClickHouse(directory('clickhouse'))
-      : await openClickHouseServer(config.clickHouseUrl)
+/** Everything in one process: access, projector and API over the stores, listening. */
+export const startService = async (config: Config, stores: Stores, log: Log): Promise<Service> => {
+  const { eventStore, clickHouse } = stores
+  const ports = { ...stores, clock: systemClock, ids: systemIds, sha256, randomKey, log }
   await migrate(clickHouse.writer)
-
-  const ports = { eventStore, blobs, clock: systemClock, ids: systemIds, sha256, randomKey, log }
   const access = await openAccess(ports)
   const bootstrapped = await bootstrapAccess(ports, access, config.bootstrapApiKey ?? undefined)
   if (bootstrapped.ignoredKey)
@@ -47,27 +33,23 @@ export const startService = async (config: Config, log: Log): Promise<Service> =
       reason: 'TALLYTREE_BOOTSTRAP_API_KEY is not the key of the first start, which stays valid',
     })
   const projector = await startProjector({ ...ports, clickHouse: clickHouse.writer, projections })
-  const reading = readingFrom(projector, await eventStore.head())
-
   const routes = allRoutes({
     ports,
     access,
     teams: access,
-    reading,
+    reading: readingFrom(projector, await eventStore.head()),
     reader: clickHouse.reader,
     pace: pacing(projector),
     maxTraceCalls: config.maxTraceCalls,
     isReady: () => true,
     quarantined: projector.quarantined,
   })
-  const server = createServer(createApp(access, routes, log).callback())
-  await listen(server, config)
-
+  const listening = await listen(createApp(access, routes, log).callback(), config)
   return {
-    address: addressOf(server),
+    address: listening.address,
     createdKey: bootstrapped.createdKey ?? null,
     stop: async () => {
-      await close(server)
+      await listening.close()
       access.close()
       await projector.stop()
       await eventStore.close()
@@ -75,30 +57,3 @@ export const startService = async (config: Config, log: Log): Promise<Service> =
     },
   }
 }
-
-const listen = (server: Server, { host, port }: Config): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-
-const addressOf = (server: Server): string => {
-  const { address, family, port } = server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-/** Requests in flight get this long before their connections are cut. */
-const FINISH_WITHIN_MS = 8000
-
-const close = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), FINISH_WITHIN_MS)
-    server.close(() => {
-      clearTimeout(cut)
-      resolve()
-    })
-    server.closeIdleConnections()
-  })

@@ -18,31 +18,37 @@ export const keyName = textUpToCharacters(128)
 
 const sha256Hex = textLike('sha256', /^[0-9a-f]{64}$/, 'String should be a SHA-256 in lower-case hexadecimal')
 
-/** A team came into being: the entity of its projects. */
-export const teamCreated = open('TeamCreated', { required: { team: teamName } })
+export const teamCreated = open('TeamCreated', {
+  says: 'A team came into being: the entity of its projects.',
+  required: { team: teamName },
+})
 
-/** A user came into being. An administrator may use every team. */
 export const userCreated = open('UserCreated', {
+  says: 'A user came into being. An administrator may use every team.',
   required: { user: userName },
   optional: { administrator: withDefault(boolean, false) },
 })
 
-/** A user belongs to a team with exactly these roles, whatever they were before. */
 export const memberAdded = open('MemberAdded', {
+  says: 'A user belongs to a team with exactly these roles, whatever they were before.',
   required: { team: teamName, user: userName, roles: arrayOf(role, 1) },
 })
 
-/** A user no longer belongs to a team. */
-export const memberRemoved = open('MemberRemoved', { required: { team: teamName, user: userName } })
+export const memberRemoved = open('MemberRemoved', {
+  says: 'A user no longer belongs to a team.',
+  required: { team: teamName, user: userName },
+})
 
-/** A user has one more API key. The key itself is nowhere: `hash` is its SHA-256, `prefix` its beginning. */
 export const apiKeyIssued = open('ApiKeyIssued', {
+  says: 'A user has one more API key. The key itself is nowhere: `hash` is its SHA-256, `prefix` its beginning.',
   required: { key_id: id, user: userName, prefix: string, hash: sha256Hex, issued_at: instant },
   optional: { name: nullableText(keyName) },
 })
 
-/** An API key stopped being valid, for good. */
-export const apiKeyRevoked = open('ApiKeyRevoked', { required: { key_id: id, user: userName } })
+export const apiKeyRevoked = open('ApiKeyRevoked', {
+  says: 'An API key stopped being valid, for good.',
+  required: { key_id: id, user: userName },
+})
 
 export const accessEvents = {
   TeamCreated: teamCreated,

@@ -24,8 +24,8 @@ const knownEnd = open('KnownEnd', {
   optional: { exception: nullableText(string) },
 })
 
-/** A call began. The first start stands. */
 export const callStarted = open('CallStarted', {
+  says: 'A call began. The first start stands.',
   required: {
     ...startFields.required,
     trace_id: id,
@@ -41,28 +41,31 @@ export const callStarted = open('CallStarted', {
   },
 })
 
-/** A call finished, with what it reported of its usage. The first end stands. */
 export const callEnded = open('CallEnded', {
+  says: 'A call finished, with what it reported of its usage. The first end stands.',
   required: { ...endFields.required, usage: reportedUsage },
   optional: { ...endFields.optional, start: nullable(knownStart) },
 })
 
-/** A call's display name was set, or set back to none. */
 export const callRenamed = open('CallRenamed', {
+  says: "A call's display name was set, or set back to none.",
   required: ofCall,
   optional: { display_name: nullableText(displayName) },
 })
 
-/** A call was deleted: from here on it answers nowhere and counts nowhere. */
-export const callDeleted = open('CallDeleted', { required: ofCall, optional: { trace_id: nullableText(id) } })
+export const callDeleted = open('CallDeleted', {
+  says: 'A call was deleted: from here on it answers nowhere and counts nowhere.',
+  required: ofCall,
+  optional: { trace_id: nullableText(id) },
+})
 
-/** A start came that differs from the one that stands. It is kept for the record and counts nowhere. */
 export const conflictingCallStartReported = open('ConflictingCallStartReported', {
+  says: 'A start came that differs from the one that stands. It is kept for the record and counts nowhere.',
   required: { ...ofCall, start: callStart },
 })
 
-/** An end came that differs from the one that stands. It is kept for the record and counts nowhere. */
 export const conflictingCallEndReported = open('ConflictingCallEndReported', {
+  says: 'An end came that differs from the one that stands. It is kept for the record and counts nowhere.',
   required: { ...ofCall, end: callEnd },
 })
 

@@ -10,6 +10,8 @@ type Decoded<R extends Fields, O extends Fields> = {
 } & { readonly [K in keyof O]: t.TypeOf<O[K]> }
 
 interface Shape<R extends Fields, O extends Fields> {
+  /** What it stands for, for the generated documentation. */
+  readonly says?: string
   readonly required?: R
   /** Fields whose codecs take `undefined`, see {@link optional}. */
   readonly optional?: O
@@ -19,7 +21,7 @@ const build =
   (extras: 'tolerated' | 'refused') =>
   <R extends Fields = Record<never, never>, O extends Fields = Record<never, never>>(
     name: string,
-    { required, optional }: Shape<R, O>,
+    { says, required, optional }: Shape<R, O>,
   ): Codec<Decoded<R, O>> => {
     const mustHave = Object.entries(required ?? {})
     const mayHave = Object.entries(optional ?? {})
@@ -54,6 +56,7 @@ const build =
 
     return new Codec(name, (u): u is Decoded<R, O> => validate(u, [])._tag === 'Right', validate, {
       title: name,
+      ...(says === undefined ? {} : { description: says }),
       type: 'object',
       properties: Object.fromEntries([...mustHave, ...mayHave].map(([key, codec]) => [key, codec.schema])),
       ...(mustHave.length > 0 ? { required: mustHave.map(([key]) => key) } : {}),

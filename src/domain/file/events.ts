@@ -4,8 +4,8 @@ import { int64, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { projectId } from '../ids.js'
 
-/** A file's content was stored in a project. */
 export const fileStored = open('FileStored', {
+  says: "A file's content was stored in a project.",
   required: {
     project_id: projectId,
     /** The digest by which clients name the file. */

@@ -6,8 +6,8 @@ import { projectId } from '../ids.js'
 
 const blob = open('Blob', { required: { digest: string, size: number } })
 
-/** An element of a batch was not taken: it did not decode, or broke a limit. What came is kept, its neighbours stand. */
 export const elementRefused = open('ElementRefused', {
+  says: 'An element of a batch was not taken: it did not decode, or broke a limit. What came is kept, its neighbours stand.',
   required: { project_id: projectId, loc: arrayOf(json), msg: string, type: string },
   optional: {
     /** The element's JSON text; null where it is too large for an event. */

@@ -13,8 +13,8 @@ export const objectId = textLike(
 
 const blob = open('ValueBlob', { required: { digest: string, size: int64 } })
 
-/** A version of an object was published. The same content under the same name is the same version. */
 export const objectPublished = open('ObjectPublished', {
+  says: 'A version of an object was published. The same content under the same name is the same version.',
   required: {
     project_id: projectId,
     object_id: objectId,

@@ -2,6 +2,26 @@
 export interface BlobStore {
   /** Durable (fsynced) when it resolves. The same content twice is one blob. */
   put(content: Uint8Array): Promise<string>
+  /**
+   * As `put`, for content of unknown length that is never held as a whole. Rejects with {@link BlobTooLarge} as
+   * soon as the source has given more than `limitBytes`, and with the source's own error if that fails; either
+   * way nothing is kept.
+   */
+  putStream(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
   /** `undefined` when there is no such blob. */
   get(digest: string): Promise<Uint8Array | undefined>
+}
+
+export interface StoredBlob {
+  readonly digest: string
+  /** Bytes. */
+  readonly size: number
+}
+
+/** The content is over the limit its writer gave. */
+export class BlobTooLarge extends Error {
+  override readonly name = 'BlobTooLarge'
+  constructor(readonly limitBytes: number) {
+    super(`the content is over the limit of ${limitBytes} bytes`)
+  }
 }

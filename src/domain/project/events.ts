@@ -10,8 +10,8 @@ import { projectId } from '../ids.js'
 export const usageReporting = oneOf('auto', 'own', 'rolled_up')
 export type UsageReporting = t.TypeOf<typeof usageReporting>
 
-/** A project was told how its calls report usage; answers follow it from here on. */
 export const usageReportingChosen = open('UsageReportingChosen', {
+  says: 'A project was told how its calls report usage; answers follow it from here on.',
   required: { project_id: projectId, usage_reporting: usageReporting },
 })
 

@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
+import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { BlobTooLarge, type BlobStore, type StoredBlob } from '../../domain/ports/blobs.js'
+import { durableDirectories, syncDirectory } from './durable-directories.js'
+
+/**
+ * Blobs as files, `directory/ab/cd/abcd…`. A blob gets its name when it is complete and synced: a file under
+ * its digest is never half written, and writing it again changes nothing.
+ *
+ * One process a directory: what an earlier one left half written is removed here.
+ */
+export const openFileBlobStore = (directory: string): BlobStore => {
+  const root = resolve(directory)
+  const incoming = join(root, 'incoming')
+  const ensureDirectory = durableDirectories(root)
+  rmSync(incoming, { recursive: true, force: true })
+  mkdirSync(incoming, { recursive: true })
+
+  const publish = async (written: string, digest: string) => {
+    const path = pathOf(root, digest)
+    await ensureDirectory(dirname(path))
+    await rename(written, path)
+    await syncDirectory(dirname(path))
+  }
+
+  /** Whether the blob is there, durably: whoever wrote it may have died before it had synced the directory. */
+  const confirm = async (digest: string) => {
+    const path = pathOf(root, digest)
+    const isThere = (await stat(path).catch(undefinedWhenMissing)) !== undefined
+    if (!isThere) return false
+    await ensureDirectory(dirname(path))
+    await syncDirectory(dirname(path))
+    return true
+  }
+
+  const putStream: BlobStore['putStream'] = async (source, limitBytes) => {
+    const path = join(incoming, randomUUID())
+    try {
+      const stored = await writeFile(path, source, limitBytes)
+      await publish(path, stored.digest)
+      return stored
+    } catch (error) {
+      await rm(path, { force: true })
+      throw error
+    }
+  }
+
+  return {
+    put: async (content) => {
+      const digest = createHash('sha256').update(content).digest('hex')
+      if (!(await confirm(digest))) await putStream(only(content), content.length)
+      return digest
+    },
+    putStream,
+    get: async (digest) => {
+      if (!/^[0-9a-f]{64}$/u.test(digest)) return undefined
+      return readFile(pathOf(root, digest)).catch(undefinedWhenMissing)
+    },
+  }
+}
+
+const pathOf = (root: string, digest: string) => join(root, digest.slice(0, 2), digest.slice(2, 4), digest)
+
+async function* only(content: Uint8Array) {
+  yield content
+}
+
+const writeFile = async (
+  path: string,
+  source: AsyncIterable<Uint8Array>,
+  limitBytes: number,
+): Promise<StoredBlob> => {
+  const file = await open(path, 'wx')
+  try {
+    const stored = await writeChunks(file, source, limitBytes)
+    await file.sync()
+    return stored
+  } finally {
+    await file.close()
+  }
+}
+
+const writeChunks = async (file: FileHandle, source: AsyncIterable<Uint8Array>, limitBytes: number) => {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of source) {
+    size += chunk.length
+    if (size > limitBytes) throw new BlobTooLarge(limitBytes)
+    hash.update(chunk)
+    await file.writeFile(chunk)
+  }
+  return { digest: hash.digest('hex'), size }
+}
+
+const undefinedWhenMissing = (error: unknown) => {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
+}

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import { BlobTooLarge, type BlobStore } from '../../domain/ports/blobs.js'
+
+/** For tests. */
+export const openInMemoryBlobStore = (): BlobStore => {
+  const blobs = new Map<string, Uint8Array>()
+
+  const keep = (content: Uint8Array): string => {
+    const digest = createHash('sha256').update(content).digest('hex')
+    blobs.set(digest, content)
+    return digest
+  }
+
+  return {
+    put: async (content) => keep(Uint8Array.from(content)),
+    putStream: async (source, limitBytes) => {
+      const chunks: Uint8Array[] = []
+      let size = 0
+      for await (const chunk of source) {
+        size += chunk.length
+        if (size > limitBytes) throw new BlobTooLarge(limitBytes)
+        chunks.push(Uint8Array.from(chunk))
+      }
+      return { digest: keep(Buffer.concat(chunks)), size }
+    },
+    get: async (digest) => {
+      const content = blobs.get(digest)
+      return content && Uint8Array.from(content)
+    },
+  }
+}

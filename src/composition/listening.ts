@@ -1,0 +1,41 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface Listening {
+  readonly address: string
+  /** Takes no more connections and waits for the requests in flight. */
+  readonly close: () => Promise<void>
+}
+
+export const listen = async (
+  handle: RequestListener,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> => {
+  const server = createServer(handle)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  return { address: addressOf(server), close: () => close(server) }
+}
+
+const addressOf = (server: Server): string => {
+  const { address, family, port } = server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Requests in flight get this long before their connections are cut. */
+const FINISH_WITHIN_MS = 8000
+
+const close = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), FINISH_WITHIN_MS)
+    server.close(() => {
+      clearTimeout(cut)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })

@@ -1,0 +1,57 @@
+import type { Aggregate } from '../domain/catalogue.js'
+import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
+
+const INTRODUCTION = `# The events
+
+Generated from the codecs by \`npm run docs\`; \`npm run check\` says when it is out of date.
+
+Every event carries, beside its data: \`id\` (a UUID), \`stream\`, \`revision\` (from 0 within the stream), \`position\` (in the
+whole log), \`recordedAt\`, and metadata: \`correlationId\` (the request's id), \`causationId\`, \`actor\` (a user, or
+\`system\`) and \`schemaVersion\`.
+
+A field that may be absent is null in the event.
+`
+
+/** The catalogue of events as a page of Markdown. */
+export const eventsPage = (aggregates: readonly Aggregate[]): string =>
+  [INTRODUCTION, ...aggregates.map(aggregateSection)].join('\n')
+
+const aggregateSection = ({ name, stream, events }: Aggregate): string =>
+  [
+    `## ${name}\n\nStream: \`${stream}\`\n`,
+    ...Object.entries(events).map(([type, { schema }]) => eventSection(type, schema)),
+  ].join('\n')
+
+const eventSection = (type: string, schema: JsonObject): string => {
+  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
+  const required = new Set(schema['required'] as readonly string[] | undefined)
+  const rows = Object.entries(properties).map(
+    ([field, of]) => `| \`${field}\` | ${typeText(of)} | ${required.has(field) ? 'yes' : 'no'} |`,
+  )
+  return [
+    `### ${type}\n\n${String(schema['description'])}\n`,
+    '| field | type | required |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
+/** A schema in a few words. */
+const typeText = (schema: Json | undefined): string => {
+  if (!isJsonObject(schema) || Object.keys(schema).length === 0) return 'any JSON'
+  if (Array.isArray(schema['anyOf'])) return (schema['anyOf'] as readonly Json[]).map(typeText).join(' or ')
+  if (Array.isArray(schema['enum']))
+    return (schema['enum'] as readonly Json[]).map((word) => `\`${String(word)}\``).join(', ')
+  if (schema['type'] === 'array') return `list of ${typeText(schema['items'])}`
+  if (schema['type'] === 'object') return objectText(schema)
+  return [schema['type'], schema['format']].filter((part) => part !== undefined).join(', ')
+}
+
+const objectText = (schema: JsonObject): string => {
+  const properties = isJsonObject(schema['properties']) ? Object.keys(schema['properties']) : []
+  if (properties.length > 0) return `{${properties.join(', ')}}`
+  return isJsonObject(schema['additionalProperties'])
+    ? `dictionary of ${typeText(schema['additionalProperties'])}`
+    : 'object'
+}

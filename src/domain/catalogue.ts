@@ -1,0 +1,24 @@
+import { accessEvents } from './access/events.js'
+import { callEvents } from './call/events.js'
+import type { AnyCodec } from './codec/codec.js'
+import { fileEvents } from './file/events.js'
+import { intakeEvents } from './intake/events.js'
+import { objectEvents } from './object/events.js'
+import { projectEvents } from './project/events.js'
+
+export interface Aggregate {
+  readonly name: string
+  /** How its streams are named. */
+  readonly stream: string
+  readonly events: Readonly<Record<string, AnyCodec>>
+}
+
+/** Every event there is, by aggregate. */
+export const catalogue: readonly Aggregate[] = [
+  { name: 'call', stream: 'call-<entity>/<project>/<call id>', events: callEvents },
+  { name: 'intake', stream: 'intake-<entity>/<project>', events: intakeEvents },
+  { name: 'project', stream: 'project-<entity>/<project>', events: projectEvents },
+  { name: 'object', stream: 'object-<entity>/<project>/<object id>', events: objectEvents },
+  { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
+  { name: 'access', stream: 'access-directory', events: accessEvents },
+]

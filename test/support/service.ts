@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openFileBlobStore } from '../../src/adapters/blobs/file-blob-store.js'
+import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { startService } from '../../src/composition/service.js'
+import type { Stores } from '../../src/composition/stores.js'
+import { readConfig } from '../../src/config.js'
+import type { JsonObject } from '../../src/domain/json/json.js'
+import type { Log } from '../../src/domain/ports/log.js'
+import { openTestClickHouse } from './engine.js'
+
+export const ADMINISTRATOR_KEY = 'administrator-key-of-the-tests'
+
+export interface Answered {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as JSON; throws where it is none. */
+  readonly json: <T = JsonObject>() => T
+}
+
+export interface TestService {
+  readonly address: string
+  readonly stores: Stores
+  /** Lines that were logged. */
+  readonly logged: readonly JsonObject[]
+  /** Sends JSON (or, a string, as it is) with the administrator's key or another. */
+  readonly send: (method: string, path: string, body?: unknown, options?: SendOptions) => Promise<Answered>
+  readonly post: (path: string, body: unknown, options?: SendOptions) => Promise<Answered>
+  readonly stop: () => Promise<void>
+}
+
+export interface SendOptions {
+  readonly key?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** The whole service in this process, over real stores in a scratch directory and a database of its own. */
+export const startTestService = async (environment: Record<string, string> = {}): Promise<TestService> => {
+  const directory = await mkdtemp(join(tmpdir(), 'tallytree-test-'))
+  const stores: Stores = {
+    eventStore: openSqliteEventStore(join(directory, 'events.db')),
+    blobs: openFileBlobStore(join(directory, 'blobs')),
+    clickHouse: await openTestClickHouse(),
+  }
+  const logged: JsonObject[] = []
+  const note = (level: string) => (event: string, fields?: JsonObject) =>
+    void logged.push({ level, event, ...fields })
+  const log: Log = { info: note('info'), warn: note('warn'), error: note('error') }
+  const config = readConfig({
+    TALLYTREE_PORT: '0',
+    TALLYTREE_DATA_DIR: directory,
+    TALLYTREE_BOOTSTRAP_API_KEY: ADMINISTRATOR_KEY,
+    ...environment,
+  })
+  const service = await startService(config, stores, log)
+
+  const send = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    options: SendOptions = {},
+  ): Promise<Answered> => {
+    const { key = ADMINISTRATOR_KEY, headers = {} } = options
+    const response = await fetch(`${service.address}${path}`, {
+      method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T }
+  }
+
+  return {
+    address: service.address,
+    stores,
+    logged,
+    send,
+    post: (path, body, options) => send('POST', path, body, options),
+    stop: async () => {
+      await service.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -50,8 +50,7 @@ export const openFileBlobStore = (directory: string): BlobStore => {
   return {
     put: async (content) => {
       const digest = createHash('sha256').update(content).digest('hex')
-      if (!(await confirm(digest))) await putStream(only(content), content.length)
-      return digest
+      return (await confirm(digest)) ? digest : (await putStream(only(content), content.length)).digest
     },
     putStream,
     get: async (digest) => {

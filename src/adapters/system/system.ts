@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { v7 } from 'uuid'
 import type { Clock, Ids } from '../../domain/ports/clock.js'
+import type { RandomKey } from '../../domain/ports/secrets.js'
 import type { Sha256 } from '../../domain/ports/sha256.js'
 
 export const systemClock: Clock = { now: () => new Date() }
@@ -9,5 +10,5 @@ export const systemIds: Ids = { next: () => v7() }
 
 export const sha256: Sha256 = (content) => hash('sha256', content, 'hex')
 
-/** 256 random bits as 43 characters of base64url. */
-export const randomKey = (): string => randomBytes(32).toString('base64url')
+/** 256 random bits in base64url, marked as a key of ours. */
+export const randomKey: RandomKey = () => `tt_${randomBytes(32).toString('base64url')}`

@@ -10,7 +10,7 @@ const MAX_ID_BYTES = 256
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
 
 const isId = (u: unknown): u is string =>
-  typeof u === 'string' &&
+  string.is(u) &&
   u.length > 0 &&
   u.length <= MAX_ID_BYTES &&
   !CONTROL.test(u) &&
@@ -22,7 +22,7 @@ export const id: Codec<string> = new Codec(
   isId,
   (u, c) => {
     if (isId(u)) return t.success(u)
-    if (typeof u !== 'string') return string.validate(u, c) as t.Validation<never>
+    if (!string.is(u)) return string.validate(u, c)
     if (u === '') return refuse(u, c, 'string_too_short', 'String should have at least 1 character')
     return CONTROL.test(u)
       ? refuse(u, c, 'string_pattern_mismatch', 'String should have no control characters')

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import {
   ClickHouseUnavailable,
@@ -33,18 +34,24 @@ export const portsOf = (client: ClickHouseClient): ClickHouseWriter & ClickHouse
   },
 
   async *stream(sql, parameters) {
-    const { stream } = await translated(
-      client.exec({ query: `${sql} FORMAT RowBinary`, ...given(parameters) }),
-    )
+    const { stream } = await translated(client.exec({ query: `${sql} FORMAT Native`, ...given(parameters) }))
     try {
       for await (const chunk of stream) yield chunk as Uint8Array
     } catch (error) {
       throw translation(error)
     } finally {
-      stream.destroy()
+      await closed(stream)
     }
   },
 })
+
+/** The statement runs until its stream has closed; only then may its connection take another one. */
+const closed = async (stream: Readable): Promise<void> => {
+  if (stream.closed) return
+  const closing = new Promise<void>((resolve) => stream.once('close', resolve))
+  stream.destroy()
+  await closing
+}
 
 const given = (parameters: SqlParameters | undefined) =>
   parameters === undefined ? {} : { query_params: { ...parameters } }
@@ -64,6 +71,7 @@ const MEMORY_LIMIT_EXCEEDED = '241'
 /** Codes that speak of the rows of an insert: what cannot be parsed, read or converted. */
 const ABOUT_THE_ROWS = new Set([
   '6',
+  '25',
   '26',
   '27',
   '32',
@@ -75,12 +83,16 @@ const ABOUT_THE_ROWS = new Set([
   '70',
   '72',
   '117',
+  '128',
+  '130',
   '131',
   '321',
   '349',
   '407',
   '441',
+  '467',
   '675',
+  '691',
 ])
 
 const translation = (error: unknown): unknown => {

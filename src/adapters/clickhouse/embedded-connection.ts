@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { parseError } from '@clickhouse/client'
 import { formatQueryParams } from '@clickhouse/client-common'
 import {
   createChdbConnection,
@@ -45,9 +46,9 @@ export class EmbeddedConnection implements Connection<Readable> {
   async exec(params: ConnExecParams<Readable>): Promise<ConnExecResult<Readable>> {
     if (params.values !== undefined) return this.#chdb.exec(params)
     const set = settingsOf(params)
-    if (set.length > 0) await this.#chdb.chdb.queryAsync(set.join('; '))
+    if (set.length > 0) await coded(this.#chdb.chdb.queryAsync(set.join('; ')))
     const chunks = this.#chdb.chdb.queryStream(params.query)[Symbol.asyncIterator]()
-    const first = await chunks.next()
+    const first = await coded(chunks.next())
     const stream = Readable.from(bytesOf(first, chunks), { objectMode: false })
     return { stream, query_id: params.query_id ?? '', response_headers: {}, http_status_code: 200 }
   }
@@ -61,16 +62,31 @@ export class EmbeddedConnection implements Connection<Readable> {
   }
 }
 
+/** The binding's own calls carry the engine's error code in their message alone: here it becomes the `code`. */
+const coded = async <A>(work: Promise<A>): Promise<A> => {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof Error ? parseError(error) : error
+  }
+}
+
 interface Chunk {
   raw(): Uint8Array
 }
 
-/** The first chunk is fetched before the answer is given, so that a refused statement fails there. */
+/**
+ * The first chunk is fetched before the answer is given, so that a refused statement fails there. From then on the
+ * engine makes the next chunk while the last one is being used.
+ */
 async function* bytesOf(first: IteratorResult<Chunk>, rest: AsyncIterator<Chunk>): AsyncGenerator<Buffer> {
   try {
-    for (let next = first; next.done !== true; next = await rest.next()) {
+    for (let next = first; next.done !== true;) {
+      const ahead = coded(rest.next())
+      ahead.catch(() => undefined)
       const bytes = next.value.raw()
       yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      next = await ahead
     }
   } finally {
     await rest.return?.()

@@ -5,7 +5,12 @@ import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
-import { AnswerTooLarge, TraceTooLarge, usage, type UsageAnswer } from '../../projections/usage/queries.js'
+import {
+  AnswerTooLarge,
+  TraceTooLarge,
+  usageFrom,
+  type UsageAnswer,
+} from '../../projections/usage/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -50,11 +55,12 @@ interface Wanted {
 
 /** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
+  const usage = usageFrom(reads.reader)
   const ask = async (asked: Asked<unknown>, { projectId, filter, limit }: Wanted) => {
     requireReading(reads.teams, asked.principal, projectId)
     const position = await reads.reading.ready(projectId, asked.headers)
     const question = { projectId, filter, limit, position, maxTraceCalls: reads.maxTraceCalls }
-    const answer = await usage(reads.reader)(question).catch(refuseTooLarge)
+    const answer = await usage(question).catch(refuseTooLarge)
     return { answer, position }
   }
 

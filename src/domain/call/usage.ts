@@ -1,6 +1,6 @@
 import { arrayOf, nullable, withDefault } from '../codec/containers.js'
 import type * as t from 'io-ts'
-import { number, string } from '../codec/leaves.js'
+import { integerBetween, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 
@@ -18,7 +18,9 @@ export const FIGURES = [
 
 export type Figure = (typeof FIGURES)[number]
 
-const figure = withDefault(number, 0)
+const LARGEST = 2 ** 53
+const whole = integerBetween(-LARGEST, LARGEST)
+const figure = withDefault(whole, 0)
 
 /** One model's figures as the client wrote them, key by key; a figure that is absent is 0. */
 export const modelUsage = open('ModelUsage', {
@@ -41,12 +43,10 @@ export const reportedUsage = open('ReportedUsage', {
   required: { models: arrayOf(modelUsage) },
   optional: {
     /** The sum of `summary.status_counts`; null where the summary carries none. */
-    status_total: nullable(number),
+    status_total: nullable(whole),
   },
 })
 export type ReportedUsage = t.TypeOf<typeof reportedUsage>
-
-const LARGEST = 2 ** 53
 
 const clamp = (value: number): number => Math.min(LARGEST, Math.max(-LARGEST, Math.trunc(value))) + 0
 

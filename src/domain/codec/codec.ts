@@ -27,6 +27,18 @@ export type JsonSchema = JsonObject
 export const refuse = (u: unknown, context: t.Context, type: string, msg: string) =>
   t.failure<never>(u, context, `${type}: ${msg}`)
 
+/** So many errors of one input are told; a hostile input could have millions. */
+export const MAX_ERRORS = 100
+
+/** Adds errors to those found so far, in place, up to {@link MAX_ERRORS}; false when there is no room for more. */
+export const gather = (errors: t.ValidationError[], more: t.Errors): boolean => {
+  for (const error of more) {
+    if (errors.length >= MAX_ERRORS) return false
+    errors.push(error)
+  }
+  return errors.length < MAX_ERRORS
+}
+
 /** A codec whose accepted values pass unchanged. */
 export const leaf = <A>(
   name: string,
@@ -53,10 +65,16 @@ const toProblem = ({ context, message }: t.ValidationError): Problem => {
   const text = message ?? 'value_error: Value error'
   const split = text.indexOf(': ')
   return {
-    loc: context.slice(1).map(({ key }, depth) => (isIndex(context, depth) ? Number(key) : key)),
+    loc: context.slice(1).map(({ key }, depth) => (isIndex(context, depth) ? Number(key) : shortened(key))),
     type: text.slice(0, split),
     msg: text.slice(split + 2),
   }
 }
+
+const MAX_KEY = 256
+
+/** A key that the client made up may be of any length. */
+const shortened = (key: string): string =>
+  key.length <= MAX_KEY ? key : `${key.slice(0, MAX_KEY).toWellFormed()}…`
 
 const isIndex = (context: t.Context, depth: number): boolean => Array.isArray(context[depth]?.actual)

@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import { isJsonObject } from '../json/json.js'
-import { Codec, refuse } from './codec.js'
+import { Codec, gather, refuse } from './codec.js'
 
 /** Absent and null are both null. */
 export const nullable = <A>(codec: Codec<A>): Codec<A | null> => withDefault<A, null>(codec, null, true)
@@ -35,11 +35,11 @@ export const arrayOf = <A>(codec: Codec<A>, least = 0): Codec<readonly A[]> =>
         return refuse(u, c, 'too_short', `List should have at least ${least} item after validation`)
       const items: A[] = []
       const errors: t.ValidationError[] = []
-      u.forEach((item, index) => {
+      for (const [index, item] of u.entries()) {
         const result = codec.validate(item, t.appendContext(c, String(index), codec, item))
         if (result._tag === 'Right') items.push(result.right)
-        else errors.push(...result.left)
-      })
+        else if (!gather(errors, result.left)) break
+      }
       return errors.length === 0 ? t.success(items) : t.failures(errors)
     },
     { type: 'array', items: codec.schema, ...(least > 0 ? { minItems: least } : {}) },
@@ -57,7 +57,7 @@ export const recordOf = <A>(codec: Codec<A>): Codec<Readonly<Record<string, A>>>
       for (const [key, value] of Object.entries(u)) {
         const result = codec.validate(value, t.appendContext(c, key, codec, value))
         if (result._tag === 'Right') entries.push([key, result.right])
-        else errors.push(...result.left)
+        else if (!gather(errors, result.left)) break
       }
       return errors.length === 0 ? t.success(Object.fromEntries(entries)) : t.failures(errors)
     },

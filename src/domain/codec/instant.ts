@@ -20,7 +20,9 @@ export const parseInstant = (text: string): Instant | undefined => {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', offset = 'Z'] = parts
   const wall = Date.UTC(+year!, +month! - 1, +day!, +hour, +minute, +second)
   const at = new Date(wall)
+  // `Date.UTC` takes the years 0 to 99 for those of the 20th century.
   const exists =
+    at.getUTCFullYear() === +year! &&
     at.getUTCMonth() === +month! - 1 &&
     at.getUTCDate() === +day! &&
     +hour < 24 &&

@@ -2,9 +2,10 @@ import * as t from 'io-ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { Codec, leaf, refuse } from './codec.js'
 
+/** Text that UTF-8 can hold: no half of a surrogate pair. */
 export const string = leaf<string>(
   'string',
-  (u): u is string => typeof u === 'string',
+  (u): u is string => typeof u === 'string' && u.isWellFormed(),
   { type: 'string_type', msg: 'Input should be a valid string' },
   { type: 'string' },
 )

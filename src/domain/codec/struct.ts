@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import { isJsonObject, type Json } from '../json/json.js'
-import { Codec, refuse, type AnyCodec } from './codec.js'
+import { Codec, gather, refuse, type AnyCodec } from './codec.js'
 
 type Fields = Readonly<Record<string, AnyCodec>>
 
@@ -31,27 +31,27 @@ const build =
       if (!isJsonObject(u))
         return refuse(u, context, 'model_attributes_type', 'Input should be a valid dictionary or object')
       const decoded: Record<string, unknown> = {}
-      let errors: t.Errors | undefined
+      const errors: t.ValidationError[] = []
       for (const [key, codec] of mustHave) {
         const value = Object.hasOwn(u, key) ? u[key] : undefined
         if (value === undefined) {
-          errors = append(errors, missing(context, key, codec))
+          gather(errors, missing(context, key, codec))
           continue
         }
         const result = codec.validate(value, t.appendContext(context, key, codec, value))
         if (result._tag === 'Right') decoded[key] = result.right
-        else errors = append(errors, result.left)
+        else gather(errors, result.left)
       }
       for (const [key, codec] of mayHave) {
         const value = Object.hasOwn(u, key) ? u[key] : undefined
         const result = codec.validate(value, t.appendContext(context, key, codec, value))
         if (result._tag === 'Right') decoded[key] = result.right
-        else errors = append(errors, result.left)
+        else gather(errors, result.left)
       }
       if (extras === 'refused')
         for (const key of Object.keys(u))
-          if (!known.has(key)) errors = append(errors, extra(context, key, u[key] as Json))
-      return errors === undefined ? t.success(decoded as Decoded<R, O>) : t.failures(errors)
+          if (!known.has(key) && !gather(errors, extra(context, key, u[key] as Json))) break
+      return errors.length === 0 ? t.success(decoded as Decoded<R, O>) : t.failures(errors)
     }
 
     return new Codec(name, (u): u is Decoded<R, O> => validate(u, [])._tag === 'Right', validate, {
@@ -63,9 +63,6 @@ const build =
       ...(extras === 'refused' ? { additionalProperties: false } : {}),
     })
   }
-
-const append = (errors: t.Errors | undefined, more: t.Errors): t.Errors =>
-  errors === undefined ? more : [...errors, ...more]
 
 const missing = (context: t.Context, key: string, codec: AnyCodec): t.Errors => [
   {

@@ -12,9 +12,9 @@ const fits = (text: string, most: number): boolean =>
 export const textUpToBytes = (most: number): Codec<string> =>
   new Codec(
     'string',
-    (u): u is string => typeof u === 'string' && fits(u, most),
+    (u): u is string => string.is(u) && fits(u, most),
     (u, c) => {
-      if (typeof u !== 'string') return string.validate(u, c) as t.Validation<never>
+      if (!string.is(u)) return string.validate(u, c)
       return fits(u, most)
         ? t.success(u)
         : refuse(u, c, 'string_too_long', `String should have at most ${most} bytes`)
@@ -22,14 +22,18 @@ export const textUpToBytes = (most: number): Codec<string> =>
     { type: 'string', maxLength: most },
   )
 
-/** A string of at most `most` characters (UTF-16 units). */
+/** Characters as JSON Schema and pydantic count them; one outside the basic plane is two units of UTF-16. */
+const hasAtMost = (text: string, most: number): boolean =>
+  text.length <= most || (text.length <= 2 * most && [...text].length <= most)
+
+/** A string of at most `most` characters (code points). */
 export const textUpToCharacters = (most: number): Codec<string> =>
   new Codec(
     'string',
-    (u): u is string => typeof u === 'string' && u.length <= most,
+    (u): u is string => string.is(u) && hasAtMost(u, most),
     (u, c) => {
-      if (typeof u !== 'string') return string.validate(u, c) as t.Validation<never>
-      return u.length <= most
+      if (!string.is(u)) return string.validate(u, c)
+      return hasAtMost(u, most)
         ? t.success(u)
         : refuse(u, c, 'string_too_long', `String should have at most ${most} characters`)
     },

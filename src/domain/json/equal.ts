@@ -1,8 +1,13 @@
 import { isJsonObject, type Json } from './json.js'
 
-/** Deep equality of JSON: the order of an object's keys says nothing, the order of a list does. */
+/**
+ * Deep equality of JSON: the order of an object's keys says nothing, the order of a list does. A number too large for
+ * a double is written as null, so that it equals null.
+ */
 export const jsonEqual = (a: Json | undefined, b: Json | undefined): boolean => {
   if (a === b) return true
+  if (isTooLarge(a)) return b === null || isTooLarge(b)
+  if (isTooLarge(b)) return a === null
   if (Array.isArray(a))
     return (
       Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEqual(item as Json, b[i] as Json))
@@ -14,3 +19,5 @@ export const jsonEqual = (a: Json | undefined, b: Json | undefined): boolean => 
     keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]))
   )
 }
+
+const isTooLarge = (value: Json | undefined): boolean => typeof value === 'number' && !Number.isFinite(value)

@@ -20,7 +20,7 @@ export interface ClickHouseWriter {
 export interface ClickHouseReader {
   /** Rows as objects, 64-bit integers as numbers. */
   query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
-  /** The rows' bytes in RowBinary, as the engine produces them. Ends early when the consumer stops. */
+  /** The rows in ClickHouse's Native format, as the engine produces them. Ends early when the consumer stops. */
   stream(sql: string, parameters?: SqlParameters): AsyncIterable<Uint8Array>
 }
 

@@ -9,7 +9,7 @@ const REF = /^[a-z-]+:\/\/\/./
 export const refsIn = (value: Json): string | null => {
   const found = new Set<string>()
   collect(value, found)
-  return found.size === 0 ? null : `\n${[...found].join('\n')}\n`
+  return found.size === 0 ? null : `\n${[...found].join('\n')}\n`.toWellFormed()
 }
 
 const collect = (value: Json, found: Set<string>): void => {

@@ -1,4 +1,5 @@
 import { deferred } from './deferred.js'
+import { isJsonObject } from '../../domain/json/json.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 
 /** Bounds of one batch: events, and bytes of JSON by estimate. */
@@ -55,8 +56,9 @@ const sizeOf = ({ data }: RecordedEvent): number => {
     if (typeof value === 'string') size += value.length
     else if (typeof value === 'object' && value !== null) size += 512
   }
-  const spilled = data['spilled']
-  if (typeof spilled === 'object' && spilled !== null)
-    for (const field of Object.values(spilled)) size += (field as { size: number }).size * 2
+  const { spilled } = data
+  if (isJsonObject(spilled))
+    for (const field of Object.values(spilled))
+      if (isJsonObject(field) && typeof field['size'] === 'number') size += field['size'] * 2
   return size
 }

@@ -51,13 +51,13 @@ export const startProjector = async (running: Running): Promise<Projector> => {
 
   const read = async () => {
     for await (const item of eventStore.subscribeAll({
-      after: progress.reached(),
+      after: lastRead,
       signal: stopping.signal,
     })) {
       if (item.kind === 'caughtUp') caughtUp = true
       if (item.kind !== 'event') continue
-      lastRead = item.event.position
       gathered.add(item.event)
+      lastRead = item.event.position
       while (gathered.isFull() && !stopping.signal.aborted) await gathered.change()
     }
   }
@@ -103,7 +103,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
     const refused = await writeRows(running, events)
     if (refused.length > 0) {
       await writeQuarantine(clickHouse, refused)
-      quarantined += refused.length
+      quarantined = await countQuarantined(clickHouse)
       for (const { event, reason } of refused)
         log.error('projection.event_quarantined', {
           position: String(event.position),

@@ -1,7 +1,7 @@
 import type { Inclusive } from './inclusive.js'
 import type { RolledUp } from './roll-up.js'
 import { WIDTH } from './fold.js'
-import { compareIds, type Ids, type TraceColumns } from './trace-columns.js'
+import { compareIds, type Ids } from './trace-columns.js'
 
 /** The calls of one piece of work that are answered, and no more than that. */
 export interface Answered {
@@ -12,16 +12,16 @@ export interface Answered {
   readonly inclusive: Inclusive
 }
 
-/** All living calls as they are, or the few that were asked for, so that the rest of a trace can be let go. */
-export const answeredCalls = ({ columns, inclusive }: RolledUp, calls: Int32Array): Answered => {
-  const { models } = columns.reported
-  const isUnfinished = Uint8Array.from(calls, (call) => (Number.isNaN(columns.ended[call]) ? 1 : 0))
-  if (calls.length === columns.size)
-    return { size: calls.length, ids: columns.ids, isUnfinished, models, inclusive }
+/** All calls as they are, or the few that were asked for, so that the rest of a trace can be let go. */
+export const answeredCalls = (
+  { size, ids, isUnfinished, models, inclusive }: RolledUp,
+  calls: Int32Array,
+): Answered => {
+  if (calls.length === size) return { size, ids, isUnfinished, models, inclusive }
   return {
     size: calls.length,
-    ids: pickIds(columns.ids, calls),
-    isUnfinished,
+    ids: pickIds(ids, calls),
+    isUnfinished: Uint8Array.from(calls, (call) => isUnfinished[call]!),
     models,
     inclusive: pickInclusive(inclusive, calls),
   }
@@ -46,7 +46,7 @@ const pickInclusive = ({ set, sets, offsets, values }: Inclusive, calls: Int32Ar
 }
 
 /** The living calls in the order of start and id, up to a limit, and how many more there are. */
-export const firstStarted = ({ size, ids, deleted, started }: TraceColumns, limit: number) => {
+export const firstStarted = ({ size, ids, deleted, started }: RolledUp, limit: number) => {
   let calls: Int32Array = new Int32Array(size)
   let count = 0
   for (let call = 0; call < size; call += 1) if (deleted[call] === 0) calls[count++] = call

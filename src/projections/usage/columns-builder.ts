@@ -1,150 +1,196 @@
 import { FIGURES } from '../../domain/call/usage.js'
+import { grown } from './growing.js'
 import { idTable } from './id-table.js'
-import type { RowBinaryReader } from './row-binary.js'
+import type { Arrays, NativeBlock, Numbers, Strings } from './native.js'
 import type { TraceColumns } from './trace-columns.js'
 
-/** Upper bounds of what the facts hold, counted beforehand, so that no column is ever copied to grow. */
-export interface FactCounts {
-  readonly rows: number
-  readonly id_bytes: number
-  readonly parent_bytes: number
-  readonly entries: number
-}
-
 const WIDTH = FIGURES.length
+/** A UUID. */
+const USUAL_ID_BYTES = 36
 const HAS_STRUCTURE = 1
 const HAS_END = 2
 const IS_DELETED = 4
 
+/** The columns of a block of facts, in the order in which `load.ts` selects them. */
+type FactBlock = readonly [
+  trace: Numbers,
+  id: Strings,
+  parent: Strings,
+  idHash: Numbers,
+  parentHash: Numbers,
+  flags: Numbers,
+  started: Numbers,
+  ended: Numbers,
+  source: Numbers,
+  statusTotal: Numbers,
+  models: Arrays,
+  figures: Arrays,
+]
+
 /**
  * Builds columns from facts in the order of trace, call and position. Several facts of one call stand behind one
- * another: each that is visible says all that it knows, so a later one overwrites an earlier one.
+ * another: each that is visible says all that it knows, so a later one overwrites an earlier one. Room is made for the
+ * expected rows at once, and for more as they come.
  */
-export const columnsBuilder = (reader: RowBinaryReader, counts: FactCounts) => {
-  const ids = { bytes: new Uint8Array(counts.id_bytes), offsets: new Uint32Array(counts.rows + 1) }
-  const parents = { bytes: new Uint8Array(counts.parent_bytes), offsets: new Uint32Array(counts.rows + 1) }
-  const idHash = new Uint32Array(counts.rows)
-  const parentHash = new Uint32Array(counts.rows)
-  const trace = new Uint32Array(counts.rows)
-  const started = new Float64Array(counts.rows)
-  const ended = new Float64Array(counts.rows).fill(NaN)
-  const flags = new Uint8Array(counts.rows)
-  const source = new Uint8Array(counts.rows)
-  const statusTotal = new Float64Array(counts.rows).fill(NaN)
-  const entryOffsets = new Uint32Array(counts.rows + 1)
-  const entryModel = new Uint32Array(counts.entries)
-  const figures = new Float64Array(counts.entries * WIDTH)
-  const models = modelTable(reader)
-  let last = -1
+export const columnsBuilder = (expectedRows = 0) => {
+  let idBytes = new Uint8Array(expectedRows * USUAL_ID_BYTES)
+  let idOffsets = new Uint32Array(expectedRows + 1)
+  let parentBytes = new Uint8Array(expectedRows * USUAL_ID_BYTES)
+  let parentOffsets = new Uint32Array(expectedRows + 1)
+  let idHash = new Uint32Array(expectedRows)
+  let parentHash = new Uint32Array(expectedRows)
+  let trace = new Uint32Array(expectedRows)
+  let started = new Float64Array(expectedRows)
+  let ended = new Float64Array(expectedRows)
+  let flags = new Uint8Array(expectedRows)
+  let source = new Uint8Array(expectedRows)
+  let statusTotal = new Float64Array(expectedRows)
+  let entryOffsets = new Uint32Array(expectedRows + 1)
+  let entryModel = new Uint32Array(expectedRows)
+  let figures = new Float64Array(expectedRows * WIDTH)
+  const models = modelTable()
+  let size = 0
 
-  const isLast = (start: number, length: number, traceIndex: number): boolean => {
-    if (last < 0 || trace[last] !== traceIndex) return false
-    const from = ids.offsets[last]!
-    if (ids.offsets[last + 1]! - from !== length) return false
-    for (let i = 0; i < length; i += 1) if (ids.bytes[from + i] !== reader.bytes[start + i]) return false
+  const makeRoom = ({ rows, columns }: NativeBlock): void => {
+    const [, id, parent, , , , , , , , named] = columns as unknown as FactBlock
+    idBytes = grown(idBytes, idOffsets[size]! + textLength(id))
+    parentBytes = grown(parentBytes, parentOffsets[size]! + textLength(parent))
+    idOffsets = grown(idOffsets, size + rows + 1)
+    parentOffsets = grown(parentOffsets, size + rows + 1)
+    idHash = grown(idHash, size + rows)
+    parentHash = grown(parentHash, size + rows)
+    trace = grown(trace, size + rows)
+    started = grown(started, size + rows)
+    ended = grown(ended, size + rows)
+    flags = grown(flags, size + rows)
+    source = grown(source, size + rows)
+    statusTotal = grown(statusTotal, size + rows)
+    entryOffsets = grown(entryOffsets, size + rows + 1)
+    const entries = entryOffsets[size]! + (named.ends[rows - 1] ?? 0)
+    entryModel = grown(entryModel, entries)
+    figures = grown(figures, entries * WIDTH)
+  }
+
+  const isSame = (call: number, { bytes, starts, ends }: Strings, row: number): boolean => {
+    const from = idOffsets[call]!
+    const length = idOffsets[call + 1]! - from
+    const start = starts[row]!
+    if (ends[row]! - start !== length) return false
+    for (let i = length - 1; i >= 0; i -= 1) if (idBytes[from + i] !== bytes[start + i]) return false
     return true
   }
 
-  const copy = (into: typeof ids, index: number, start: number, length: number): void => {
-    const at = into.offsets[index]!
-    for (let i = 0; i < length; i += 1) into.bytes[at + i] = reader.bytes[start + i]!
-    into.offsets[index + 1] = at + length
-  }
-
-  const row = (): void => {
-    const traceIndex = reader.uint32()
-    const idLength = reader.length()
-    const idStart = reader.skip(idLength)
-    const parentLength = reader.length()
-    const parentStart = reader.skip(parentLength)
-    const hashOfId = reader.uint32()
-    const hashOfParent = reader.uint32()
-    const rowFlags = reader.uint8()
-    const rowStarted = reader.float64()
-    const rowEnded = reader.float64()
-    const rowSource = reader.uint8()
-    const rowStatus = reader.float64()
-    const entries = reader.length()
-    const index = isLast(idStart, idLength, traceIndex) ? last : last + 1
-    let entry = entryOffsets[index]!
-    const firstEntry = entry
-    for (let i = 0; i < entries; i += 1) entryModel[firstEntry + i] = models.read()
-    reader.length()
-    for (let i = 0; i < entries * WIDTH; i += 1) figures[firstEntry * WIDTH + i] = reader.float64()
-    entry += entries
-
-    if (index !== last) {
-      copy(ids, index, idStart, idLength)
-      parents.offsets[index + 1] = parents.offsets[index]!
-      idHash[index] = hashOfId
-      trace[index] = traceIndex
-      entryOffsets[index + 1] = firstEntry
-      last = index
+  const add = (block: NativeBlock): void => {
+    makeRoom(block)
+    const [inTrace, id, parent, hashes, parentHashes, has, starts, ends, sources, statuses, named, counted] =
+      block.columns as unknown as FactBlock
+    const modelOf = models.of(named.elements as Strings)
+    const reported = (counted.elements as Numbers).values as Float64Array
+    let entry = 0
+    for (let row = 0; row < block.rows; row += 1) {
+      const call =
+        size > 0 && trace[size - 1] === inTrace.values[row] && isSame(size - 1, id, row) ? size - 1 : size
+      if (call === size) {
+        size += 1
+        idOffsets[size] = copy(id, row, idBytes, idOffsets[call]!)
+        parentOffsets[size] = parentOffsets[call]!
+        entryOffsets[size] = entryOffsets[call]!
+        idHash[call] = hashes.values[row]!
+        trace[call] = inTrace.values[row]!
+        ended[call] = NaN
+        statusTotal[call] = NaN
+        flags[call] = 0
+      }
+      if ((has.values[row]! & HAS_STRUCTURE) !== 0) {
+        parentOffsets[size] = copy(parent, row, parentBytes, parentOffsets[call]!)
+        parentHash[call] = parentHashes.values[row]!
+        started[call] = starts.values[row]!
+        source[call] = sources.values[row]!
+      }
+      const entriesEnd = named.ends[row]!
+      if ((has.values[row]! & HAS_END) !== 0) {
+        ended[call] = ends.values[row]!
+        statusTotal[call] = statuses.values[row]!
+        let to = entryOffsets[call]!
+        const first = to
+        for (; entry < entriesEnd; entry += 1, to += 1) {
+          entryModel[to] = modelOf[entry]!
+          for (let k = 0; k < WIDTH; k += 1) figures[to * WIDTH + k] = reported[entry * WIDTH + k]!
+        }
+        entryOffsets[size] = to
+        sortEntries(entryModel, figures, first, to)
+      }
+      entry = entriesEnd
+      flags[call]! |= has.values[row]!
     }
-    if ((rowFlags & HAS_STRUCTURE) !== 0) {
-      copy(parents, index, parentStart, parentLength)
-      parentHash[index] = hashOfParent
-      started[index] = rowStarted
-      source[index] = rowSource
-    }
-    if ((rowFlags & HAS_END) !== 0) {
-      ended[index] = rowEnded
-      statusTotal[index] = rowStatus
-      entryOffsets[index + 1] = entry
-      sortEntries(entryModel, figures, firstEntry, entry)
-    }
-    flags[index]! |= rowFlags
   }
 
   const finish = (): TraceColumns => {
-    const size = last + 1
+    const ids = { bytes: idBytes, offsets: idOffsets.subarray(0, size + 1) }
     const find = idTable(ids, idHash, size)
     const parent = new Int32Array(size)
     const deleted = new Uint8Array(size)
     for (let i = 0; i < size; i += 1) {
-      const from = parents.offsets[i]!
-      const to = parents.offsets[i + 1]!
-      const found = from === to ? -1 : find(parents.bytes, from, to, parentHash[i]!)
+      const from = parentOffsets[i]!
+      const to = parentOffsets[i + 1]!
+      const found = from === to ? -1 : find(parentBytes, from, to, parentHash[i]!)
       parent[i] = found >= 0 && trace[found] === trace[i] ? found : -1
       deleted[i] = isHidden(flags[i]!) ? 1 : 0
     }
-    return {
-      size,
-      ids: { bytes: ids.bytes, offsets: ids.offsets.subarray(0, size + 1) },
-      parent,
-      started,
-      ended,
-      deleted,
-      source,
-      statusTotal,
-      find,
-      reported: { models: models.names, offsets: entryOffsets, model: entryModel, figures },
-    }
+    const reported = { models: models.names, offsets: entryOffsets, model: entryModel, figures }
+    return { size, ids, parent, started, ended, deleted, source, statusTotal, reported, find }
   }
 
-  return { row, finish }
+  return { add, finish, size: () => size }
 }
 
 /** Deleted, or not begun at the position asked for. */
 const isHidden = (flags: number): boolean => (flags & IS_DELETED) !== 0 || (flags & HAS_STRUCTURE) === 0
 
-/** Model names to small numbers. Most calls name the same few, so the last one is compared first. */
-const modelTable = (reader: RowBinaryReader) => {
+const textLength = ({ starts, ends }: Strings): number =>
+  starts.length === 0 ? 0 : ends[ends.length - 1]! - starts[0]!
+
+/** Copies a string to a place; answers where it ends. */
+const copy = ({ bytes, starts, ends }: Strings, row: number, into: Uint8Array, to: number): number => {
+  const end = ends[row]!
+  for (let from = starts[row]!; from < end; from += 1, to += 1) into[to] = bytes[from]!
+  return to
+}
+
+/** Model names to small numbers. Most entries name the model of the one before, so that is compared first. */
+const modelTable = () => {
   const names: string[] = []
   const numbers = new Map<string, number>()
+  const numberOf = (name: string): number => {
+    const known = numbers.get(name)
+    if (known !== undefined) return known
+    numbers.set(name, names.length)
+    return names.push(name) - 1
+  }
   return {
     names,
-    read: (): number => {
-      const length = reader.length()
-      const start = reader.skip(length)
-      const { bytes } = reader
-      const name = Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('utf8')
-      const known = numbers.get(name)
-      if (known !== undefined) return known
-      numbers.set(name, names.length)
-      return names.push(name) - 1
+    of: ({ bytes, starts, ends }: Strings): Uint32Array => {
+      const found = new Uint32Array(starts.length)
+      for (let i = 0; i < starts.length; i += 1)
+        found[i] =
+          i > 0 && sameText(bytes, starts[i]!, ends[i]!, starts[i - 1]!, ends[i - 1]!)
+            ? found[i - 1]!
+            : numberOf(Buffer.from(bytes.subarray(starts[i], ends[i])).toString('utf8'))
+      return found
     },
   }
+}
+
+const sameText = (
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  otherStart: number,
+  otherEnd: number,
+): boolean => {
+  if (end - start !== otherEnd - otherStart) return false
+  for (let i = start, j = otherStart; i < end; i += 1, j += 1) if (bytes[i] !== bytes[j]) return false
+  return true
 }
 
 /** Ascending by model, as two calls' entries are compared; most have one entry or come sorted. */

@@ -1,7 +1,7 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { NO_FILTER } from '../calls/filter.js'
-import { loadTraces, traceSizes } from './load.js'
+import { loadTraces } from './load.js'
 import { matchingCalls } from './matching.js'
 import { idText } from './trace-columns.js'
 
@@ -13,10 +13,10 @@ export const withDescendants =
     const { calls } = await matchingCalls(reader, projectId, filter, position, callIds.length)
     const traceIds = [...new Set(calls.map(({ trace_id }) => trace_id))]
     const found: string[] = []
-    for (const size of await traceSizes(reader, projectId, traceIds)) {
-      const columns = await loadTraces(reader, projectId, [size], position)
+    for (const traceId of traceIds) {
+      const columns = await loadTraces(reader, projectId, [traceId], position)
       const roots = calls
-        .filter(({ trace_id }) => trace_id === size.trace_id)
+        .filter(({ trace_id }) => trace_id === traceId)
         .map(({ id, hash }) => columns.find(Buffer.from(id), 0, Buffer.byteLength(id), hash))
       for (const call of below(columns.parent, roots))
         if (columns.deleted[call] === 0) found.push(idText(columns.ids, call))

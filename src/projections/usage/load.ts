@@ -1,56 +1,82 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { UsageReporting } from '../../domain/project/events.js'
-import { columnsBuilder, type FactCounts } from './columns-builder.js'
-import { RowBinaryReader } from './row-binary.js'
+import { columnsBuilder } from './columns-builder.js'
+import { nativeBlocks } from './native.js'
 import type { TraceColumns } from './trace-columns.js'
 
-export interface TraceSize extends FactCounts {
+export interface TraceSize {
   readonly trace_id: string
+  /** Facts of the trace: a call has one to three. */
+  readonly rows: number
 }
 
-/** How large the facts of each of the given traces are; traces without facts are left out. */
+/** How large each of the given traces is; traces without facts are left out. */
 export const traceSizes = (
   reader: ClickHouseReader,
   projectId: string,
   traceIds: readonly string[],
 ): Promise<readonly TraceSize[]> =>
   reader.query<TraceSize>(
-    `SELECT trace_id, count() AS rows, sum(length(call_id)) AS id_bytes, sum(length(parent_id)) AS parent_bytes,
-      sum(length(models)) AS entries
-    FROM usage_facts
+    `SELECT trace_id, count() AS rows FROM usage_facts
     WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
     GROUP BY trace_id ORDER BY trace_id`,
     { project: projectId, traces: traceIds },
   )
 
-/** Rows that a builder reads, in this order of columns; times count from 2100 so that a double holds them exactly. */
+/** What the builder reads, in this order; times count from 2100 so that a double holds them exactly. */
 const FACTS = `
-  transform(trace_id, {traces:Array(String)}, arrayEnumerate({traces:Array(String)}), toUInt32(0)) AS trace,
+  transform(trace_id, {traces:Array(String)}, arrayEnumerate({traces:Array(String)}), toUInt32(0)),
   call_id,
   parent_id,
   xxHash32(call_id),
   xxHash32(parent_id),
-  bitOr(bitOr(started OR ended, bitShiftLeft(ended, 1)), bitShiftLeft(deleted, 2)),
+  toUInt8(bitOr(bitOr(started OR ended, bitShiftLeft(ended, 1)), bitShiftLeft(deleted, 2))),
   toFloat64(toUnixTimestamp64Micro(started_at) - 4102444800000000),
   if(ended, toFloat64(toUnixTimestamp64Micro(ended_at) - 4102444800000000), nan),
-  toInt8(source),
+  toUInt8(source),
   ifNull(toFloat64(status_total), nan),
   if(ended, CAST(models, 'Array(String)'), []),
   if(ended, CAST(figures, 'Array(Float64)'), [])`
 
-/** Loads traces as they stood at a position. */
+/** A trace has more calls than an answer may work on. */
+export class TraceTooLarge extends Error {
+  override readonly name = 'TraceTooLarge'
+  constructor(readonly limit: number) {
+    super(`a trace has more than ${limit} calls`)
+  }
+}
+
+/** What is known of a trace before it is loaded: with the same version it is the same trace. */
+export interface TraceVersion {
+  readonly rows: number
+  /** The last position at which something of it happened. */
+  readonly version: string
+}
+
+export const traceVersion = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  traceId: string,
+  position: Position,
+): Promise<TraceVersion> => {
+  const [row] = await reader.query<TraceVersion>(
+    `SELECT count() AS rows, toString(max(position)) AS version FROM usage_facts
+    WHERE project_id = {project:String} AND trace_id = {trace:String} AND position <= {position:UInt64}`,
+    { project: projectId, trace: traceId, position },
+  )
+  return row ?? { rows: 0, version: '0' }
+}
+
+/** Loads traces as they stood at a position; a single one may have at most so many calls. */
 export const loadTraces = async (
   reader: ClickHouseReader,
   projectId: string,
-  sizes: readonly TraceSize[],
+  traceIds: readonly string[],
   position: Position,
+  { maxTraceCalls = Infinity, expectedRows = 0 } = {},
 ): Promise<TraceColumns> => {
-  const rows = new RowBinaryReader()
-  const builder = columnsBuilder(
-    rows,
-    sizes.reduce(add, { rows: 0, id_bytes: 0, parent_bytes: 0, entries: 0 }),
-  )
+  const builder = columnsBuilder(expectedRows)
   const chunks = reader.stream(
     `WITH
       (started_position > 0 AND started_position <= {position:UInt64}) AS started,
@@ -59,20 +85,15 @@ export const loadTraces = async (
     SELECT ${FACTS}
     FROM usage_facts
     WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)} AND (started OR ended OR deleted)
-    ORDER BY usage_facts.trace_id, usage_facts.call_id, usage_facts.position`,
-    { project: projectId, traces: sizes.map(({ trace_id }) => trace_id), position },
+    ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`,
+    { project: projectId, traces: traceIds, position },
   )
-  for await (const chunk of chunks) rows.feed(chunk, builder.row)
-  if (!rows.isDrained()) throw new Error('the usage facts ended in the middle of a row')
+  for await (const block of nativeBlocks(chunks)) {
+    builder.add(block)
+    if (traceIds.length === 1 && builder.size() > maxTraceCalls) throw new TraceTooLarge(maxTraceCalls)
+  }
   return builder.finish()
 }
-
-const add = (a: FactCounts, b: FactCounts): FactCounts => ({
-  rows: a.rows + b.rows,
-  id_bytes: a.id_bytes + b.id_bytes,
-  parent_bytes: a.parent_bytes + b.parent_bytes,
-  entries: a.entries + b.entries,
-})
 
 /** What a project chose for its usage at a position. */
 export const usageReportingAt = async (

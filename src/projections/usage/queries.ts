@@ -1,14 +1,16 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { CallsFilter } from '../calls/filter.js'
-import { loadTraces, traceSizes, usageReportingAt, type TraceSize } from './load.js'
+import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
 import { matchingCalls, type MatchingCall } from './matching.js'
-import { rollUp, unfinishedBelow, type RolledUp } from './roll-up.js'
-import type { TraceColumns } from './trace-columns.js'
+import { rollUp, type RolledUp } from './roll-up.js'
+import { traceCache, type TraceCache } from './trace-cache.js'
+import { unfinishedBelow } from './unfinished.js'
 import { answeredCalls, firstStarted, type Answered } from './answered.js'
 
 export type { Answered } from './answered.js'
 export { AnswerTooLarge } from './inclusive.js'
+export { TraceTooLarge } from './load.js'
 
 export interface UsageQuestion {
   readonly projectId: string
@@ -26,29 +28,28 @@ export interface UsageAnswer {
   readonly unfinishedDescendants: number
 }
 
-export class TraceTooLarge extends Error {
-  override readonly name = 'TraceTooLarge'
-  constructor(readonly limit: number) {
-    super(`a trace has more than ${limit} calls`)
-  }
-}
-
 /** Facts worked on at once; a larger trace is worked on alone. */
 const ROWS_AT_ONCE = 250_000
 
 /** Own usage and that of all descendants, for the calls that a filter selects. */
-export const usage =
-  (reader: ClickHouseReader) =>
-  async (question: UsageQuestion): Promise<UsageAnswer> => {
+export const usageFrom = (reader: ClickHouseReader) => {
+  const sources: Sources = { reader, cache: traceCache() }
+  return async (question: UsageQuestion): Promise<UsageAnswer> => {
     const { projectId, filter, limit, position } = question
     const wholeTraces = onlyTraces(filter)
     if (wholeTraces !== undefined) {
-      const answer = await ofWholeTraces(reader, question, wholeTraces)
+      const answer = await ofWholeTraces(sources, question, wholeTraces)
       if (answer !== undefined) return answer
     }
     const { calls, more } = await matchingCalls(reader, projectId, filter, position, limit)
-    return { ...(await ofSelected(reader, question, byTrace(calls))), more }
+    return { ...(await ofSelected(sources, question, byTrace(calls))), more }
   }
+}
+
+interface Sources {
+  readonly reader: ClickHouseReader
+  readonly cache: TraceCache
+}
 
 const byTrace = (calls: readonly MatchingCall[]): ReadonlyMap<string, readonly MatchingCall[]> => {
   const traces = new Map<string, MatchingCall[]>()
@@ -68,22 +69,18 @@ const onlyTraces = (filter: CallsFilter | null): readonly string[] | undefined =
   return trace_ids != null && trace_ids.length > 0 && isAlone ? [...new Set(trace_ids)] : undefined
 }
 
-/** All calls of traces that fit into one piece of work: the facts alone say which calls match. */
+/** All calls of one trace, or of some that fit into one piece of work: the facts alone say which calls match. */
 const ofWholeTraces = async (
-  reader: ClickHouseReader,
+  sources: Sources,
   question: UsageQuestion,
   traceIds: readonly string[],
 ): Promise<UsageAnswer | undefined> => {
-  const { projectId, position, limit } = question
-  const [sizes, reporting] = await Promise.all([
-    traceSizes(reader, projectId, traceIds),
-    usageReportingAt(reader, projectId, position),
-  ])
-  const [batch, ...others] = batches(sizes, question.maxTraceCalls)
-  if (batch === undefined) return { answered: [], more: 0, unfinishedDescendants: 0 }
-  if (others.length > 0) return undefined
-  const rolledUp = rollUp(await load(reader, question, batch), reporting)
-  const { calls, more } = firstStarted(rolledUp.columns, limit)
+  if (traceIds.length > 1) {
+    const sizes = await traceSizes(sources.reader, question.projectId, traceIds)
+    if (sizes.reduce((sum, { rows }) => sum + rows, 0) > ROWS_AT_ONCE) return undefined
+  }
+  const rolledUp = await rolledUpTraces(sources, question, traceIds)
+  const { calls, more } = firstStarted(rolledUp, question.limit)
   return {
     answered: [answeredCalls(rolledUp, calls)],
     more,
@@ -92,38 +89,52 @@ const ofWholeTraces = async (
 }
 
 const ofSelected = async (
-  reader: ClickHouseReader,
+  sources: Sources,
   question: UsageQuestion,
   wanted: ReadonlyMap<string, readonly MatchingCall[]>,
 ): Promise<Omit<UsageAnswer, 'more'>> => {
-  const { projectId, position } = question
-  const [sizes, reporting] = await Promise.all([
-    traceSizesOfMany(reader, projectId, [...wanted.keys()]),
-    usageReportingAt(reader, projectId, position),
-  ])
   const answered: Answered[] = []
   let unfinishedDescendants = 0
-  for (const batch of batches(sizes, question.maxTraceCalls)) {
-    const rolledUp = rollUp(await load(reader, question, batch), reporting)
-    const selected = batch.flatMap(({ trace_id }) => wanted.get(trace_id) ?? [])
-    const calls = indexesOf(rolledUp.columns, selected)
+  for (const traceIds of await batches(sources.reader, question.projectId, [...wanted.keys()])) {
+    const rolledUp = await rolledUpTraces(sources, question, traceIds)
+    const selected = traceIds.flatMap((traceId) => wanted.get(traceId) ?? [])
+    const calls = indexesOf(rolledUp, selected)
     answered.push(answeredCalls(rolledUp, calls))
     unfinishedDescendants += belowAnswered(rolledUp, calls)
   }
   return { answered, unfinishedDescendants }
 }
 
-const load = async (
-  reader: ClickHouseReader,
+const rolledUpTraces = async (
+  { reader, cache }: Sources,
   { projectId, position, maxTraceCalls }: UsageQuestion,
-  batch: readonly TraceSize[],
-): Promise<TraceColumns> => {
-  const columns = await loadTraces(reader, projectId, batch, position)
-  if (batch.length === 1 && columns.size > maxTraceCalls) throw new TraceTooLarge(maxTraceCalls)
-  return columns
+  traceIds: readonly string[],
+): Promise<RolledUp> => {
+  const [traceId, ...others] = traceIds
+  if (traceId === undefined || others.length > 0) {
+    const [columns, reporting] = await Promise.all([
+      loadTraces(reader, projectId, traceIds, position),
+      usageReportingAt(reader, projectId, position),
+    ])
+    return rollUp(columns, reporting)
+  }
+  const [{ rows, version }, reporting] = await Promise.all([
+    traceVersion(reader, projectId, traceId, position),
+    usageReportingAt(reader, projectId, position),
+  ])
+  const name = `${projectId}/${traceId}`
+  const known = cache.get(name, `${version} ${reporting}`)
+  if (known !== undefined) return known
+  const columns = await loadTraces(reader, projectId, traceIds, position, {
+    maxTraceCalls,
+    expectedRows: rows,
+  })
+  const rolledUp = rollUp(columns, reporting)
+  cache.put(name, `${version} ${reporting}`, rolledUp)
+  return rolledUp
 }
 
-const indexesOf = ({ find, deleted }: TraceColumns, calls: readonly MatchingCall[]): Int32Array =>
+const indexesOf = ({ find, deleted }: RolledUp, calls: readonly MatchingCall[]): Int32Array =>
   Int32Array.from(
     calls
       .map(({ id, hash }) => {
@@ -134,32 +145,31 @@ const indexesOf = ({ find, deleted }: TraceColumns, calls: readonly MatchingCall
   ).sort()
 
 const belowAnswered = (rolledUp: RolledUp, calls: Int32Array): number => {
-  const isAnswered = new Uint8Array(rolledUp.columns.size)
+  const isAnswered = new Uint8Array(rolledUp.size)
   for (const call of calls) isAnswered[call] = 1
   return unfinishedBelow(rolledUp, (call) => isAnswered[call] === 1)
 }
 
 const TRACES_A_QUERY = 5000
 
-const traceSizesOfMany = async (reader: ClickHouseReader, projectId: string, traceIds: readonly string[]) => {
-  const sizes: TraceSize[] = []
-  for (let from = 0; from < traceIds.length; from += TRACES_A_QUERY)
-    sizes.push(...(await traceSizes(reader, projectId, traceIds.slice(from, from + TRACES_A_QUERY))))
-  return sizes
-}
-
 /** Traces together until they are enough work; each trace whole. */
-const batches = (sizes: readonly TraceSize[], maxTraceCalls: number): readonly (readonly TraceSize[])[] => {
-  const all: TraceSize[][] = []
+const batches = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  traceIds: readonly string[],
+): Promise<readonly (readonly string[])[]> => {
+  if (traceIds.length <= 1) return traceIds.length === 0 ? [] : [traceIds]
+  const all: string[][] = []
   let rows = Infinity
-  for (const size of sizes) {
-    if (size.rows > 2 * maxTraceCalls) throw new TraceTooLarge(maxTraceCalls)
-    if (rows + size.rows > ROWS_AT_ONCE || all.at(-1)!.length >= TRACES_A_QUERY) {
-      all.push([])
-      rows = 0
+  for (let from = 0; from < traceIds.length; from += TRACES_A_QUERY) {
+    for (const size of await traceSizes(reader, projectId, traceIds.slice(from, from + TRACES_A_QUERY))) {
+      if (rows + size.rows > ROWS_AT_ONCE || all.at(-1)!.length >= TRACES_A_QUERY) {
+        all.push([])
+        rows = 0
+      }
+      all.at(-1)!.push(size.trace_id)
+      rows += size.rows
     }
-    all.at(-1)!.push(size)
-    rows += size.rows
   }
   return all
 }

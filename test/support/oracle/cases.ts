@@ -4,6 +4,7 @@ import { type Node, writeForest } from './forest.js'
 import type { Operation, Question } from './operations.js'
 import { arbitraryForest, type ForestPlan } from './plan.js'
 import { printCase } from './print.js'
+import { PROJECT } from './given.js'
 import { arbitraryQuestion, questionOf } from './question.js'
 
 /** Everything sent to one project in order of arrival, and one question about it. */
@@ -27,6 +28,10 @@ const readable = (usageCase: UsageCase): UsageCase =>
   Object.defineProperty(usageCase, fc.toStringMethod, {
     value: () => printCase(usageCase.operations, usageCase.question),
   })
+
+/** The same case in another project; references and runs within it move along. */
+export const inProject = (projectId: string, usageCase: UsageCase): UsageCase =>
+  readable(JSON.parse(JSON.stringify(usageCase).replaceAll(PROJECT, projectId)) as UsageCase)
 
 /** Unless scrambled, starts come from the top and ends from the bottom. */
 const arrivals = (

@@ -1,3 +1,4 @@
+import { PROJECT } from './given.js'
 import { isObject } from './json.js'
 import type { Json, JsonObject, SentEnd, SentStart } from './operations.js'
 import { type ForestPlan, type NodePlan, parentOf } from './plan.js'
@@ -13,8 +14,6 @@ export interface Node {
   /** The trace the client has in mind, said or not. */
   readonly trace: string
 }
-
-const PROJECT = 'team/project'
 
 interface Finished {
   readonly endedAt: number

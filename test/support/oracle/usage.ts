@@ -44,13 +44,9 @@ export const modelKeys = (summary: JsonObject | undefined): ReadonlyArray<string
 const readEntry = (entry: Json): RawFigures =>
   Object.fromEntries(RAW_KEYS.map((key) => [key, figure(property(entry, key))])) as Record<RawKey, bigint>
 
-/** The figures as written; entries that are no objects are left out. */
+/** The figures as written; an entry that is no object has none, so folding drops it. */
 export const rawUsage = (summary: JsonObject | undefined): RawUsage =>
-  new Map(
-    Object.entries(written(summary))
-      .filter(([, entry]) => isObject(entry))
-      .map(([model, entry]) => [model, readEntry(entry)]),
-  )
+  new Map(Object.entries(written(summary)).map(([model, entry]) => [model, readEntry(entry)]))
 
 /** raw − Σ parts, key by key, never below 0. */
 export const without = (raw: RawUsage, parts: ReadonlyArray<RawUsage>): RawUsage =>

@@ -13,7 +13,8 @@ const pidFile = (path: string) => `${path}.pid`
 
 /**
  * Opens the file for this process alone. The lock is SQLite's own on the file, so that it ends with the
- * process however that ends; the process id beside it serves the error message only.
+ * process however that ends; the process id beside it serves the error message only. Nothing else in this
+ * process may open and close the file: POSIX drops a process's locks with the first descriptor it closes.
  *
  * @throws StoreUnavailable when another process, or this one, has the file open
  */
@@ -21,7 +22,6 @@ export const openDatabase = (path: string): OpenDatabase => {
   mkdirSync(dirname(path), { recursive: true })
   const db = new Database(path, { timeout: 0 })
   try {
-    db.pragma('locking_mode = EXCLUSIVE')
     db.pragma('page_size = 8192')
     db.pragma('journal_mode = WAL')
     // With less, an acknowledged append could be lost at a loss of power.

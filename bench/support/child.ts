@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+export interface Child {
+  readonly address: string
+  /** Resident memory now and at its peak, in MiB. */
+  readonly memory: () => { readonly now: number; readonly peak: number }
+  /** Starts the peak anew. */
+  readonly forgetPeak: () => void
+  readonly stop: () => Promise<void>
+}
+
+/** Runs a TypeScript program in a process of its own; it says its address on a line of its output. */
+export const startChild = async (program: string, environment: Record<string, string>): Promise<Child> => {
+  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '12', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const address = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      const found = /http:\/\/\S+?(?=,|\s|$)/.exec(line)
+      if (found !== null) resolve(found[0])
+    })
+    void exited.then(() => reject(new Error(`${program} ended before it was ready`)))
+  })
+  const status = (name: string) => {
+    const line = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(
+      readFileSync(`/proc/${child.pid}/status`, 'utf8'),
+    )
+    return Number(line?.[1] ?? 0) / 1024
+  }
+  return {
+    address,
+    memory: () => ({ now: status('VmRSS'), peak: status('VmHWM') }),
+    forgetPeak: () => resetPeak(child.pid!),
+    stop: async () => {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+/** Linux: writing 5 resets the peak of the resident set. */
+const resetPeak = (pid: number): void => {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  } catch {
+    // Not permitted here: the peak is then that of the whole run.
+  }
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { BlobTooLarge, type BlobStore } from '../../../src/domain/ports/blobs.js'
+
+export interface BlobStoreUnderTest {
+  readonly store: BlobStore
+  readonly dispose: () => Promise<void>
+}
+
+export const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex')
+
+export async function* inChunks(content: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size)
+}
+
+/** What every adapter of the blob store keeps; `open` is called for each test. */
+export const blobStoreContract = (name: string, open: () => Promise<BlobStoreUnderTest>): void => {
+  describe(`${name} keeps the contract of the blob store`, () => {
+    let opened: BlobStoreUnderTest
+    beforeEach(async () => {
+      opened = await open()
+    })
+    afterEach(() => opened.dispose())
+
+    for (const size of [0, 1, 1_000, 3_000_000]) {
+      it(`gives back ${size} bytes under their SHA-256`, async () => {
+        const { store } = opened
+        const content = randomBytes(size)
+
+        const digest = await store.put(content)
+
+        assert.equal(digest, sha256(content))
+        assert.deepEqual(Buffer.from((await store.get(digest)) ?? 'nothing'), content)
+      })
+
+      it(`gives back ${size} bytes that came as a stream`, async () => {
+        const { store } = opened
+        const content = randomBytes(size)
+
+        const stored = await store.putStream(inChunks(content, 65_000), size)
+
+        assert.deepEqual(stored, { digest: sha256(content), size })
+        assert.deepEqual(Buffer.from((await store.get(stored.digest)) ?? 'nothing'), content)
+      })
+    }
+
+    it('keeps the same content once, however often and from where it comes', async () => {
+      const { store } = opened
+      const content = randomBytes(10_000)
+
+      const digests = await Promise.all([
+        ...Array.from({ length: 20 }, () => store.put(content)),
+        ...Array.from({ length: 20 }, () =>
+          store.putStream(inChunks(content, 999), 10_000).then(({ digest }) => digest),
+        ),
+      ])
+      digests.push(await store.put(content))
+
+      assert.deepEqual([...new Set(digests)], [sha256(content)])
+      assert.deepEqual(Buffer.from((await store.get(sha256(content))) ?? 'nothing'), content)
+    })
+
+    it('has nothing under a digest that was never put', async () => {
+      assert.equal(await opened.store.get(sha256(randomBytes(8))), undefined)
+    })
+
+    for (const name of ['', 'abc', '../../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(64)}/..`]) {
+      it(`has nothing under '${name}', which is no digest`, async () => {
+        assert.equal(await opened.store.get(name), undefined)
+      })
+    }
+
+    it('does not give one reader what another did to its copy', async () => {
+      const { store } = opened
+      const digest = await store.put(Buffer.from('content'))
+
+      ;(await store.get(digest))?.fill(0)
+
+      assert.deepEqual(Buffer.from((await store.get(digest)) ?? 'nothing'), Buffer.from('content'))
+    })
+
+    it('refuses a stream as soon as it is over its limit, and keeps nothing of it', async () => {
+      const { store } = opened
+      const content = randomBytes(1_000)
+      let given = 0
+      const endless = async function* () {
+        for (;;) {
+          given += 1
+          yield content
+        }
+      }
+
+      await assert.rejects(store.putStream(endless(), 2_999), (error) => {
+        assert.ok(error instanceof BlobTooLarge)
+        assert.equal(error.limitBytes, 2_999)
+        return true
+      })
+
+      assert.equal(given, 3)
+      assert.equal(await store.get(sha256(Buffer.concat([content, content]))), undefined)
+    })
+
+    it('fails with the error of a source that fails, and keeps nothing of it', async () => {
+      const { store } = opened
+      const content = randomBytes(1_000)
+      const broken = async function* () {
+        yield content
+        throw new Error('connection lost')
+      }
+
+      await assert.rejects(store.putStream(broken(), 10_000), /connection lost/)
+
+      assert.equal(await store.get(sha256(content)), undefined)
+    })
+  })
+}

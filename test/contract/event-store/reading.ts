@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
+import { collect, collectUntil, idsIn, idsOf } from './collect.js'
+import type { Opened } from './store-under-test.js'
+
+// More than any adapter reads at once.
+const MANY = 1_200
+
+export const reading = (opened: Opened): void => {
+  describe('reading a stream', () => {
+    it('finds a missing stream empty', async () => {
+      const { store } = opened()
+
+      assert.deepEqual(await collect(store.readStream(arbitraryStream())), [])
+      assert.deepEqual(await collect(store.readStream(arbitraryStream(), { backwards: true })), [])
+    })
+
+    it('finds only its own events', async () => {
+      const { store } = opened()
+      const { stream, ids } = await givenStreamOf(store, 2)
+      await givenStreamOf(store, 2)
+
+      assert.deepEqual(await idsIn(store.readStream(stream)), ids)
+    })
+
+    const ranges = [
+      [{ from: 0n }, [0, 1, 2, 3]],
+      [{ from: 2n }, [2, 3]],
+      [{ from: 4n }, []],
+      [{ limit: 2 }, [0, 1]],
+      [{ limit: 0 }, []],
+      [{ from: 1n, limit: 2 }, [1, 2]],
+      [{ backwards: true }, [3, 2, 1, 0]],
+      [{ backwards: true, limit: 1 }, [3]],
+      [{ backwards: true, from: 2n }, [2, 1, 0]],
+      [{ backwards: true, from: 2n, limit: 2 }, [2, 1]],
+      [{ backwards: true, from: 0n }, [0]],
+      [{ backwards: true, from: 99n, limit: 1 }, [3]],
+    ] as const
+    for (const [range, revisions] of ranges) {
+      const described = Object.entries(range).map(([option, value]) => `${option} ${value}`)
+      it(`with ${described.join(', ')} gives [${revisions.join(', ')}] of four events`, async () => {
+        const { store } = opened()
+        const { stream } = await givenStreamOf(store, 4)
+
+        const events = await collect(store.readStream(stream, range))
+
+        assert.deepEqual(
+          events.map(({ revision }) => Number(revision)),
+          revisions,
+        )
+      })
+    }
+
+    it('gives all of a long one, in both directions', async () => {
+      const { store } = opened()
+      const stream = arbitraryStream()
+      const events = arbitraryEvents(MANY)
+      await Promise.all(events.map((event) => store.append(stream, 'any', [event])))
+
+      const forwards = await idsIn(store.readStream(stream))
+      const backwards = await idsIn(store.readStream(stream, { backwards: true }))
+
+      assert.deepEqual(forwards, idsOf(events))
+      assert.deepEqual(backwards, idsOf(events).toReversed())
+    })
+  })
+
+  describe('reading the log', () => {
+    it('gives the events of all streams in the order in which they were appended', async () => {
+      const { store } = opened()
+      const after = await store.head()
+      const a = await givenStreamOf(store, 2)
+      const b = await givenStreamOf(store, 2)
+      const more = arbitraryEvents(1)
+      await store.append(a.stream, 1n, more)
+
+      const read = await idsIn(store.readAll({ after }))
+
+      assert.deepEqual(read, [...a.ids, ...b.ids, ...idsOf(more)])
+    })
+
+    it('gives strictly increasing positions', async () => {
+      const { store } = opened()
+      await Promise.all(Array.from({ length: 50 }, () => givenStreamOf(store, 2)))
+
+      const positions = (await collect(store.readAll())).map(({ position }) => position)
+
+      assert.ok(positions.every((position, index) => index === 0 || position > (positions[index - 1] ?? 0n)))
+    })
+
+    it('leaves out the event it is asked to read after', async () => {
+      const { store } = opened()
+      const { ids } = await givenStreamOf(store, 3)
+      const [second] = (await collect(store.readAll())).filter(({ id }) => id === ids[1])
+
+      const read = await idsIn(store.readAll({ after: second?.position ?? 0n }))
+
+      assert.deepEqual(read, [ids[2]])
+    })
+
+    it('can be taken up again anywhere', async () => {
+      const { store } = opened()
+      const start = await store.head()
+      const events = arbitraryEvents(MANY)
+      await Promise.all(events.map((event) => store.append(arbitraryStream(), 'none', [event])))
+
+      const read: string[] = []
+      for (let after = start; ;) {
+        const part = await collect(store.readAll({ after, limit: 111 }))
+        assert.ok(part.length <= 111)
+        const last = part.at(-1)
+        if (last === undefined) break
+        read.push(...idsOf(part))
+        after = last.position
+      }
+
+      assert.deepEqual(read, await idsIn(store.readAll({ after: start })))
+      assert.deepEqual([...read].sort(), [...idsOf(events)].sort())
+    })
+
+    it('can be left early', async () => {
+      const { store } = opened()
+      const after = await store.head()
+      const { ids } = await givenStreamOf(store, 3)
+
+      const read = await collectUntil(store.readAll({ after }), () => true)
+
+      assert.deepEqual(idsOf(read), [ids[0]])
+    })
+
+    it('after the head gives nothing', async () => {
+      const { store } = opened()
+      await givenStreamOf(store, 1)
+
+      assert.deepEqual(await collect(store.readAll({ after: await store.head() })), [])
+    })
+  })
+}

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program of `programs/` in a process and a scratch directory of its own, and waits for its end. */
+export const runProgram = async (
+  name: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Ran> => {
+  const file = fileURLToPath(new URL(`./programs/${name}`, import.meta.url))
+  const cwd = await mkdtemp(join(tmpdir(), 'tallytree-program-'))
+  try {
+    return await run(process.execPath, [file, ...args], cwd, environment)
+  } finally {
+    await rm(cwd, { recursive: true, force: true })
+  }
+}
+
+/** Runs a command and collects what it writes. */
+export const run = async (
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<Ran> => {
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const killed = () => void child.kill('SIGKILL')
+  process.once('exit', killed)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const [code] = (await once(child, 'close')) as [number | null]
+  process.off('exit', killed)
+  return { code, stdout, stderr }
+}

@@ -1,0 +1,147 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Answered, SendOptions } from './service.js'
+
+/** The real program in a process of its own, over a scratch directory that outlives its restarts. */
+export interface RunningService {
+  /** Kept over restarts. */
+  readonly address: string
+  /** The administrator's, from the ready line of the first start. */
+  readonly key: string
+  readonly dataDirectory: string
+  /** Of the process that runs now, or ran last. */
+  readonly pid: number
+  /** What was written to stdout and stderr so far, over all starts; the key is left out. */
+  readonly output: () => string
+  readonly send: (method: string, path: string, body?: unknown, options?: SendOptions) => Promise<Answered>
+  readonly post: (path: string, body: unknown, options?: SendOptions) => Promise<Answered>
+  /** Sends a signal and waits for the end of the process. */
+  readonly kill: (signal: NodeJS.Signals) => Promise<Ended>
+  /** SIGTERM; the exit code. */
+  readonly stop: () => Promise<number | null>
+  /** Starts again on the same data and port; a process that still runs is stopped first. */
+  readonly restart: (environment?: Environment) => Promise<void>
+  /** Ends the process, if it runs, and deletes the data. */
+  readonly remove: () => Promise<void>
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+type Environment = Readonly<Record<string, string>>
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const COMMAND = ['--import', 'tsx', 'src/main.ts']
+
+/** Starts the program on a free port and waits until it says that it is ready. */
+export const startRunningService = async (environment: Environment = {}): Promise<RunningService> => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'tallytree-running-'))
+  const fixed = { TALLYTREE_DATA_DIR: dataDirectory, UV_THREADPOOL_SIZE: '12' }
+  let output = ''
+  const note = (text: string) => void (output += text)
+  const ready = await launch({ TALLYTREE_PORT: '0', ...fixed, ...environment }, note)
+  const { address } = ready
+  const key = environment['TALLYTREE_BOOTSTRAP_API_KEY'] ?? ready.key
+  if (key === undefined) throw new Error('the ready line names no API key')
+  let { running } = ready
+
+  const kill = async (signal: NodeJS.Signals): Promise<Ended> => {
+    running.child.kill(signal)
+    return running.ended
+  }
+  const stop = async () => (await kill('SIGTERM')).code
+  const send = sendTo(address, key)
+
+  return {
+    address,
+    key,
+    dataDirectory,
+    get pid() {
+      return running.child.pid!
+    },
+    output: () => output.replaceAll(key, '<key>'),
+    send,
+    post: (path, body, options) => send('POST', path, body, options),
+    kill,
+    stop,
+    restart: async (changed = {}) => {
+      await stop()
+      const port = { TALLYTREE_PORT: new URL(address).port }
+      ;({ running } = await launch({ ...environment, ...port, ...fixed, ...changed }, note))
+    },
+    remove: async () => {
+      await kill('SIGKILL')
+      await rm(dataDirectory, { recursive: true, force: true })
+    },
+  }
+}
+
+interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+}
+
+const READY = /^Tallytree is ready at ([^\s,]+)(?:, .*: (\S+))?$/m
+
+const launch = async (
+  environment: Environment,
+  note: (text: string) => void,
+): Promise<{ running: Running; address: string; key: string | undefined }> => {
+  const child = spawn(process.execPath, COMMAND, {
+    cwd: ROOT,
+    env: { ...inherited(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const killed = () => void child.kill('SIGKILL')
+  process.once('exit', killed)
+  const ended = once(child, 'exit').then(([code, signal]): Ended => {
+    process.off('exit', killed)
+    return { code, signal }
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    note(text)
+    said += text
+  })
+  const ready = new Promise<RegExpExecArray>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      note(text)
+      said += text
+      const line = said.endsWith('\n') ? READY.exec(said) : null
+      if (line !== null) resolve(line)
+    })
+  })
+  const outcome = await Promise.race([ready, ended])
+  if (!Array.isArray(outcome)) throw new Error(`the program ended before it was ready:\n${said}`)
+  return { running: { child, ended }, address: outcome[1]!, key: outcome[2] }
+}
+
+/** This process's environment, but no configuration of the service: that is the test's to give. */
+const inherited = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !name.startsWith('TALLYTREE_') && name !== 'CLICKHOUSE_URL',
+    ),
+  )
+
+const sendTo =
+  (address: string, ownKey: string): RunningService['send'] =>
+  async (method, path, body, { key = ownKey, headers = {} } = {}) => {
+    const response = await fetch(`${address}${path}`, {
+      method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
+  }

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { ClickHouse, Rows } from '../../src/domain/ports/clickhouse.js'
+import { migrate } from '../../src/projections/migrate.js'
+import { openTestClickHouse } from '../support/engine.js'
+import { arbitraryUsageCase, inProject } from '../support/oracle/cases.js'
+import { answer } from '../support/oracle/oracle.js'
+import { arbitraryHandling, knownOperations, serviceAnswer } from './handling.js'
+
+const CASES = Number(process.env['TALLYTREE_USAGE_QUERY_CASES'] ?? 200)
+
+describe('usage queries', () => {
+  let clickHouse: ClickHouse
+
+  before(async () => {
+    clickHouse = await openTestClickHouse()
+    await migrate(clickHouse.writer)
+  })
+
+  after(() => clickHouse.close())
+
+  it(`answer what the oracle says in ${CASES} random cases`, async function () {
+    this.timeout(0)
+    const { reader, writer } = clickHouse
+    const tables = { reader, insert: (rows: Rows) => writer.insert(rows) }
+    let projects = 0
+    const property = fc.asyncProperty(arbitraryUsageCase, arbitraryHandling, async (usageCase, handling) => {
+      const projectId = `team/project-${(projects += 1)}`
+      const moved = inProject(projectId, usageCase)
+      const actual = await serviceAnswer(tables, moved, handling, projectId)
+      assert.deepEqual(actual, answer(knownOperations(moved, handling), moved.question))
+    })
+    await fc.assert(property, { numRuns: CASES })
+  })
+})

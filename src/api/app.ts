@@ -15,7 +15,7 @@ export const createApp = (authenticating: Authenticating, routes: readonly AnyRo
   app.use(withoutPrefix)
   app.use(router.routes())
   app.use(answerUnrouted)
-  app.on('error', () => undefined)
+  app.on('error', noteCutOff(log))
   return app
 }
 
@@ -31,6 +31,20 @@ const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
     log.error('request.failed', { requestId, method: ctx.method, path: ctx.path, name, at: framesOf(stack) })
   }
 }
+
+/** An answer that had begun broke off: the client sees its connection cut. That it went away itself is its own affair. */
+const noteCutOff = (log: Log) => (error: Error & { readonly code?: string }, ctx?: Context) => {
+  if (WENT_AWAY.has(error.code ?? '')) return
+  const requestId = ctx?.response.get('x-request-id') ?? ''
+  log.error('answer.cut_off', {
+    requestId,
+    path: ctx?.path ?? '',
+    name: error.name,
+    at: framesOf(error.stack),
+  })
+}
+
+const WENT_AWAY = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
 /** Where it happened; the first line of a stack may quote what was received. */
 const framesOf = (stack: string | undefined): string[] =>

@@ -1,4 +1,5 @@
-import { randomKey, sha256, systemClock, systemIds } from '../adapters/system/system.js'
+import { systemIds } from '../adapters/system/ids.js'
+import { randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
 import { openAccess } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'

@@ -1,7 +1,12 @@
 import type { Decider, DomainEvent, Refusal } from './decider.js'
 import { newEvent, type Cause } from './event.js'
-import type { Expected, NewEvent, Position } from './ports/event-store.js'
-import { AppendOutcomeUnknown, ConcurrencyConflict, StoreUnavailable } from './ports/event-store-errors.js'
+import type { Appended, Expected, NewEvent, Position } from './ports/event-store.js'
+import {
+  AppendOutcomeUnknown,
+  ConcurrencyConflict,
+  EventTooLarge,
+  StoreUnavailable,
+} from './ports/event-store-errors.js'
 import type { Ports } from './ports/ports.js'
 
 export interface Executed<State> {
@@ -22,8 +27,8 @@ const MAX_TRIES = 5
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 
 /**
- * Runs commands on one stream: fold, decide, append what they decided as one append. When another writer was
- * faster the same commands are decided again on the fresh state, up to five times.
+ * Runs commands on one stream: fold, decide, append what they decided as one append, as far as one can hold it. When
+ * another writer was faster the same commands are decided again on the fresh state, up to five times.
  *
  * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
  * write.
@@ -45,7 +50,7 @@ export const execute =
       if (events.length === 0) return { state, refusals, position: undefined }
       const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
       try {
-        const position = await appendSurely(ports, stream, loaded.expected, recorded)
+        const { position } = await appendAll(ports, stream, loaded.expected, recorded)
         return { state, refusals, position }
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
@@ -90,16 +95,33 @@ const decideAll = <State, Command, Event extends DomainEvent>(
   return { state, events, refusals }
 }
 
+/** Events that are too large for one append become several; each is a fact of its own. */
+const appendAll = async (
+  ports: Pick<Ports, 'eventStore'>,
+  stream: string,
+  expected: Expected,
+  events: readonly NewEvent[],
+): Promise<Appended> => {
+  try {
+    return await appendSurely(ports, stream, expected, events)
+  } catch (error) {
+    if (!(error instanceof EventTooLarge) || events.length === 1) throw error
+    const half = events.length >> 1
+    const { revision } = await appendAll(ports, stream, expected, events.slice(0, half))
+    return appendAll(ports, stream, revision, events.slice(half))
+  }
+}
+
 /** An append whose outcome is unknown is sent again with the same ids, which the store recognises. */
 const appendSurely = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,
   expected: Expected,
   events: readonly NewEvent[],
-): Promise<Position | undefined> => {
+): Promise<Appended> => {
   for (let tries = 1; ; tries += 1) {
     try {
-      return (await eventStore.append(stream, expected, events)).position
+      return await eventStore.append(stream, expected, events)
     } catch (error) {
       if (!(error instanceof AppendOutcomeUnknown) || tries === MAX_TRIES) throw error
     }

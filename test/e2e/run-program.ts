@@ -11,16 +11,25 @@ export interface Ran {
   readonly stderr: string
 }
 
-/** Runs a program of `programs/` in a process and a scratch directory of its own, and waits for its end. */
+const PROGRAMS = {
+  outliving: new URL('./programs/outliving.mjs', import.meta.url),
+  reading: new URL('./programs/reading.mjs', import.meta.url),
+  research: new URL('./programs/research.mjs', import.meta.url),
+  researchOverRest: new URL('./programs/research-over-rest.mjs', import.meta.url),
+  wrongKey: new URL('./programs/wrong-key.mjs', import.meta.url),
+}
+
+export type Program = keyof typeof PROGRAMS
+
+/** Runs a program in a process and a scratch directory of its own, and waits for its end. */
 export const runProgram = async (
-  name: string,
+  program: Program,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Ran> => {
-  const file = fileURLToPath(new URL(`./programs/${name}`, import.meta.url))
   const cwd = await mkdtemp(join(tmpdir(), 'tallytree-program-'))
   try {
-    return await run(process.execPath, [file, ...args], cwd, environment)
+    return await run(process.execPath, [fileURLToPath(PROGRAMS[program]), ...args], cwd, environment)
   } finally {
     await rm(cwd, { recursive: true, force: true })
   }

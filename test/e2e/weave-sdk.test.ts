@@ -4,7 +4,7 @@ import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqli
 import type { JsonObject } from '../../src/domain/json/json.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { RESEARCH, type Figures, type ResearchCall } from './research.js'
-import { runProgram, type Ran } from './run-program.js'
+import { runProgram, type Program, type Ran } from './run-program.js'
 import { usageOf } from './usage.js'
 
 interface Call {
@@ -48,15 +48,19 @@ describe('programs that tell what they do', () => {
   before(async () => (service = await startRunningService()))
   after(() => service.remove())
 
-  const runWithSdk = (name: string, project: string, { prefix = '', key = service.key } = {}): Promise<Ran> =>
-    runProgram(name, [project], {
+  const runWithSdk = (
+    program: Program,
+    project: string,
+    { prefix = '', key = service.key } = {},
+  ): Promise<Ran> =>
+    runProgram(program, [project], {
       WF_TRACE_SERVER_URL: `${service.address}${prefix}`,
       WANDB_API_KEY: key,
       WEAVE_PRINT_CALL_LINK: 'false',
     })
 
-  const runWithRest = (name: string, project: string): Promise<Ran> =>
-    runProgram(name, [project], { TALLYTREE_URL: service.address, TALLYTREE_API_KEY: service.key })
+  const runWithRest = (program: Program, project: string): Promise<Ran> =>
+    runProgram(program, [project], { TALLYTREE_URL: service.address, TALLYTREE_API_KEY: service.key })
 
   const callsOf = async (project_id: string): Promise<Call[]> => {
     const answer = await service.post('/calls/stream_query', { project_id })
@@ -78,7 +82,7 @@ describe('programs that tell what they do', () => {
     {
       told: 'by the SDK',
       project: 'team/by-sdk',
-      run: () => runWithSdk('research.mjs', 'team/by-sdk'),
+      run: () => runWithSdk('research', 'team/by-sdk'),
       requestsReported: true,
       statusOfAnswer: 'success',
       source: 'js-sdk',
@@ -86,7 +90,7 @@ describe('programs that tell what they do', () => {
     {
       told: 'by the SDK through the prefix /traces',
       project: 'team/by-prefix',
-      run: () => runWithSdk('research.mjs', 'team/by-prefix', { prefix: '/traces' }),
+      run: () => runWithSdk('research', 'team/by-prefix', { prefix: '/traces' }),
       requestsReported: true,
       statusOfAnswer: 'success',
       source: 'js-sdk',
@@ -94,7 +98,7 @@ describe('programs that tell what they do', () => {
     {
       told: 'by plain requests',
       project: 'team/by-rest',
-      run: () => runWithRest('research-over-rest.mjs', 'team/by-rest'),
+      run: () => runWithRest('researchOverRest', 'team/by-rest'),
       requestsReported: false,
       statusOfAnswer: 'descendant_error',
       source: undefined,
@@ -182,7 +186,7 @@ describe('programs that tell what they do', () => {
   describe('the SDK of npm', () => {
     it('has calls that outlive their parents counted once', async () => {
       const project = 'team/outliving'
-      succeeded(await runWithSdk('outliving.mjs', project))
+      succeeded(await runWithSdk('outliving', project))
       const calls = await callsOf(project)
       const chat: ByModel = { chatty: [1, 7, 2] }
       const memory: ByModel = { embedder: [1, 5, 0] }
@@ -206,7 +210,7 @@ describe('programs that tell what they do', () => {
 
     it('reads, names and deletes calls', async () => {
       const project = 'team/reading'
-      const ran = await runWithSdk('reading.mjs', project)
+      const ran = await runWithSdk('reading', project)
       succeeded(ran)
       const { calls, ...seen } = JSON.parse(ran.stdout.split('\n').at(-2)!)
 
@@ -240,7 +244,7 @@ describe('programs that tell what they do', () => {
     })
 
     it('learns from the answer that its key is wrong', async () => {
-      const ran = await runWithSdk('wrong-key.mjs', 'team/wrong-key', { key: 'not-a-key-of-this-service' })
+      const ran = await runWithSdk('wrongKey', 'team/wrong-key', { key: 'not-a-key-of-this-service' })
       succeeded(ran)
       const reason =
         'A valid API key is needed: send it as the password of Basic authentication (any user name), or as ' +
@@ -252,7 +256,7 @@ describe('programs that tell what they do', () => {
     })
 
     it('ends a traced program with a wrong key and says 401 Unauthorized', async () => {
-      const ran = await runWithSdk('research.mjs', 'team/wrong-key', { key: 'not-a-key-of-this-service' })
+      const ran = await runWithSdk('research', 'team/wrong-key', { key: 'not-a-key-of-this-service' })
       assert.equal(ran.code, 1)
       assert.match(ran.stderr, /status: 401,\s+statusText: 'Unauthorized'/)
       assert.deepEqual(await callsOf('team/wrong-key'), [])

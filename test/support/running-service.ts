@@ -45,7 +45,13 @@ export const startRunningService = async (environment: Environment = {}): Promis
   const fixed = { TALLYTREE_DATA_DIR: dataDirectory, UV_THREADPOOL_SIZE: '12' }
   let output = ''
   const note = (text: string) => void (output += text)
-  const ready = await launch({ TALLYTREE_PORT: '0', ...fixed, ...environment }, note)
+  const removeData = () => rm(dataDirectory, { recursive: true, force: true })
+  const ready = await launch({ TALLYTREE_PORT: '0', ...environment, ...fixed }, note).catch(
+    async (error: unknown) => {
+      await removeData()
+      throw error
+    },
+  )
   const { address } = ready
   const key = environment['TALLYTREE_BOOTSTRAP_API_KEY'] ?? ready.key
   if (key === undefined) throw new Error('the ready line names no API key')
@@ -77,7 +83,7 @@ export const startRunningService = async (environment: Environment = {}): Promis
     },
     remove: async () => {
       await kill('SIGKILL')
-      await rm(dataDirectory, { recursive: true, force: true })
+      await removeData()
     },
   }
 }

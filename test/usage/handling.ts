@@ -1,15 +1,20 @@
 import fc from 'fast-check'
 import { callsFilter } from '../../src/api/tracing/filter.js'
 import { usageJson } from '../../src/api/tracing/usage-json.js'
+import type { ClickHouseReader, Rows } from '../../src/domain/ports/clickhouse.js'
 import { projections } from '../../src/projections/all.js'
 import type { ProjectedEvent } from '../../src/projections/projection.js'
 import { withDescendants } from '../../src/projections/usage/descendants-queries.js'
-import { usage } from '../../src/projections/usage/queries.js'
+import { usageFrom } from '../../src/projections/usage/queries.js'
 import type { UsageCase } from '../support/oracle/cases.js'
-import type { Answer } from '../support/oracle/operations.js'
-import { PROJECT } from '../support/oracle/given.js'
+import type { Answer, Operation } from '../support/oracle/operations.js'
 import { read, Recorder } from './recorder.js'
-import type { Tables } from './tables.js'
+
+/** Where projections put rows and queries find them again. */
+export interface Tables {
+  readonly reader: ClickHouseReader
+  readonly insert: (rows: Rows) => Promise<void>
+}
 
 /** What the service is free to do on the way, so that no answer may depend on it. */
 export interface Handling {
@@ -17,28 +22,51 @@ export interface Handling {
   readonly batch: number
   /** Events that it takes at once when it reads the log a second time; 0: it doesn't. */
   readonly again: number
-  /** The answer is asked as of so many of a hundred parts of the operations. */
+  /** The question comes once before so many of a hundred parts of the operations … */
+  readonly early: number
+  /** … and at the end as of so many of them. */
   readonly asOf: number
 }
 
 export const arbitraryHandling: fc.Arbitrary<Handling> = fc.record({
   batch: fc.integer({ min: 1, max: 60 }),
   again: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 20 })),
+  early: fc.oneof(fc.constant(0), fc.nat(100)),
   asOf: fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, { weight: 1, arbitrary: fc.nat(100) }),
 })
 
-/** The operations that an answer as of the asked place knows. */
-export const knownOperations = ({ operations }: UsageCase, { asOf }: Handling): UsageCase['operations'] =>
-  operations.slice(0, Math.round((operations.length * asOf) / 100))
+export interface Asked {
+  /** What the answer may know of. */
+  readonly known: ReadonlyArray<Operation>
+  readonly answer: Answer
+}
 
-/** The service's answer: operations decided, projected into the tables, asked for and written as JSON. */
-export const serviceAnswer = async (
+/** The service's answers: operations decided, projected into the tables, asked for and written as JSON. */
+export const answersOf = async (
   tables: Tables,
-  usageCase: UsageCase,
+  { operations, question }: UsageCase,
   handling: Handling,
-  projectId = PROJECT,
-): Promise<Answer> => {
-  const { operations, question } = usageCase
+  projectId: string,
+): Promise<ReadonlyArray<Asked>> => {
+  const usage = usageFrom(tables.reader)
+  const filter = question.filter == null ? null : read(callsFilter, question.filter)
+  const ask = async (count: number, position: bigint): Promise<Asked> => {
+    const limit = question.limit ?? 10_000
+    const { answered, more, unfinishedDescendants } = await usage({
+      ...{ projectId, filter, limit, position },
+      maxTraceCalls: 1000,
+    })
+    const body = Buffer.concat([...usageJson(answered)]).toString()
+    return {
+      known: operations.slice(0, count),
+      answer: {
+        ...(JSON.parse(body) as Pick<Answer, 'call_usage' | 'unfinished_call_ids'>),
+        truncated: more,
+        unfinished_descendants: unfinishedDescendants,
+      },
+    }
+  }
+
   let projected = 0
   const project = async (): Promise<void> => {
     await insertRows(tables, recorder.events.slice(projected))
@@ -49,27 +77,24 @@ export const serviceAnswer = async (
     return withDescendants(tables.reader)(projectId, ids, recorder.head)
   })
 
-  const known = knownOperations(usageCase, handling).length
+  const answers: Asked[] = []
+  const early = Math.ceil((operations.length * handling.early) / 100)
+  const asOf = Math.round((operations.length * handling.asOf) / 100)
   let position = 0n
   for (const [index, operation] of operations.entries()) {
     if (index % handling.batch === 0) await project()
     await recorder.take(operation)
-    if (index + 1 === known) position = recorder.head
+    if (index + 1 === asOf) position = recorder.head
+    if (index + 1 !== early) continue
+    await project()
+    answers.push(await ask(early, recorder.head))
   }
   await project()
   if (handling.again > 0)
     for (let from = 0; from < recorder.events.length; from += handling.again)
       await insertRows(tables, recorder.events.slice(from, from + handling.again))
-
-  const filter = question.filter == null ? null : read(callsFilter, question.filter)
-  const limit = question.limit ?? 10_000
-  const answer = await usage(tables.reader)({ projectId, filter, limit, position, maxTraceCalls: 1000 })
-  const body = Buffer.concat([...usageJson(answer.answered)]).toString()
-  return {
-    ...(JSON.parse(body) as Pick<Answer, 'call_usage' | 'unfinished_call_ids'>),
-    truncated: answer.more,
-    unfinished_descendants: answer.unfinishedDescendants,
-  }
+  answers.push(await ask(asOf, position))
+  return answers
 }
 
 const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {

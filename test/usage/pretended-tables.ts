@@ -5,7 +5,7 @@ import type { Filter, JsonObject } from '../support/oracle/operations.js'
 import type { Started } from '../support/oracle/record.js'
 import { selects } from '../support/oracle/select.js'
 import { nativeBlock } from './native-writer.js'
-import type { Tables } from './tables.js'
+import type { Tables } from './handling.js'
 
 interface Chosen {
   readonly project_id: string
@@ -34,6 +34,7 @@ export const pretendedTables = (blockRows: number, chunkBytes: number): Tables =
 
   const answer = (sql: string, parameters: SqlParameters): readonly unknown[] => {
     if (sql.includes('FROM usage_reporting')) return reportingAt(chosen, parameters)
+    if (sql.includes('max(position)')) return [version(facts, parameters)]
     if (sql.includes('FROM usage_facts')) return sizes(facts, parameters)
     if (!sql.includes('FROM calls')) throw new Error(`no answer to ${sql}`)
     const matching = matchingCalls([...calls.values()], sql, parameters)
@@ -76,6 +77,11 @@ const sizes = (facts: readonly UsageFact[], parameters: SqlParameters): readonly
     trace_id,
     rows: found.filter((fact) => fact.trace_id === trace_id).length,
   }))
+}
+
+const version = (facts: readonly UsageFact[], { trace, position }: SqlParameters): unknown => {
+  const rows = facts.filter((fact) => fact.trace_id === trace && reached(fact.position, position as bigint))
+  return { rows: rows.length, version: String(Math.max(0, ...rows.map((fact) => Number(fact.position)))) }
 }
 
 const matchingCalls = (

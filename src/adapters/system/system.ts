@@ -1,12 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
-import { v7 } from 'uuid'
-import type { Clock, Ids } from '../../domain/ports/clock.js'
+import type { Clock } from '../../domain/ports/clock.js'
 import type { RandomKey } from '../../domain/ports/secrets.js'
 import type { Sha256 } from '../../domain/ports/sha256.js'
 
 export const systemClock: Clock = { now: () => new Date() }
-
-export const systemIds: Ids = { next: () => v7() }
 
 export const sha256: Sha256 = (content) => hash('sha256', content, 'hex')
 

@@ -3,11 +3,11 @@ import { open } from '../../domain/codec/struct.js'
 import { execute } from '../../domain/execute.js'
 import { fileDecider } from '../../domain/file/decider.js'
 import { fileStream } from '../../domain/file/events.js'
-import { projectId } from '../../domain/ids.js'
+import { entityOf, projectId } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
 import { invalidField } from '../failure.js'
-import { requireWriting, type Teams } from '../projects/access.js'
+import { requireReading, requireWriting, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { readUpload, type Upload } from './read-upload.js'
@@ -21,8 +21,14 @@ export interface Files {
 /** `/file/create`, and under its newer name `/files/create`: a file by its content (facts: tracing API 6.2). */
 export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
   const create = async ({ headers, stream, principal, cause }: Asked<undefined>) => {
-    const upload = await readUpload(ports.blobs, headers, stream)
-    const { project_id, file } = complete(upload)
+    const mayStore = (fields: Upload['fields']) => {
+      const named = fields.get('project_id')
+      return named === undefined || (projectId.is(named) && teams.mayUse(principal, entityOf(named)))
+    }
+    const { fields, file } = await readUpload(ports.blobs, headers, stream, mayStore)
+    const project_id = projectOf(fields)
+    requireReading(teams, principal, project_id)
+    if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
     await requireWriting(teams, principal, project_id, cause)
     const digest = weaveDigest(file.digest)
     const stored = { project_id, digest, blob: file.digest, size: file.size, wb_user_id: principal.userId }
@@ -48,11 +54,9 @@ export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[
   )
 }
 
-const complete = ({ fields, file }: Upload) => {
+const projectOf = (fields: Upload['fields']): string => {
   const project_id = fields.get('project_id')
   if (project_id === undefined) throw invalidField(['project_id'], 'missing', 'Field required')
-  if (!projectId.is(project_id))
-    throw invalidField(['project_id'], 'string_pattern_mismatch', "String should be 'entity/project'")
-  if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
-  return { project_id, file }
+  if (projectId.is(project_id)) return project_id
+  throw invalidField(['project_id'], 'string_pattern_mismatch', "String should be 'entity/project'")
 }

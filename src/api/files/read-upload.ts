@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { BlobTooLarge, type BlobStore } from '../../domain/ports/blobs.js'
-import { Failure, invalid } from '../failure.js'
+import { Failure, invalid, invalidField } from '../failure.js'
 
 export interface Upload {
   readonly fields: ReadonlyMap<string, string>
@@ -13,30 +13,50 @@ export interface Upload {
 /** The largest file, in bytes. */
 export const MAX_FILE_BYTES = 104_857_600
 
-/** Reads a multipart form with at most one file, which goes to the blob store as it comes. */
+/**
+ * Reads a multipart form with at most one file, which goes to the blob store as it comes, unless the fields before it
+ * say that it may not.
+ */
 export const readUpload = async (
   blobs: BlobStore,
   headers: IncomingHttpHeaders,
   body: Readable,
+  mayStore: (fields: ReadonlyMap<string, string>) => boolean,
 ): Promise<Upload> => {
   const parser = parserOf(headers)
   const fields = new Map<string, string>()
+  let files = 0
   let storing: Promise<Upload['file']> | undefined
   parser.on('field', (name: string, value: string) => fields.set(name, value))
   parser.on('file', (name: string, file: Readable) => {
-    if (name !== 'file' || storing !== undefined) file.resume()
+    if (name === 'file') files += 1
+    if (name !== 'file' || files > 1 || !mayStore(fields)) file.resume()
     else storing = store(blobs, file)
     storing?.catch(() => file.resume())
   })
-  await new Promise<void>((resolve, reject) => {
+  await parsed(parser, body)
+  const file = await storing
+  if (files > 1)
+    throw invalidField(['file'], 'value_error', 'Value error, only one file can be stored at once')
+  return { fields, file }
+}
+
+/** Settles when the form is complete, or when it or the request turns out not to be. */
+const parsed = (parser: busboy.Busboy, body: Readable): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const broken = () => {
+      body.unpipe(parser)
+      body.resume()
+      // A file that is being stored ends with the parser.
+      parser.destroy(new Error('the form ended before it was complete'))
+      reject(malformed())
+    }
     parser.on('close', resolve)
-    parser.on('error', () => reject(malformed()))
-    body.on('error', () => reject(malformed()))
-    body.on('aborted', () => reject(malformed()))
+    parser.on('error', broken)
+    body.on('error', broken)
+    body.on('aborted', broken)
     body.pipe(parser)
   })
-  return { fields, file: await storing }
-}
 
 const store = async (blobs: BlobStore, file: Readable): Promise<Upload['file']> => {
   try {

@@ -2,6 +2,6 @@ declare module 'inflation' {
   import type { IncomingMessage } from 'node:http'
   import type { Readable } from 'node:stream'
 
-  /** The request, decompressed as its Content-Encoding says; throws with `status` 415 for one it does not know. */
-  export default function inflate(request: IncomingMessage): Readable
+  /** The request, decompressed; throws for an encoding it does not know. */
+  export default function inflate(request: IncomingMessage, options: { encoding: string }): Readable
 }

@@ -1,52 +1,49 @@
 import type { IncomingMessage } from 'node:http'
-import inflate from 'inflation'
 import getRawBody from 'raw-body'
 import type { Json } from '../../domain/json/json.js'
 import { Failure, invalid } from '../failure.js'
+import { inflated } from './inflated.js'
 
 /** The largest JSON body, in bytes after decompression. */
 export const MAX_BODY_BYTES = 33_554_432
 
 export interface JsonBody {
   readonly value: Json
+  /** What was parsed. */
+  readonly text: string
   /** A string in it may hold half of a surrogate pair, written as an escape. */
   readonly mayBeIllFormed: boolean
 }
 
-/** Reads a request's JSON body; bytes that are not UTF-8 become U+FFFD. */
+/** Reads a request's JSON body; bytes that are not UTF-8 become U+FFFD, and a byte order mark is left out. */
 export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
   refuseOtherTypes(request.headers['content-type'])
-  const text = (await readBytes(request)).toString('utf8')
+  const decoded = (await readBytes(request)).toString('utf8')
+  const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded
   if (text === '') throw invalid([{ loc: ['body'], type: 'missing', msg: 'Field required' }])
-  return { value: parse(text), mayBeIllFormed: /\\u[dD][89a-fA-F]/.test(text) }
+  return { value: parse(text), text, mayBeIllFormed: /\\u[dD][89a-fA-F]/.test(text) }
 }
 
 const readBytes = async (request: IncomingMessage): Promise<Buffer> => {
+  const { stream, stop } = inflated(request)
   try {
-    return await getRawBody(inflate(request), { limit: MAX_BODY_BYTES })
+    return await getRawBody(stream, { limit: MAX_BODY_BYTES })
   } catch (error) {
-    request.resume()
+    stop()
     throw refusal(error)
   }
 }
 
 const refusal = (error: unknown): unknown => {
-  const { type, status, code } = error as { type?: string; status?: number; code?: string }
+  const { type, code } = error as { type?: string; code?: string }
   if (type === 'entity.too.large')
     return new Failure(
       'too-large',
       `The request body is over the limit of ${MAX_BODY_BYTES} bytes. Send less at once.`,
     )
-  if (status === 415)
-    return new Failure('bad-request', 'The Content-Encoding is not known. Use identity, gzip, deflate or br.')
-  if (
-    code?.startsWith('Z_') === true ||
-    code?.startsWith('ERR_BROTLI') === true ||
-    code?.startsWith('ERR__ERROR') === true
-  )
+  if (code?.startsWith('Z_') === true || code?.startsWith('ERR_') === true)
     return new Failure('bad-request', 'The body is not what its Content-Encoding says.')
-  if (type === 'request.aborted' || type === 'request.size.invalid')
-    return new Failure('bad-request', 'The body ended before it was complete.')
+  if (type === 'request.aborted') return new Failure('bad-request', 'The body ended before it was complete.')
   return error
 }
 
@@ -65,7 +62,9 @@ const parse = (text: string): Json => {
   try {
     return JSON.parse(text) as Json
   } catch (error) {
-    const position = /position (\d+)/.exec(String(error))?.[1]
-    throw invalid([{ loc: ['body', Number(position ?? 0)], type: 'json_invalid', msg: 'JSON decode error' }])
+    // Other messages quote the text, and what they quote may look like a position.
+    const position = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]
+    const loc = position === undefined ? ['body'] : ['body', Number(position)]
+    throw invalid([{ loc, type: 'json_invalid', msg: 'JSON decode error' }])
   }
 }

@@ -1,6 +1,6 @@
-import { entityOf } from '../../domain/ids.js'
+import { entityOf, projectId } from '../../domain/ids.js'
 import type { Cause } from '../../domain/event.js'
-import { Failure } from '../failure.js'
+import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
 
 /** What routes need to know of teams; `ensureTeam` makes a team that the administrator names for the first time. */
@@ -25,4 +25,17 @@ export const requireWriting = async (
 ): Promise<void> => {
   requireReading(teams, principal, projectId)
   await teams.ensureTeam(principal, entityOf(projectId), cause)
+}
+
+/** The project that a path names with its `entity` and `project`. */
+export const projectInPath = (params: Readonly<Record<string, string>>): string => {
+  const named = `${params['entity']}/${params['project']}`
+  if (projectId.is(named)) return named
+  throw invalid([
+    {
+      loc: ['path', 'project'],
+      type: 'string_pattern_mismatch',
+      msg: "The path should name 'entity/project', each of 1 to 128 letters, digits, dots, underscores or hyphens",
+    },
+  ])
 }

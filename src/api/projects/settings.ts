@@ -1,13 +1,11 @@
 import { closed, open } from '../../domain/codec/struct.js'
 import { execute } from '../../domain/execute.js'
-import { projectId } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { projectDecider } from '../../domain/project/decider.js'
 import { projectStream, usageReporting } from '../../domain/project/events.js'
-import { invalid } from '../failure.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
-import { requireWriting, type Teams } from './access.js'
+import { projectInPath, requireWriting, type Teams } from './access.js'
 
 const settings = { required: { usage_reporting: usageReporting } }
 
@@ -34,15 +32,3 @@ export const projectRoutes = ({ ports, teams, reading }: Projects): readonly Any
     },
   }),
 ]
-
-export const projectInPath = (params: Readonly<Record<string, string>>): string => {
-  const named = `${params['entity']}/${params['project']}`
-  if (projectId.is(named)) return named
-  throw invalid([
-    {
-      loc: ['path', 'project'],
-      type: 'string_pattern_mismatch',
-      msg: "The path should name 'entity/project', each of 1 to 128 letters, digits, dots, underscores or hyphens",
-    },
-  ])
-}

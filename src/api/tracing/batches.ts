@@ -4,6 +4,7 @@ import { arrayOf } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
 import { jsonObject } from '../../domain/codec/leaves.js'
 import type { JsonBody } from '../http/read-json.js'
+import { projectInPath, requireReading } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { batchItem, completeBatch, upsertBatch, type BatchItem } from './batch-codecs.js'
 import { completeWrites, endWrite, startWrite, type CallWrite } from './call-writes.js'
@@ -22,20 +23,14 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     asked: Asked<JsonBody>,
     codec: Codec<A>,
     writesOf: (a: A, element: BatchElement) => readonly CallWrite[],
-  ) => {
-    const { entity, project } = asked.params
-    const inPath = project === undefined ? undefined : `${entity}/${project}`
-    return elementsOf(asked.body, inPath === undefined ? 'refused' : 'tolerated').map((element): Element => {
+    inPath?: string,
+  ) =>
+    elementsOf(asked.body, inPath === undefined ? 'refused' : 'tolerated').map((element): Element => {
       const decoded = decodeElement(codec)(element)
-      return E.isLeft(decoded)
-        ? { ...element, problem: decoded.left, writes: [] }
-        : {
-            ...element,
-            writes: writesOf(decoded.right, element),
-            ...otherProject(inPath, decoded.right, element),
-          }
+      if (E.isLeft(decoded)) return { ...element, problem: decoded.left, writes: [] }
+      const writes = writesOf(decoded.right, element)
+      return { ...element, writes, ...otherProject(inPath, decoded.right, element) }
     })
-  }
 
   const upsert = async (asked: Asked<JsonBody>) => {
     const writesOf = (item: BatchItem, { index }: BatchElement) =>
@@ -47,10 +42,10 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   }
 
   const complete = async (asked: Asked<JsonBody>) => {
-    const { answers: _, ...rest } = await intake(tracing)(
-      elements(asked, completedCall, completeWrites),
-      asked,
-    )
+    const project = projectInPath(asked.params)
+    requireReading(tracing.teams, asked.principal, project)
+    const given = elements(asked, completedCall, completeWrites, project)
+    const { answers: _, ...rest } = await intake(tracing)(given, asked, project)
     return { body: {}, ...rest }
   }
 

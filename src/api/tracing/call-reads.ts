@@ -5,6 +5,7 @@ import { open } from '../../domain/codec/struct.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
+import { begun } from '../http/begun.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -44,7 +45,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
     const ids = await callIds(reader)({ projectId, filter, position, sortBy, limit, offset })
-    return { lines: linesOf(projectId, ids, position, wantedColumns(body.columns)), position }
+    return { lines: await begun(linesOf(projectId, ids, position, wantedColumns(body.columns))), position }
   }
 
   async function* linesOf(

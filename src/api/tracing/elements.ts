@@ -19,6 +19,7 @@ export const elementsOf = (
 }
 
 export interface BatchElement {
+  /** The element's place in the batch. */
   readonly index: number
   readonly raw: Json
   readonly mayBeIllFormed: boolean

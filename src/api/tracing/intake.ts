@@ -1,11 +1,14 @@
 import type { Problem } from '../../domain/codec/problem.js'
+import type { Cause } from '../../domain/event.js'
 import { entityOf, projectId } from '../../domain/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { defaultEntity, type Principal } from '../principal.js'
+import type { JsonBody } from '../http/read-json.js'
 import { noSuchProject } from '../projects/access.js'
 import type { Asked } from '../route.js'
 import type { CallWrite } from './call-writes.js'
+import { elementTexts } from './element-texts.js'
 import type { BatchElement } from './elements.js'
 import { recordRefusals, type Refused } from './refusals.js'
 import { later, projectOf, record, type Tracing } from './tracing.js'
@@ -27,23 +30,30 @@ export interface Taken {
 const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, the project was not found' }
 const TOO_LARGE = { type: 'value_error', msg: 'Value error, the call is too large for one event' }
 
-/** Records what can be recorded and keeps the rest as refused; a batch of which nothing is permitted is a 404. */
+/**
+ * Records what can be recorded and keeps the rest as refused, in the project that an element names or else in `home`;
+ * a batch of which nothing is permitted is a 404.
+ */
 export const intake =
   (tracing: Tracing) =>
-  async (elements: readonly Element[], { principal, cause }: Asked<unknown>): Promise<Taken> => {
+  async (
+    elements: readonly Element[],
+    { principal, cause, body }: Asked<JsonBody>,
+    home?: string,
+  ): Promise<Taken> => {
     const mayUse = (project: string) => tracing.teams.mayUse(principal, entityOf(project))
     const checked = elements.map((element) => (isForeign(element, mayUse) ? foreign(element) : element))
     const writes = checked.flatMap((element) => element.writes)
     if (writes.length === 0 && elements.some((element) => isForeign(element, mayUse))) throw noSuchProject()
+    const otherwise = home ?? (writes[0] === undefined ? unattributed(principal) : projectOf(writes[0]))
+    if (!mayUse(otherwise)) throw noSuchProject()
 
     const { written, position } = await record(tracing)(writes, principal, cause)
     const answered = answersOf(checked, written)
     const refused = answered.flatMap(({ element, problem }) =>
       problem === undefined ? [] : [{ element, problem }],
     )
-    const fallback =
-      writes[0] === undefined ? `${defaultEntity(principal)}/unattributed` : projectOf(writes[0])
-    const kept = await keep(tracing, refused, fallback, mayUse, principal, cause)
+    const kept = await keep(tracing, refusalsOf(refused, body, otherwise, mayUse), principal, cause)
     return {
       answers: answered.map(({ answer }) => answer),
       position: later(position, kept),
@@ -52,6 +62,9 @@ export const intake =
   }
 
 type MayUse = (project: string) => boolean
+
+/** Where elements are kept that name no project. */
+const unattributed = (principal: Principal): string => `${defaultEntity(principal)}/unattributed`
 
 const isForeign = ({ writes }: Element, mayUse: MayUse): boolean => {
   const [write] = writes
@@ -97,20 +110,33 @@ const namedProject = (raw: Json): unknown => {
   return isJsonObject(part) ? part['project_id'] : undefined
 }
 
+interface RefusedElement {
+  readonly element: Element
+  readonly problem: Problem
+}
+
+const refusalsOf = (
+  refused: readonly RefusedElement[],
+  body: JsonBody,
+  otherwise: string,
+  mayUse: MayUse,
+): readonly Refused[] => {
+  if (refused.length === 0) return []
+  const texts = elementTexts(body.text)
+  return refused.map(({ element, problem }) => {
+    const named = namedProject(element.raw)
+    const project_id = projectId.is(named) && mayUse(named) ? named : otherwise
+    return { project_id, problem, text: texts[element.index]! }
+  })
+}
+
 const keep = async (
   tracing: Tracing,
-  refused: readonly { readonly element: Element; readonly problem: Problem }[],
-  fallback: string,
-  mayUse: MayUse,
+  refused: readonly Refused[],
   principal: Principal,
-  cause: Asked<unknown>['cause'],
+  cause: Cause,
 ): Promise<Position | undefined> => {
-  if (refused.length === 0) return undefined
-  const kept = refused.map(({ element, problem }): Refused => {
-    const named = namedProject(element.raw)
-    const project_id = projectId.is(named) && mayUse(named) ? named : fallback
-    return { project_id, problem, raw: element.raw }
-  })
-  for (const { project_id } of kept) await tracing.teams.ensureTeam(principal, entityOf(project_id), cause)
-  return recordRefusals(tracing.ports)(kept, cause)
+  for (const entity of new Set(refused.map(({ project_id }) => entityOf(project_id))))
+    await tracing.teams.ensureTeam(principal, entity, cause)
+  return recordRefusals(tracing.ports)(refused, cause)
 }

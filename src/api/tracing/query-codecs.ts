@@ -75,19 +75,29 @@ export const requireServed = (
 
 const DYNAMIC = /^(attributes|inputs|output|summary)(_dump)?(\.|$)|^feedback\./
 
-/** Without a request the order is that of start; an empty list asks for no order but that of ids. */
+/**
+ * Without a request the order is that of start; an empty list asks for no order but that of ids. A field named again
+ * says nothing more.
+ */
 export const sortingOf = (asked: CallsQuery['sort_by']): readonly SortBy[] => {
   if (asked === null) return [{ field: 'started_at', direction: 'asc' }]
-  return asked.map(({ field, direction }, index) => {
-    if ((SORT_FIELDS as readonly string[]).includes(field)) return { field: field as SortField, direction }
-    if (DYNAMIC.test(field))
-      throw invalidField(
-        ['sort_by', index, 'field'],
-        'value_error',
-        'Value error, sorting by payload fields is not served yet: sort by a plain field',
-      )
-    throw new Failure('forbidden', `Field ${field} is not allowed`)
-  })
+  const order = new Map<SortField, SortBy>()
+  for (const [index, { field, direction }] of asked.entries()) {
+    const known = sortField(field, index)
+    if (!order.has(known)) order.set(known, { field: known, direction })
+  }
+  return [...order.values()]
+}
+
+const sortField = (field: string, index: number): SortField => {
+  if ((SORT_FIELDS as readonly string[]).includes(field)) return field as SortField
+  if (DYNAMIC.test(field))
+    throw invalidField(
+      ['sort_by', index, 'field'],
+      'value_error',
+      'Value error, sorting by payload fields is not served yet: sort by a plain field',
+    )
+  throw new Failure('forbidden', `sort_by.${index}.field is not allowed. Sort by ${SORT_FIELDS.join(', ')}.`)
 }
 
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']

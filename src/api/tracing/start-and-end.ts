@@ -1,6 +1,7 @@
 import { Failure, invalidField } from '../failure.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { string } from '../../domain/codec/leaves.js'
+import { projectInPath, requireReading, type Teams } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { startedCall, endedCall, type EndedCall, type StartedCall } from './client-call.js'
 import { endWrite, startWrite, type CallWrite } from './call-writes.js'
@@ -18,7 +19,7 @@ export const nothingToSay = { schema: { type: 'object', properties: {} } }
 export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const start = async (asked: Asked<{ readonly start: StartedCall }>) => {
     const { start } = asked.body
-    requireSameProject(asked, start.project_id, 'start')
+    requireSameProject(asked, tracing.teams, start.project_id, 'start')
     const { written, position } = await writeOne(
       startWrite(start, start.id ?? idFor(tracing.ports, asked, 0)),
       asked,
@@ -27,7 +28,7 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   }
 
   const end = async (asked: Asked<{ readonly end: EndedCall }>) => {
-    requireSameProject(asked, asked.body.end.project_id, 'end')
+    requireSameProject(asked, tracing.teams, asked.body.end.project_id, 'end')
     const { position } = await writeOne(endWrite(asked.body.end), asked)
     return { body: {}, position }
   }
@@ -69,8 +70,16 @@ const taken = (written: Written): Written => {
 }
 
 /** Under `/v2/{entity}/{project}` a body may not name another project. */
-export const requireSameProject = ({ params }: Asked<unknown>, projectId: string, part: string): void => {
-  if (params['project'] === undefined || `${params['entity']}/${params['project']}` === projectId) return
+const requireSameProject = (
+  { params, principal }: Asked<unknown>,
+  teams: Teams,
+  projectId: string,
+  part: string,
+): void => {
+  if (params['project'] === undefined) return
+  const named = projectInPath(params)
+  requireReading(teams, principal, named)
+  if (named === projectId) return
   throw invalidField(
     [part, 'project_id'],
     'value_error',

@@ -16,6 +16,12 @@ const COSTS = [
 ]
 
 const CHUNK_BYTES = 256 * 1024
+
+/** One entry more than a full chunk usually fits without growing. */
+const SLACK_BYTES = 8 * 1024
+
+/** Up to this length a loop is faster than a call. */
+const SHORT = 32
 const bytes = (text: string) => Buffer.from(text)
 
 const NAMES = COUNTERS.map((name, i) => bytes(`${i === 0 ? '' : ','}"${name}":`))
@@ -104,7 +110,7 @@ const writeCall = (
 
 /** Bytes being written, handed over when there are enough of them. */
 class Chunk {
-  #bytes = Buffer.allocUnsafe(CHUNK_BYTES * 2)
+  #bytes = Buffer.allocUnsafe(CHUNK_BYTES + SLACK_BYTES)
   #at = 0
 
   isFull(): boolean {
@@ -113,7 +119,7 @@ class Chunk {
 
   take(): Buffer {
     const taken = this.#bytes.subarray(0, this.#at)
-    this.#bytes = Buffer.allocUnsafe(CHUNK_BYTES * 2)
+    this.#bytes = Buffer.allocUnsafe(CHUNK_BYTES + SLACK_BYTES)
     this.#at = 0
     return taken
   }
@@ -125,7 +131,8 @@ class Chunk {
 
   copy(from: Uint8Array): void {
     this.#reserve(from.length)
-    this.#bytes.set(from, this.#at)
+    if (from.length > SHORT) this.#bytes.set(from, this.#at)
+    else for (let i = 0; i < from.length; i += 1) this.#bytes[this.#at + i] = from[i]!
     this.#at += from.length
   }
 

@@ -5,11 +5,12 @@ import { END_PAYLOAD, START_PAYLOAD } from '../../domain/call/payload.js'
 import { spill } from '../../domain/call/spill.js'
 import type { Refusal } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, load } from '../../domain/execute.js'
+import { execute } from '../../domain/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { EventTooLarge } from '../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { CallWrite } from './call-writes.js'
+import { parentTraces } from './parent-traces.js'
 
 export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
 
@@ -53,7 +54,6 @@ export const writeCalls =
 interface Numbered {
   readonly index: number
   readonly command: CallCommand | TooLarge
-  readonly project_id: string
   readonly id: string
 }
 
@@ -61,34 +61,38 @@ interface TooLarge {
   readonly type: 'TooLarge'
 }
 
+interface Commanded extends Omit<Numbered, 'index'> {
+  readonly stream: string
+}
+
 const commandOf = async (
   ports: WritingPorts,
   write: CallWrite,
   parentTrace: string | null,
   { actor }: Cause,
-): Promise<Omit<Numbered, 'index'>> => {
+): Promise<Commanded> => {
   const { project_id, id } = write.type === 'StartCall' ? write.start : write.end
+  const stream = callStream(project_id, id)
   try {
     if (write.type === 'StartCall') {
       const start = await spill(ports)(write.start, START_PAYLOAD)
-      return { project_id, id, command: { ...write, start, parentTrace, userId: actor } }
+      return { stream, id, command: { ...write, start, parentTrace, userId: actor } }
     }
-    const end = await spill(ports)(write.end, END_PAYLOAD, JSON.stringify(write.usage).length * 3)
-    return { project_id, id, command: { ...write, end } }
+    const end = await spill(ports)(write.end, END_PAYLOAD, write.usage)
+    return { stream, id, command: { ...write, end } }
   } catch (error) {
-    if (error instanceof EventTooLarge) return { project_id, id, command: { type: 'TooLarge' } }
+    if (error instanceof EventTooLarge) return { stream, id, command: { type: 'TooLarge' } }
     throw error
   }
 }
 
-const byStream = (commands: readonly Omit<Numbered, 'index'>[]): Map<string, Numbered[]> => {
+const byStream = (commands: readonly Commanded[]): Map<string, Numbered[]> => {
   const groups = new Map<string, Numbered[]>()
-  commands.forEach((numbered, index) => {
-    const stream = callStream(numbered.project_id, numbered.id)
+  for (const [index, { stream, id, command }] of commands.entries()) {
     const group = groups.get(stream)
-    if (group === undefined) groups.set(stream, [{ ...numbered, index }])
-    else group.push({ ...numbered, index })
-  })
+    if (group === undefined) groups.set(stream, [{ index, id, command }])
+    else group.push({ index, id, command })
+  }
   return groups
 }
 
@@ -98,15 +102,17 @@ const executeGroup = async (
   group: readonly Numbered[],
   cause: Cause,
 ) => {
-  const fitting = group.filter(({ command }) => command.type !== 'TooLarge')
-  const commands = fitting.map(({ command }) => command as CallCommand)
+  const commands: CallCommand[] = []
+  const places: (number | undefined)[] = []
+  for (const { command } of group)
+    places.push(command.type === 'TooLarge' ? undefined : commands.push(command) - 1)
   const { state, refusals, position } = await execute(ports)(callDecider, stream, commands, cause, {
     assumeNew: commands[0]?.type === 'StartCall',
   })
-  const answers = group.map((numbered): [number, Written] => {
+  const answers = group.map((numbered, at): [number, Written] => {
     const answer = { id: numbered.id, trace_id: traceOf(state, numbered) }
-    const refused =
-      numbered.command.type === 'TooLarge' ? 'too-large' : refusals.get(fitting.indexOf(numbered))
+    const place = places[at]
+    const refused = place === undefined ? 'too-large' : refusals.get(place)
     return [numbered.index, refused === undefined ? answer : { ...answer, refused }]
   })
   return { answers, position }
@@ -116,27 +122,3 @@ const executeGroup = async (
 const traceOf = (state: CallState, { command, id }: Numbered): string =>
   state.start?.trace_id ??
   (command.type === 'StartCall' ? (command.start.trace_id ?? command.parentTrace ?? id) : id)
-
-/**
- * For each start that names a parent and no trace: the parent's trace, if its start is known, from earlier in the same
- * request or from its stream.
- */
-const parentTraces = async (
-  ports: WritingPorts,
-  writes: readonly CallWrite[],
-): Promise<(string | null)[]> => {
-  const found = new Array<string | null>(writes.length).fill(null)
-  const inRequest = new Map<string, string>()
-  for (const [index, write] of writes.entries()) {
-    if (write.type !== 'StartCall') continue
-    const { project_id, id, trace_id, parent_id } = write.start
-    if (trace_id === null && parent_id !== null) {
-      const parent = callStream(project_id, parent_id)
-      const { state } = await load(ports, callDecider, parent)
-      found[index] = state.start?.trace_id ?? inRequest.get(parent) ?? null
-    }
-    const stream = callStream(project_id, id)
-    if (!inRequest.has(stream)) inRequest.set(stream, trace_id ?? found[index] ?? id)
-  }
-  return found
-}

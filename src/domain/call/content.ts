@@ -5,6 +5,7 @@ import { int64, json, jsonObject, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { textUpToBytes, textUpToCharacters } from '../codec/text.js'
 import { id, projectId } from '../ids.js'
+import { canonicalJson } from '../json/canonical.js'
 import { samePayload, spilledFields } from './payload.js'
 
 const noneSpilled = withDefault(spilledFields, {})
@@ -70,3 +71,12 @@ export const sameEnd = (a: CallEnd, b: CallEnd): boolean =>
   samePayload('exception', a, b) &&
   samePayload('output', a, b) &&
   samePayload('summary', a, b)
+
+/** Text that is equal for starts, and for ends, that say the same, wherever their payload lies. */
+export const fingerprint = (content: CallStart | CallEnd): string =>
+  canonicalJson({
+    ...content,
+    spilled: Object.fromEntries(
+      Object.entries(content.spilled).map(([field, { canonical }]) => [field, canonical]),
+    ),
+  })

@@ -1,6 +1,7 @@
+import { OrderedMap } from '../access/ordered-map.js'
 import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
 import type { CallCommand, EndCall, StartCall } from './commands.js'
-import { sameEnd, sameStart, type CallEnd, type CallStart } from './content.js'
+import { fingerprint, sameEnd, sameStart, type CallStart } from './content.js'
 import type { CallEnded, CallEvent, CallStarted } from './events.js'
 
 export interface CallState {
@@ -9,8 +10,9 @@ export interface CallState {
   /** Undefined until a client sets the name apart from the start. */
   readonly renamed: string | null | undefined
   readonly deleted: boolean
-  readonly otherStarts: readonly CallStart[]
-  readonly otherEnds: readonly CallEnd[]
+  /** Fingerprints of the starts and ends that were reported as conflicts. */
+  readonly otherStarts: OrderedMap<true>
+  readonly otherEnds: OrderedMap<true>
 }
 
 const initialState: CallState = {
@@ -18,8 +20,8 @@ const initialState: CallState = {
   end: null,
   renamed: undefined,
   deleted: false,
-  otherStarts: [],
-  otherEnds: [],
+  otherStarts: new OrderedMap(),
+  otherEnds: new OrderedMap(),
 }
 
 const evolve = (state: CallState, event: CallEvent): CallState => {
@@ -33,9 +35,9 @@ const evolve = (state: CallState, event: CallEvent): CallState => {
     case 'CallDeleted':
       return { ...state, deleted: true }
     case 'ConflictingCallStartReported':
-      return { ...state, otherStarts: [...state.otherStarts, event.data.start] }
+      return { ...state, otherStarts: state.otherStarts.set(fingerprint(event.data.start), true) }
     case 'ConflictingCallEndReported':
-      return { ...state, otherEnds: [...state.otherEnds, event.data.end] }
+      return { ...state, otherEnds: state.otherEnds.set(fingerprint(event.data.end), true) }
   }
 }
 
@@ -68,10 +70,7 @@ const decideStart = (state: CallState, { start, parentTrace, source, userId }: S
   const { project_id, id } = start
   if (state.start !== null) {
     if (sameTrace(start, state.start) && sameStart(start, state.start)) return nothing
-    const reported = state.otherStarts.some(
-      (other) => other.trace_id === start.trace_id && sameStart(other, start),
-    )
-    return conflict('start', id, reported, {
+    return conflict('start', id, state.otherStarts.has(fingerprint(start)), {
       type: 'ConflictingCallStartReported',
       data: { project_id, id, start },
     })
@@ -100,8 +99,7 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
   const { project_id, id } = end
   if (state.end !== null) {
     if (sameEnd(end, state.end)) return nothing
-    const reported = state.otherEnds.some((other) => sameEnd(other, end))
-    return conflict('end', id, reported, {
+    return conflict('end', id, state.otherEnds.has(fingerprint(end)), {
       type: 'ConflictingCallEndReported',
       data: { project_id, id, end },
     })

@@ -5,7 +5,7 @@ import { open } from '../codec/struct.js'
 import { jsonEqual } from '../json/equal.js'
 import type { Json } from '../json/json.js'
 
-/** Where a field too large for an event lies instead; its place in the event is then null. */
+/** Where a field too large for an event lies instead; its place in the event is then null (an exception's: its beginning). */
 export const spilledField = open('SpilledField', {
   required: {
     /** SHA-256 of the field's JSON text, the name of its blob. */

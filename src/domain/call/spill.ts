@@ -9,34 +9,51 @@ import type { PayloadField, SpilledField } from './payload.js'
 /** A field over this many bytes of JSON goes to the blob store. */
 const MAX_FIELD_BYTES = 256 * 1024
 
-/** All of an event's data; where fields leave more than this, the largest remaining go as well. */
-const MAX_EVENT_BYTES = 900 * 1024
+/**
+ * All of a start or of an end; where fields leave more than this, the largest remaining go as well. Both together fit
+ * into one event, as when a start comes after its end, and into one append, as when they come in one.
+ */
+const MAX_EVENT_BYTES = 440 * 1024
+
+/** An exception that leaves is still in the event with its beginning, in characters. */
+const MAX_EXCEPTION_HEAD = 4096
 
 type SpillPorts = Pick<Ports, 'blobs' | 'sha256'>
 
 /**
  * Moves payload fields that are too large for an event to the blob store, durably, before the event that names them.
- * Small content comes back as it is, untouched.
+ * Small content comes back as it is, untouched. `rest` is what the event holds besides the content.
+ *
+ * @throws EventTooLarge when the event is too large even so
  */
 export const spill =
   ({ blobs, sha256 }: SpillPorts) =>
-  async <C extends object>(content: C, fields: readonly (PayloadField & keyof C)[], rest = 0): Promise<C> => {
-    if (jsonBytesAtMost(content as Json, MAX_FIELD_BYTES) <= MAX_FIELD_BYTES) return content
+  async <C extends object>(
+    content: C,
+    fields: readonly (PayloadField & keyof C)[],
+    rest: Json = null,
+  ): Promise<C> => {
+    const most = jsonBytesAtMost(content as Json, MAX_FIELD_BYTES)
+    if (most <= MAX_FIELD_BYTES && most + jsonBytesAtMost(rest, MAX_EVENT_BYTES) <= MAX_EVENT_BYTES)
+      return content
     const texts = new Map(fields.map((field) => [field, JSON.stringify(content[field])]))
     const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
-    const total = utf8Bytes(JSON.stringify(content)) + rest
+    const total = utf8Bytes(JSON.stringify(content)) + utf8Bytes(JSON.stringify(rest))
     const leaving = toSpill(sizes, total)
     const spilled: Record<string, SpilledField> = {}
-    const emptied: Partial<Record<PayloadField, null>> = {}
+    const emptied: Partial<Record<PayloadField, string | null>> = {}
     for (const field of leaving) {
       const text = texts.get(field)!
       const digest = await blobs.put(new TextEncoder().encode(text))
-      const canonical = sha256(canonicalJson(content[field] as Json))
+      const value = content[field] as Json
+      const canonical = sha256(canonicalJson(value))
       spilled[field] = { digest, size: sizes.get(field)!, canonical }
-      emptied[field] = null
+      emptied[field] = field === 'exception' && typeof value === 'string' ? beginningOf(value) : null
     }
     return { ...content, ...emptied, spilled }
   }
+
+const beginningOf = (exception: string): string => exception.slice(0, MAX_EXCEPTION_HEAD).toWellFormed()
 
 /** Which fields leave: all over the field limit, then the largest until the event fits. */
 const toSpill = <F>(sizes: ReadonlyMap<F, number>, total: number): readonly F[] => {

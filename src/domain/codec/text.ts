@@ -22,9 +22,15 @@ export const textUpToBytes = (most: number): Codec<string> =>
     { type: 'string', maxLength: most },
   )
 
-/** Characters as JSON Schema and pydantic count them; one outside the basic plane is two units of UTF-16. */
+/** Code points, as JSON Schema and pydantic count characters; one outside the basic plane is two units of UTF-16. */
+const codePoints = (text: string): number => {
+  let count = 0
+  for (let at = 0; at < text.length; at += text.codePointAt(at)! > 0xffff ? 2 : 1) count += 1
+  return count
+}
+
 const hasAtMost = (text: string, most: number): boolean =>
-  text.length <= most || (text.length <= 2 * most && [...text].length <= most)
+  text.length <= most || (text.length <= 2 * most && codePoints(text) <= most)
 
 /** A string of at most `most` characters (code points). */
 export const textUpToCharacters = (most: number): Codec<string> =>
@@ -46,7 +52,7 @@ export const textLike = (name: string, pattern: RegExp, rule: string): Codec<str
     name,
     (u): u is string => typeof u === 'string' && pattern.test(u),
     (u, c) => {
-      if (typeof u !== 'string') return string.validate(u, c) as t.Validation<never>
+      if (typeof u !== 'string') return string.validate(u, c)
       return pattern.test(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', rule)
     },
     { type: 'string', pattern: pattern.source, description: rule },

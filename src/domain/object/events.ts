@@ -7,6 +7,7 @@ import { projectId } from '../ids.js'
 
 export const objectId = textLike(
   'object_id',
+  // eslint-disable-next-line no-control-regex -- control characters are what this pattern is about
   /^[^\u0000-\u001f\u007f/:]{1,128}$/,
   'String should have 1 to 128 characters, none of them a control character, a slash or a colon',
 )

@@ -77,7 +77,7 @@ const qualified = (projectId: string, runs: readonly string[] | null): readonly 
 /** The whole name or reference, the name inside a reference, or every version of one (`…:*`). */
 const matchesOp = (list: string): string =>
   `op_name IN ${list}
-    OR extract(assumeNotNull(op_name), '^[a-z-]+:///[^/]+/[^/]+/op/([^:]+):') IN ${list}
+    OR nullIf(extract(assumeNotNull(op_name), '^[a-z-]+:///[^/]+/[^/]+/op/([^:]+):'), '') IN ${list}
     OR arrayExists(o -> endsWith(o, ':*') AND startsWith(assumeNotNull(op_name), substring(o, 1, length(o) - 1)), ${list})`
 
 /** Refs lie one a line; `…:*` means every version. */

@@ -33,7 +33,10 @@ interface Running {
 }
 
 /** A batch waits this long for company unless it is full or somebody waits for it. */
-const GATHER_MS = 100
+const GATHER_MS = 250
+
+/** The checkpoint is written this often: after a crash the rows since then are written again, and are the same rows. */
+const CHECKPOINT_MS = 1000
 const RETRY_MS = [100, 300, 1000, 3000, 5000]
 
 /** Follows the log from the checkpoint: gathers events, inserts their rows, then records how far it came. */
@@ -47,6 +50,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
   let inserting: Batch | undefined
   let inserted = deferred()
   let caughtUp = false
+  let checkpointAt = now()
   let lastRead = progress.reached()
 
   const read = async () => {
@@ -113,8 +117,13 @@ export const startProjector = async (running: Running): Promise<Projector> => {
     }
     const position = events.at(-1)?.position
     if (position === undefined) return
-    await writeCheckpoint(clickHouse, position)
+    if (now() - checkpointAt >= CHECKPOINT_MS) await checkpoint(position)
     progress.advance(position)
+  }
+
+  const checkpoint = async (position: Position) => {
+    await writeCheckpoint(clickHouse, position)
+    checkpointAt = now()
   }
 
   const following = follow(read, stopping.signal, log)
@@ -134,6 +143,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
       stopping.abort()
       gathered.announce()
       await Promise.all([following, writing])
+      await checkpoint(progress.reached()).catch(() => undefined)
     },
   }
 }

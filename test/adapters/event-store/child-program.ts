@@ -11,12 +11,12 @@ export interface ChildProgram {
   readonly kill: () => Promise<readonly string[]>
 }
 
-/** A program of this folder in a process of its own. */
-export const startChild = (program: string, ...args: readonly string[]): ChildProgram => {
-  const path = fileURLToPath(new URL(program, import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
+/** Runs a TypeScript program, given by its URL, in a process of its own. */
+export const startChild = (url: URL, ...args: readonly string[]): ChildProgram => {
+  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(url), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  process.once('exit', () => child.kill('SIGKILL'))
   let printed = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
   const closed = once(child, 'close')

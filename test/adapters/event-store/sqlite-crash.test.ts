@@ -20,7 +20,7 @@ describe('a store in SQLite whose process is killed while 32 writers append', ()
   afterEach(() => directory.remove())
 
   const appendAndKill = async () => {
-    const child = startChild('append-until-killed.ts', path)
+    const child = startChild(new URL('./append-until-killed.ts', import.meta.url), path)
     await child.firstLine
     await sleep(randomInt(100, 400))
     return (await child.kill()).flatMap((line) => line.split(' '))

@@ -117,6 +117,24 @@ describe('appends that SQLite commits together', () => {
     await store.close()
   })
 
+  it('are all refused when SQLite fails at one of them, and nothing of them stays', async () => {
+    const { db, store } = open()
+    db.exec(`CREATE TEMP TRIGGER failing AFTER INSERT ON main.events WHEN new.type = 'Failing'
+             BEGIN SELECT raise(ABORT, 'as told'); END`)
+
+    const refused = await Promise.allSettled([
+      store.append(arbitraryStream(), 'none', [arbitraryEvent()]),
+      store.append(arbitraryStream(), 'none', [arbitraryEvent(), arbitraryEvent({ type: 'Failing' })]),
+    ])
+
+    for (const outcome of refused)
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof StoreUnavailable)
+    assert.deepEqual(await collect(store.readAll()), [])
+    await store.append(arbitraryStream(), 'none', [arbitraryEvent()])
+    assert.equal((await collect(store.readAll())).length, 1)
+    await store.close()
+  })
+
   it('are written before the store closes', async () => {
     const { store } = open()
     const events = arbitraryEvents(1_000)

@@ -22,6 +22,7 @@ export const openDatabase = (path: string): OpenDatabase => {
   mkdirSync(dirname(path), { recursive: true })
   const db = new Database(path, { timeout: 0 })
   try {
+    db.pragma('locking_mode = EXCLUSIVE')
     db.pragma('page_size = 8192')
     db.pragma('journal_mode = WAL')
     // With less, an acknowledged append could be lost at a loss of power.

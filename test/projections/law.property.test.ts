@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { catalogue } from '../../src/domain/catalogue.js'
+import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
+import { projections } from '../../src/projections/all.js'
+import { migrate } from '../../src/projections/migrate.js'
+import type { ProjectedEvent } from '../../src/projections/projection.js'
+import { arbitraryOf } from '../support/arbitrary-of-codec.js'
+import { openTestClickHouse } from '../support/engine.js'
+import { expectedCalls, expectedFacts, readCalls, readFacts } from './expected-rows.js'
+
+type Happened = Pick<ProjectedEvent, 'type' | 'data'>
+
+/** Starts and ends carry nearly all that is projected. */
+const WEIGHT: Readonly<Record<string, number>> = { CallStarted: 20, CallEnded: 20, CallRenamed: 4 }
+
+const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
+  ...catalogue
+    .flatMap(({ events }) => Object.entries(events))
+    .map(([type, codec]) => ({
+      weight: WEIGHT[type] ?? 1,
+      arbitrary: arbitraryOf<unknown>(codec).map((data) => ({ type, data })),
+    })),
+)
+
+const BATCHES = 40
+const EVENTS_A_BATCH = { minLength: 55, maxLength: 65 }
+
+/** One event a call, so that each row is told by one event alone. */
+const placed = (events: readonly Happened[], entity: string): readonly ProjectedEvent[] =>
+  events.map(({ type, data }, index) => ({
+    type,
+    data: { ...(data as object), project_id: `${entity}/${index}` },
+    position: BigInt(index + 1),
+  }))
+
+describe('the law of projections', function () {
+  this.timeout(180_000)
+  let clickHouse: ClickHouse
+
+  before(async () => {
+    clickHouse = await openTestClickHouse()
+    await migrate(clickHouse.writer)
+  })
+  after(() => clickHouse.close())
+
+  it('every event its codec accepts becomes rows that ClickHouse takes and gives back unchanged', async () => {
+    let projected = 0
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(arbitraryEvent, EVENTS_A_BATCH), async (happened) => {
+        const entity = randomUUID()
+        const events = placed(happened, entity)
+        projected += events.length
+
+        for (const { rowsOf } of projections)
+          for (const rows of rowsOf(events)) await clickHouse.writer.insert(rows)
+
+        assert.deepEqual(await readCalls(clickHouse, entity), expectedCalls(events))
+        assert.deepEqual(await readFacts(clickHouse, entity), expectedFacts(events))
+      }),
+      { numRuns: BATCHES, endOnFailure: true },
+    )
+
+    assert.ok(projected >= 2000, `only ${projected} events were projected`)
+  })
+
+  it('the same events give the same rows, and are left as they were', () => {
+    fc.assert(
+      fc.property(fc.array(arbitraryEvent, { maxLength: 20 }), (happened) => {
+        const events = placed(happened, 'same')
+        const before = structuredClone(events)
+        for (const { rowsOf } of projections) assert.deepEqual(rowsOf(events), rowsOf(events))
+        assert.deepEqual(events, before)
+      }),
+      { numRuns: 50 },
+    )
+  })
+})

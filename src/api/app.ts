@@ -34,7 +34,8 @@ const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
 
 /** An answer that had begun broke off: the client sees its connection cut. That it went away itself is its own affair. */
 const noteCutOff = (log: Log) => (error: Error & { readonly code?: string }, ctx?: Context) => {
-  if (WENT_AWAY.has(error.code ?? '')) return
+  const code = error.code ?? ''
+  if (WENT_AWAY.has(code) || code.startsWith('HPE_')) return
   const requestId = ctx?.response.get('x-request-id') ?? ''
   log.error('answer.cut_off', {
     requestId,
@@ -44,6 +45,7 @@ const noteCutOff = (log: Log) => (error: Error & { readonly code?: string }, ctx
   })
 }
 
+/** Besides what the HTTP parser says of a request that it cannot read to its end. */
 const WENT_AWAY = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
 /** Where it happened; the first line of a stack may quote what was received. */

@@ -12,6 +12,8 @@ export interface Readable {
 export interface Reading {
   /** Notes that a write of a project was acknowledged at a position. */
   readonly acknowledged: (projectId: string, position: Position | undefined) => void
+  /** The last position known to be acknowledged for a project. */
+  readonly known: (projectId: string) => Position
   /** Waits until the project's acknowledged writes can be read; answers the position that reads then speak of. */
   readonly ready: (projectId: string, headers: IncomingHttpHeaders) => Promise<Position>
 }
@@ -36,7 +38,10 @@ export const readingFrom = (projector: Readable, head: Position): Reading => {
       if (oldest[1] > otherwise) otherwise = oldest[1]
     },
 
+    known: (projectId) => acknowledged.get(projectId) ?? otherwise,
+
     async ready(projectId, headers) {
+      refuseAsOf(headers)
       const own = acknowledged.get(projectId) ?? otherwise
       const asked = minPosition(headers)
       const needed = asked > own ? asked : own
@@ -61,6 +66,13 @@ const minPosition = (headers: IncomingHttpHeaders): Position => {
       msg: 'Input should be a log position in decimal digits',
     },
   ])
+}
+
+/** Answered with the present instead, a question about the past would be answered wrongly. */
+const refuseAsOf = (headers: IncomingHttpHeaders): void => {
+  if (headers['tallytree-as-of'] === undefined) return
+  const msg = 'Value error, answers as of an earlier position are not served yet: leave it out'
+  throw invalid([{ loc: ['header', 'Tallytree-As-Of'], type: 'value_error', msg }])
 }
 
 const stale = (headers: IncomingHttpHeaders): boolean => headers['tallytree-stale'] === 'allow'

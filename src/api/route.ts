@@ -38,7 +38,7 @@ export interface Route<Body = unknown> {
   /** The JSON body; absent where the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /**
-   * The handler gets the JSON undecoded, as `RawJson`, and decodes `body` element by element, so that one odd element
+   * The handler gets the JSON undecoded, as `JsonBody`, and decodes `body` element by element, so that one odd element
    * does not refuse its neighbours.
    */
   readonly elementwise?: true

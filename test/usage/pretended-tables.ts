@@ -2,8 +2,8 @@ import type { ClickHouseReader, Rows, SqlParameters } from '../../src/domain/por
 import type { CallRow } from '../../src/projections/calls/call-row.js'
 import type { UsageFact } from '../../src/projections/usage/usage-fact.js'
 import type { Filter, JsonObject } from '../support/oracle/operations.js'
-import type { Started } from '../support/oracle/record.js'
 import { selects } from '../support/oracle/select.js'
+import type { Started } from '../support/oracle/started.js'
 import { nativeBlock } from './native-writer.js'
 import type { Tables } from './handling.js'
 

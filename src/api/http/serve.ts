@@ -51,8 +51,9 @@ const bodyOf = async (
   route: AnyRoute,
   decodeBody: ReturnType<typeof decode>,
 ): Promise<unknown> => {
-  const { value, mayBeIllFormed } = await readJson(ctx.req)
-  if (route.elementwise === true) return { value, mayBeIllFormed }
+  const read = await readJson(ctx.req)
+  if (route.elementwise === true) return read
+  const { value, mayBeIllFormed } = read
   if (deeperThan(value, MAX_DEPTH))
     throw invalidField([], 'recursion_depth', `Input should nest at most ${MAX_DEPTH} levels deep`)
   const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)

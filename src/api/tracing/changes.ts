@@ -74,7 +74,8 @@ export const changeRoutes = (
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
         if (call_ids.length === 0) return { body: { num_deleted: 0 } }
         const seen = await reading.ready(project_id, headers)
-        const ids = await withDescendants(reader)(project_id, call_ids, seen)
+        const below = await withDescendants(reader)(project_id, call_ids, seen)
+        const ids = [...new Set([...call_ids, ...below])]
         let position: Position | undefined
         let deleted = 0
         for (let from = 0; from < ids.length; from += AT_ONCE) {

@@ -24,7 +24,8 @@ export const record =
     await pace()
     const all = await writeCalls(ports)(writes, cause)
     for (const project of projects) reading.acknowledged(project, all.position)
-    return all
+    const [first] = projects
+    return { ...all, position: all.position ?? (first === undefined ? undefined : reading.known(first)) }
   }
 
 export const projectOf = (write: CallWrite): string =>

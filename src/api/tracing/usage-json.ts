@@ -74,7 +74,7 @@ const unfinishedIds = (answers: readonly Answered[]): readonly string[] =>
           )
       return found
     })
-    .sort()
+    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 
 const writeCall = (
   out: Chunk,

@@ -79,7 +79,7 @@ export const reportedUsageOf = (summary: JsonObject): ReportedUsage => {
   return {
     models: isJsonObject(usage)
       ? Object.entries(usage).flatMap(([model, entry]) =>
-          isJsonObject(entry) ? [modelUsageOf(model, entry)] : [],
+          [modelUsageOf(model, isJsonObject(entry) ? entry : {})],
         )
       : [],
     status_total: isJsonObject(counts)

@@ -61,8 +61,12 @@ export const traceVersion = async (
   position: Position,
 ): Promise<TraceVersion> => {
   const [row] = await reader.query<TraceVersion>(
-    `SELECT count() AS rows, toString(max(position)) AS version FROM usage_facts
-    WHERE project_id = {project:String} AND trace_id = {trace:String} AND position <= {position:UInt64}`,
+    `SELECT count() AS rows, toString(max(greatest(
+        if(started_position <= {position:UInt64}, started_position, 0),
+        if(ended_position <= {position:UInt64}, ended_position, 0),
+        if(deleted_position <= {position:UInt64}, deleted_position, 0)))) AS version
+    FROM usage_facts
+    WHERE project_id = {project:String} AND trace_id = {trace:String}`,
     { project: projectId, trace: traceId, position },
   )
   return row ?? { rows: 0, version: '0' }

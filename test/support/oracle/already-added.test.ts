@@ -71,6 +71,17 @@ describe('the usage oracle: what is already added', () => {
     assert.deepEqual(under([started('k', { in: 'root', trace: 'u', ...js }), ended('k', 5, usage)]), all(5))
   })
 
+  it('asks for the key of a model, whatever stands behind it', () => {
+    const operations = [
+      started('root', js),
+      started('k', { in: 'root', ...js }),
+      ended('k', 1, { m: { requests: 1 }, n: {} }),
+      ended('root', 2, { m: { requests: 1 }, n: ['oops'] }),
+    ]
+
+    assert.deepEqual(usageOf(operations, 'root'), { m: figures(0, 0, 0, 1) })
+  })
+
   it('subtracts before it folds and falls back to a total', () => {
     const operations = [
       started('root', js),

@@ -2,7 +2,7 @@ import type { Family } from './family.js'
 import { figure } from './figure.js'
 import { isObject, property } from './json.js'
 import type { JsonObject, UsageReporting } from './operations.js'
-import type { Started } from './record.js'
+import type { Started } from './started.js'
 import { type FoldedUsage, folded, modelKeys, rawUsage, without } from './usage.js'
 
 /**

@@ -4,7 +4,8 @@ import { alreadyAdded } from './already-added.js'
 import { arbitraryUsageCase, type UsageCase } from './cases.js'
 import { Family } from './family.js'
 import { answer } from './oracle.js'
-import { record, type Started } from './record.js'
+import { record } from './record.js'
+import type { Started } from './started.js'
 
 const SAMPLES = 3000
 

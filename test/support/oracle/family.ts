@@ -1,4 +1,4 @@
-import type { Started } from './record.js'
+import type { Started } from './started.js'
 
 /** Who descends from whom among the given calls: by parent id, and only within one trace. */
 export class Family {

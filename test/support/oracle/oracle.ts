@@ -2,8 +2,9 @@ import { ownUsage } from './already-added.js'
 import { Family } from './family.js'
 import { wellFormed } from './json.js'
 import type { Answer, Operation, Question } from './operations.js'
-import { record, type Started } from './record.js'
+import { record } from './record.js'
 import { selects } from './select.js'
+import type { Started } from './started.js'
 import { answered, summed } from './usage.js'
 
 /**

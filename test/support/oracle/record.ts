@@ -2,18 +2,7 @@ import { Family } from './family.js'
 import { microseconds } from './instant.js'
 import { wellFormed } from './json.js'
 import type { Operation, SentEnd, SentStart, UsageReporting } from './operations.js'
-
-/** A call whose start is known: the first start and, once there is one, the first end. */
-export interface Started {
-  readonly id: string
-  readonly traceId: string
-  readonly parentId: string | null
-  readonly startedAt: bigint
-  readonly start: SentStart
-  readonly end: SentEnd | undefined
-  readonly endedAt: bigint | undefined
-  readonly deleted: boolean
-}
+import type { Started } from './started.js'
 
 interface Kept {
   start?: { sent: SentStart; traceId: string }

@@ -1,6 +1,7 @@
 import { stringsIn } from './json.js'
 import type { Filter } from './operations.js'
-import { type Started, text } from './record.js'
+import { text } from './record.js'
+import type { Started } from './started.js'
 
 /** The calls filter: keys are AND-ed, the values of one key OR-ed, an empty list asks nothing. */
 export const selects = (filter: Filter, call: Started): boolean =>

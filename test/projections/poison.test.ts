@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-store.js'
 import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
+import type { BlobStore } from '../../src/domain/ports/blobs.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 import type { EventStore, Position } from '../../src/domain/ports/event-store.js'
 import { projections } from '../../src/projections/all.js'
@@ -17,6 +18,7 @@ const WAIT_MS = 30_000
 describe('a poisoned event', () => {
   let clickHouse: ClickHouse
   let eventStore: EventStore
+  let blobs: BlobStore
   let logged: JsonObject[]
   let projector: Projector | undefined
 
@@ -24,6 +26,7 @@ describe('a poisoned event', () => {
     clickHouse = await openTestClickHouse()
     await migrate(clickHouse.writer)
     eventStore = openInMemoryEventStore()
+    blobs = openInMemoryBlobStore()
     logged = []
   })
 
@@ -38,7 +41,7 @@ describe('a poisoned event', () => {
     const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
     projector = await startProjector({
       eventStore,
-      blobs: openInMemoryBlobStore(),
+      blobs,
       clickHouse: clickHouse.writer,
       projections: [...projections, ...others],
       log: { info: note, warn: note, error: note },
@@ -156,16 +159,42 @@ describe('a poisoned event', () => {
     assert.deepEqual(await inQuarantine(), [refused])
   })
 
+  it('is not what a blob is called that cannot be read for a while', async () => {
+    const digest = await blobs.put(Buffer.from('{"from":"the blob"}'))
+    const spilled = { inputs: { digest, size: 19, canonical: digest } }
+    await append(eventStore, 'CallStarted', { ...startOf('a'), inputs: null, spilled })
+    const working = blobs
+    let failures = 2
+    blobs = {
+      ...working,
+      get: async (wanted) => {
+        if ((failures -= 1) >= 0) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+        return working.get(wanted)
+      },
+    }
+    const projector = await start()
+    await reached()
+
+    assert.equal(projector.quarantined(), 0)
+    const rows = await clickHouse.writer.query('SELECT inputs FROM calls FINAL')
+    assert.deepEqual(rows, [{ inputs: '{"from":"the blob"}' }])
+  })
+
   it('keeps no payload in the quarantine or in the log', async () => {
     const secret = 'not-for-operators'
     const inputs = { secret }
     await append(eventStore, 'CallStarted', { ...startOf('a'), inputs, started_at: null })
     await append(eventStore, 'CallStarted', { ...startOf('b'), inputs, wb_run_step: 1.5 })
+    const digest = await blobs.put(Buffer.from(secret))
+    await append(eventStore, 'CallStarted', {
+      ...startOf('c'),
+      spilled: { inputs: { digest, size: 1, canonical: digest } },
+    })
     await start()
     await reached()
 
     const kept = await clickHouse.writer.query('SELECT * FROM quarantine')
-    assert.equal(kept.length, 2)
+    assert.equal(kept.length, 3)
     assert.ok(!JSON.stringify([kept, logged]).includes(secret))
   })
 })

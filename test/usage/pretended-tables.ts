@@ -35,6 +35,7 @@ export const pretendedTables = (blockRows: number, chunkBytes: number): Tables =
   const answer = (sql: string, parameters: SqlParameters): readonly unknown[] => {
     if (sql.includes('FROM usage_reporting')) return reportingAt(chosen, parameters)
     if (sql.includes('max(position)')) return [version(facts, parameters)]
+    if (sql.includes('AS version')) return [versionOf(facts, parameters)]
     if (sql.includes('FROM usage_facts')) return sizes(facts, parameters)
     if (!sql.includes('FROM calls')) throw new Error(`no answer to ${sql}`)
     const matching = matchingCalls([...calls.values()], sql, parameters)
@@ -69,6 +70,14 @@ const reportingAt = (chosen: readonly Chosen[], { position }: SqlParameters): re
 
 const ofTraces = (facts: readonly UsageFact[], { traces }: SqlParameters): readonly UsageFact[] =>
   facts.filter(({ trace_id }) => (traces as readonly string[]).includes(trace_id))
+
+const versionOf = (facts: readonly UsageFact[], { trace, position }: SqlParameters): unknown => {
+  const found = facts.filter(({ trace_id }) => trace_id === trace)
+  const reachedPositions = found
+    .flatMap((fact) => [fact.started_position, fact.ended_position, fact.deleted_position])
+    .filter((at) => BigInt(at) <= (position as bigint))
+  return { rows: found.length, version: String(Math.max(0, ...reachedPositions.map(Number))) }
+}
 
 const sizes = (facts: readonly UsageFact[], parameters: SqlParameters): readonly unknown[] => {
   const found = ofTraces(facts, parameters)
@@ -106,9 +115,12 @@ const asStarted = (row: CallRow, hasEnded: boolean) =>
     id: row.id,
     traceId: row.trace_id,
     parentId: row.parent_id,
-    start: { ...row, inputs: JSON.parse(row.inputs!) as JsonObject },
-    end: hasEnded ? { output: JSON.parse(row.output!) as JsonObject } : undefined,
+    start: { ...row, inputs: row.inputs as JsonObject },
+    end: hasEnded ? { output: parsed(row.output) as JsonObject } : undefined,
   }) as unknown as Started
+
+/** Plain values lie as text, objects and lists as they are. */
+const parsed = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : value)
 
 /** The columns that `load.ts` selects, in its order. */
 const factBytes = (facts: readonly UsageFact[], parameters: SqlParameters, blockRows: number): Buffer => {

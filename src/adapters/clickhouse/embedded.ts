@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../domain/ports/clickhouse.js'
 import { portsOf } from './client.js'
 import { EmbeddedConnection } from './embedded-connection.js'
 import { poolOf } from './pool.js'
-import { readLimits } from './read-limits.js'
+import { jsonFormat, readLimits } from './settings.js'
 
 const READERS = 3
 

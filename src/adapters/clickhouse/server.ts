@@ -1,25 +1,24 @@
 import { createClient } from '@clickhouse/client'
 import type { ClickHouse } from '../../domain/ports/clickhouse.js'
 import { portsOf } from './client.js'
-import { readLimits } from './read-limits.js'
+import { jsonFormat, readLimits } from './settings.js'
 
 /** A ClickHouse server by URL, `http(s)://user:password@host:8123/database`. */
 export const openClickHouseServer = async (url: string): Promise<ClickHouse> => {
   const { database, address } = split(url)
-  const settings = { output_format_json_quote_64bit_integers: 0 } as const
   const creating = createClient({ url: address })
   await creating.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` })
   await creating.close()
   const writing = createClient({
     url: address,
     database,
-    clickhouse_settings: settings,
+    clickhouse_settings: jsonFormat,
     request_timeout: 60_000,
   })
   const reading = createClient({
     url: address,
     database,
-    clickhouse_settings: { ...settings, ...readLimits },
+    clickhouse_settings: { ...jsonFormat, ...readLimits },
     request_timeout: (readLimits.max_execution_time + 5) * 1000,
     max_open_connections: 32,
     use_multipart_params_auto: true,

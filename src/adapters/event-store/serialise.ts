@@ -15,8 +15,9 @@ export interface SerialisedAppend {
   readonly bytes: number
 }
 
-// JSON.stringify drops functions and symbols without a word; what is appended must be what is read.
+// JSON.stringify drops these without a word; what is appended must be what is read.
 const holdsOnlyJson = (value: unknown): boolean => {
+  if (value === undefined) return false
   if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return false
   if (typeof value !== 'object' || value === null) return true
   if (Array.isArray(value)) return value.every(holdsOnlyJson)

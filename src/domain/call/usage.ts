@@ -78,9 +78,9 @@ export const reportedUsageOf = (summary: JsonObject): ReportedUsage => {
   const { usage, status_counts: counts } = summary
   return {
     models: isJsonObject(usage)
-      ? Object.entries(usage).flatMap(([model, entry]) =>
-          [modelUsageOf(model, isJsonObject(entry) ? entry : {})],
-        )
+      ? Object.entries(usage).flatMap(([model, entry]) => [
+          modelUsageOf(model, isJsonObject(entry) ? entry : {}),
+        ])
       : [],
     status_total: isJsonObject(counts)
       ? clamp(Object.values(counts).reduce<number>((sum, count) => sum + figureOf(count), 0))

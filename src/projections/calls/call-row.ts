@@ -1,3 +1,5 @@
+import type { Json } from '../../domain/json/json.js'
+
 /** The columns of `calls` in the order of its rows' values; null leaves a column as it was. */
 export const CALL_COLUMNS = [
   'project_id',
@@ -23,8 +25,6 @@ export const CALL_COLUMNS = [
   'wb_run_id',
   'wb_run_step',
   'wb_run_step_end',
-  'start_bytes',
-  'end_bytes',
   'started_position',
   'ended_position',
   'deleted_position',
@@ -32,10 +32,10 @@ export const CALL_COLUMNS = [
 
 export type CallColumn = (typeof CALL_COLUMNS)[number]
 
-type NumberColumn = 'start_bytes' | 'end_bytes'
+/** Payload columns hold JSON itself: within the row it is inserted as text, without being quoted a second time. */
+type PayloadColumn = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
 
-export type CallRow = Record<Exclude<CallColumn, NumberColumn>, string | null> &
-  Record<NumberColumn, number | null>
+export type CallRow = Record<Exclude<CallColumn, PayloadColumn>, string | null> & Record<PayloadColumn, Json>
 
 export const emptyCallRow = (projectId: string, id: string): CallRow => ({
   project_id: projectId,
@@ -61,8 +61,6 @@ export const emptyCallRow = (projectId: string, id: string): CallRow => ({
   wb_run_id: null,
   wb_run_step: null,
   wb_run_step_end: null,
-  start_bytes: null,
-  end_bytes: null,
   started_position: null,
   ended_position: null,
   deleted_position: null,

@@ -58,7 +58,11 @@ export const condition = (projectId: string, filter: CallsFilter | null, positio
   given('wb_run_ids', qualified(projectId, filter?.wb_run_ids ?? null), (list) => `wb_run_id IN ${list}`)
   given('op_names', filter?.op_names ?? null, matchesOp)
   given('input_refs', filter?.input_refs ?? null, (list) => containsRef('input_refs', list))
-  given('output_refs', filter?.output_refs ?? null, (list) => `ended_position <= {position:UInt64} AND (${containsRef('output_refs', list)})`)
+  given(
+    'output_refs',
+    filter?.output_refs ?? null,
+    (list) => `ended_position <= {position:UInt64} AND (${containsRef('output_refs', list)})`,
+  )
   if (filter?.trace_roots_only === true) conditions.push('parent_id IS NULL')
   return { sql: conditions.map((one) => `(${one})`).join(' AND '), parameters }
 }

@@ -30,14 +30,13 @@ const applyTo = (rows: Map<string, CallRow>, { type, data, position }: Positione
       row.thread_id = data.thread_id
       row.turn_id = data.turn_id
       row.started_at = dateTime64(data.started_at)
-      row.attributes = dump(data.attributes)
-      row.inputs = dump(data.inputs)
-      row.otel_dump = data.otel_dump === null ? null : dump(data.otel_dump)
+      row.attributes = data.attributes ?? 'null'
+      row.inputs = data.inputs ?? 'null'
+      row.otel_dump = data.otel_dump
       row.input_refs = refsIn(data.inputs)
       row.wb_user_id = data.wb_user_id
       row.wb_run_id = data.wb_run_id
       row.wb_run_step = data.wb_run_step === null ? null : int64(data.wb_run_step)
-      row.start_bytes = bytesOf(row.attributes, row.inputs, row.otel_dump)
       row.started_position = String(position)
       return
     }
@@ -45,11 +44,10 @@ const applyTo = (rows: Map<string, CallRow>, { type, data, position }: Positione
       const row = rowOf(rows, data)
       row.ended_at = dateTime64(data.ended_at)
       row.exception = data.exception
-      row.output = dump(data.output)
-      row.summary = dump(data.summary)
+      row.output = asText(data.output)
+      row.summary = data.summary ?? 'null'
       row.output_refs = refsIn(data.output)
       row.wb_run_step_end = data.wb_run_step_end === null ? null : int64(data.wb_run_step_end)
-      row.end_bytes = bytesOf(row.output, row.summary, row.exception)
       row.ended_position = String(position)
       return
     }
@@ -78,10 +76,9 @@ const rowOf = (
   return row
 }
 
-const bytesOf = (...texts: readonly (string | null)[]): number =>
-  texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), 0)
-
-const dump = (value: Json): string => JSON.stringify(value)
+/** An object or a list is taken over as its text; a plain value has to be made into text first. */
+const asText = (value: Json): Json =>
+  typeof value === 'object' && value !== null ? value : JSON.stringify(value)
 
 /** A double that is a 64-bit integer, in digits: JSON would write the largest ones rounded up, over the edge. */
 const int64 = (value: number): string => BigInt(value).toString()

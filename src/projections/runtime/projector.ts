@@ -131,7 +131,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
 
   return {
     reached: progress.reached,
-    waitFor: progress.wait,
+    waitFor: (position, timeoutMs) => progress.wait(position, timeoutMs),
     lagMs: () => {
       const since = inserting?.since ?? gathered.since()
       return caughtUp && since !== undefined ? now() - since : 0

@@ -2,6 +2,7 @@ import type { RecordedEvent } from '../../domain/ports/event-store.js'
 import type { BlobStore } from '../../domain/ports/blobs.js'
 import { RowsRefused, type ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
+import { NotProjectable } from './not-projectable.js'
 import { resolved } from './resolve.js'
 
 export interface Quarantined {
@@ -41,7 +42,7 @@ export const writeRows = async (
 
 const insertAll = async ({ clickHouse, blobs, projections }: Writing, events: readonly RecordedEvent[]) => {
   const projected: ProjectedEvent[] = []
-  for (const event of events) projected.push(isSpilled(event) ? await resolving(blobs, event) : event)
+  for (const event of events) projected.push(isSpilled(event) ? await resolved(blobs, event) : event)
   for (const projection of projections)
     for (const rows of project(projection, projected)) await clickHouse.insert(rows)
 }
@@ -49,19 +50,6 @@ const insertAll = async ({ clickHouse, blobs, projections }: Writing, events: re
 const isSpilled = ({ data }: RecordedEvent): boolean => {
   for (const _field in data['spilled'] as object) return true
   return false
-}
-
-/** A projection threw, or a blob is gone: the fault lies in the events, not in the engine. */
-class NotProjectable extends Error {
-  override readonly name = 'NotProjectable'
-}
-
-const resolving = async (blobs: BlobStore, event: RecordedEvent): Promise<ProjectedEvent> => {
-  try {
-    return await resolved(blobs, event)
-  } catch (error) {
-    throw new NotProjectable(messageOf(error), { cause: error })
-  }
 }
 
 const project = (projection: Projection, events: readonly ProjectedEvent[]) => {

@@ -1,5 +1,6 @@
 -- One wide row a call, for reads and filters. Start, end, rename and deletion each set their own columns; the engine
--- keeps the last value of each column that is not null. `start_bytes` and `end_bytes` are the payload's JSON. What happened at which log position stands in the row.
+-- keeps the last value of each column that is not null. `start_bytes` and `end_bytes` are the
+-- payload's JSON. What happened at which log position stands in the row.
 CREATE TABLE calls
 (
     project_id String,
@@ -25,8 +26,8 @@ CREATE TABLE calls
     wb_run_id Nullable(String),
     wb_run_step Nullable(Int64),
     wb_run_step_end Nullable(Int64),
-    start_bytes Nullable(UInt64),
-    end_bytes Nullable(UInt64),
+    start_bytes Nullable(UInt64) MATERIALIZED length(inputs) + ifNull(length(attributes), 0) + ifNull(length(otel_dump), 0),
+    end_bytes Nullable(UInt64) MATERIALIZED length(output) + ifNull(length(summary), 0) + ifNull(length(exception), 0),
     started_position Nullable(UInt64),
     ended_position Nullable(UInt64),
     deleted_position Nullable(UInt64),

@@ -18,7 +18,10 @@ export const withDescendants =
       const roots = calls
         .filter(({ trace_id }) => trace_id === traceId)
         .map(({ id, hash }) => columns.find(Buffer.from(id), 0, Buffer.byteLength(id), hash))
-      for (const call of below(columns.parent.map((above) => (above >= 0 && columns.deleted[above] === 1 ? -1 : above)), roots))
+      for (const call of below(
+        columns.parent.map((above) => (above >= 0 && columns.deleted[above] === 1 ? -1 : above)),
+        roots,
+      ))
         if (columns.deleted[call] === 0) found.push(idText(columns.ids, call))
     }
     return found

@@ -95,7 +95,7 @@ describe('an instant', () => {
         const text = formatted(us)
         const parsed = parseInstant(text)
         assert.equal(parsed, text)
-        assert.equal(microseconds(parsed!), us)
+        assert.equal(microseconds(parsed), us)
       }),
     )
   })

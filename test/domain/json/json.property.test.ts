@@ -31,8 +31,8 @@ const parsed = (text: string): Json => JSON.parse(text) as Json
 const shuffled = (value: Json): Json => {
   if (Array.isArray(value)) return value.map((item: Json) => shuffled(item))
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([name, member]) => [name, shuffled(member as Json)] as const)
-  return Object.fromEntries(entries.reverse()) as Json
+  const entries = Object.entries(value).map(([name, member]) => [name, shuffled(member)] as const)
+  return Object.fromEntries(entries.reverse())
 }
 
 describe('equality of JSON', () => {

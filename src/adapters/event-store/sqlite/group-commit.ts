@@ -1,10 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import type { Appended } from '../../../domain/ports/event-store.js'
+import type { Appended, NewEvent } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 import type { CommitSignal } from '../commit-signal.js'
 import type { Append, AppendWriter } from './append-writer.js'
+import type { RecentEvents } from './recent-events.js'
 
 export interface QueuedAppend extends Append {
+  readonly given: readonly NewEvent[]
   readonly bytes: number
   readonly resolve: (appended: Appended) => void
   readonly reject: (error: Error) => void
@@ -24,7 +26,12 @@ const GROUP_BYTES = 1_048_576
  * Writes what was queued in one turn of the event loop as one transaction, with one fsync. Each append stands
  * for itself: a conflict leaves the others alone, and no promise settles before COMMIT has returned.
  */
-export const groupCommit = (db: Database, writer: AppendWriter, commits: CommitSignal): GroupCommit => {
+export const groupCommit = (
+  db: Database,
+  writer: AppendWriter,
+  commits: CommitSignal,
+  recent: RecentEvents,
+): GroupCommit => {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
@@ -44,8 +51,9 @@ export const groupCommit = (db: Database, writer: AppendWriter, commits: CommitS
     const recordedAt = Date.now()
     try {
       begin.run()
-      const outcomes = group.map((append) => writer.write(append, recordedAt))
+      const outcomes = group.map((append) => written(writer, append, recordedAt))
       commit.run()
+      for (const outcome of outcomes) keep(recent, outcome, recordedAt)
       settle(group, outcomes)
     } catch (cause) {
       rollBack()
@@ -84,12 +92,37 @@ const sizeOfGroup = (queued: readonly QueuedAppend[]): number => {
   return end === -1 ? queued.length : Math.max(end, 1)
 }
 
-const settle = (
-  group: readonly QueuedAppend[],
-  outcomes: readonly ReturnType<AppendWriter['write']>[],
-): void => {
+interface Written {
+  readonly append: QueuedAppend
+  readonly outcome: ReturnType<AppendWriter['write']>
+  /** The head before; a repeat and a conflict leave it where it was. */
+  readonly after: number
+  readonly head: number
+}
+
+const written = (writer: AppendWriter, append: QueuedAppend, recordedAt: number): Written => {
+  const after = writer.head()
+  const outcome = writer.write(append, recordedAt)
+  return { append, outcome, after, head: writer.head() }
+}
+
+const keep = (recent: RecentEvents, { append, outcome, after, head }: Written, recordedAt: number): void => {
+  if (head === after || outcome instanceof Error) return
+  const { stream, given } = append
+  const firstRevision = outcome.revision - BigInt(given.length - 1)
+  given.forEach(({ id, type, data, metadata }, index) => {
+    const revision = firstRevision + BigInt(index)
+    const position = BigInt(after + 1 + index)
+    recent.add(
+      { id, type, data, metadata, stream, revision, position, recordedAt: new Date(recordedAt) },
+      append.bytes / given.length,
+    )
+  })
+}
+
+const settle = (group: readonly QueuedAppend[], outcomes: readonly Written[]): void => {
   group.forEach(({ resolve, reject }, index) => {
-    const outcome = outcomes[index]
+    const outcome = outcomes[index]?.outcome
     if (outcome instanceof Error) reject(outcome)
     else if (outcome !== undefined) resolve(outcome)
   })

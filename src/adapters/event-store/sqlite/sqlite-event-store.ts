@@ -7,6 +7,7 @@ import { appendWriter } from './append-writer.js'
 import { groupCommit } from './group-commit.js'
 import { openDatabase, type OpenDatabase } from './open-database.js'
 import { readPages } from './read-pages.js'
+import { recentEvents } from './recent-events.js'
 import { streamIndex } from './stream-index.js'
 
 /**
@@ -21,7 +22,8 @@ export const sqliteEventStoreOn = ({ db, close }: OpenDatabase): EventStore => {
   const commits = commitSignal()
   const streams = streamIndex(db)
   const writer = appendWriter(db, streams)
-  const group = groupCommit(db, writer, commits)
+  const recent = recentEvents()
+  const group = groupCommit(db, writer, commits, recent)
 
   const requireOpen = () => {
     if (commits.isClosed()) throw new StoreUnavailable('the event store is closed')
@@ -30,7 +32,7 @@ export const sqliteEventStoreOn = ({ db, close }: OpenDatabase): EventStore => {
   const whileOpen = (pages: Pages): Pages => ({
     ofLog: (...range) => {
       requireOpen()
-      return pages.ofLog(...range)
+      return recent.page(...range) ?? pages.ofLog(...range)
     },
     ofStream: (...range) => {
       requireOpen()
@@ -42,7 +44,7 @@ export const sqliteEventStoreOn = ({ db, close }: OpenDatabase): EventStore => {
     append: (stream, expected, events) =>
       new Promise((resolve, reject) => {
         requireOpen()
-        group.queue({ stream, expected, ...serialise(stream, events), resolve, reject })
+        group.queue({ stream, expected, given: events, ...serialise(stream, events), resolve, reject })
       }),
     ...pagedReads(whileOpen(readPages(db, streams)), commits),
     head: async () => {

@@ -7,3 +7,10 @@ export const readLimits = {
   max_memory_usage: '4000000000',
   max_query_size: '150000000',
 } as const
+
+/** Integers as numbers on the way out; on the way in, an object or a list for a text column is its text. */
+export const jsonFormat = {
+  output_format_json_quote_64bit_integers: 0,
+  input_format_json_read_objects_as_strings: 1,
+  input_format_json_read_arrays_as_strings: 1,
+} as const

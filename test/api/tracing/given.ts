@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { Answered, TestService } from '../../support/service.js'
+
+export const arbitraryCallId = (): string => `call-${randomUUID()}`
+
+export const aStart = (project_id: string, more: object = {}) => ({
+  project_id,
+  id: arbitraryCallId(),
+  op_name: 'answer',
+  started_at: '2026-01-01T00:00:00Z',
+  attributes: {},
+  inputs: {},
+  ...more,
+})
+
+export const anEnd = (project_id: string, id: string, more: object = {}) => ({
+  project_id,
+  id,
+  ended_at: '2026-01-01T00:00:01Z',
+  summary: {},
+  ...more,
+})
+
+export const aCompleted = (project_id: string, more: object = {}) => {
+  const start = aStart(project_id)
+  return { ...start, trace_id: start.id, ended_at: '2026-01-01T00:00:01Z', summary: {}, ...more }
+}
+
+export const startItem = (start: unknown) => ({ mode: 'start', req: { start } })
+export const endItem = (end: unknown) => ({ mode: 'end', req: { end } })
+
+export interface Detail {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+  readonly type: string
+}
+
+/** The problems of a 422, whose shape is checked (spec 2.7). */
+export const detailOf = (answer: Answered): readonly Detail[] => {
+  assert.equal(answer.status, 422, answer.text.slice(0, 200))
+  assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+  const body = answer.json<{ detail: readonly Detail[] }>()
+  assert.deepEqual(Object.keys(body), ['detail'])
+  assert.ok(body.detail.length > 0)
+  for (const one of body.detail) {
+    assert.deepEqual(Object.keys(one).sort(), ['loc', 'msg', 'type'])
+    assert.ok(one.loc.every((part) => typeof part === 'string' || Number.isInteger(part)))
+    assert.ok(typeof one.msg === 'string' && one.msg !== '' && /^[a-z0-9_]+$/.test(one.type))
+  }
+  return body.detail
+}
+
+/** The problems of a 422 about the body, one a line: type and place. */
+export const told = (answer: Answered): readonly string[] =>
+  detailOf(answer).map(({ loc: [root, ...rest], type }) => {
+    assert.equal(root, 'body')
+    return `${type} ${rest.join('.')}`
+  })
+
+/** The reason of any other refusal. */
+export const reasonOf = (answer: Answered, status: number): string => {
+  assert.equal(answer.status, status, answer.text.slice(0, 200))
+  const { reason } = answer.json()
+  assert.ok(typeof reason === 'string' && reason !== '')
+  return reason
+}
+
+export const accepted = (answer: Answered): JsonObject => {
+  assert.equal(answer.status, 200, answer.text.slice(0, 300))
+  return answer.json()
+}
+
+export const eventsOf = async (service: TestService, stream: string): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  for await (const event of service.stores.eventStore.readStream(stream)) events.push(event)
+  return events
+}
+
+export const typesOf = async (service: TestService, project: string, id: string) =>
+  (await eventsOf(service, `call-${project}/${id}`)).map(({ type }) => type)
+
+/** Where the log stands: equal before and after means that nothing was written. */
+export const headOf = (service: TestService): Promise<bigint> => service.stores.eventStore.head()
+
+/** A call as a client reads it, null for none. */
+export const callOf = async (service: TestService, project_id: string, id: string): Promise<any> => {
+  const read = accepted(await service.post('/call/read', { project_id, id }))
+  return read['call']
+}
+
+/** Ids of the calls that a query answers, in its order. */
+export const idsOf = async (service: TestService, query: object): Promise<readonly string[]> => {
+  const { calls } = accepted(await service.post('/calls/query', query)) as {
+    calls: readonly { id: string }[]
+  }
+  return calls.map(({ id }) => id)
+}

@@ -1,11 +1,14 @@
 import type { ClickHouseReader, Rows, SqlParameters } from '../../src/domain/ports/clickhouse.js'
-import type { CallRow } from '../../src/projections/calls/call-row.js'
+import type { CallColumn } from '../../src/projections/calls/call-row.js'
 import type { UsageFact } from '../../src/projections/usage/usage-fact.js'
 import type { Filter, JsonObject } from '../support/oracle/operations.js'
 import { selects } from '../support/oracle/select.js'
 import type { Started } from '../support/oracle/started.js'
 import { nativeBlock } from './native-writer.js'
 import type { Tables } from './handling.js'
+
+type Payload = 'inputs' | 'output'
+type CallRow = Readonly<Record<Exclude<CallColumn, Payload>, string | null> & Record<Payload, unknown>>
 
 interface Chosen {
   readonly project_id: string

@@ -105,4 +105,5 @@ const toEvent = ({ data, metadata, revision, position, recordedAt, ...event }: S
   revision: BigInt(revision),
   position: BigInt(position),
   recordedAt: new Date(recordedAt),
+  size: data.length + metadata.length,
 })

@@ -15,20 +15,10 @@ export interface SerialisedAppend {
   readonly bytes: number
 }
 
-// JSON.stringify drops these without a word; what is appended must be what is read.
-const holdsOnlyJson = (value: unknown): boolean => {
-  if (value === undefined) return false
-  if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return false
-  if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every(holdsOnlyJson)
-  for (const key in value) if (!holdsOnlyJson(value[key as keyof typeof value])) return false
-  return true
-}
-
 const toJson = (value: unknown, what: string): string => {
   try {
     // `toJSON` may answer undefined, whatever the types say.
-    const json = isJsonObject(value) && holdsOnlyJson(value) && (JSON.stringify(value) as string | undefined)
+    const json = isJsonObject(value) && (JSON.stringify(value) as string | undefined)
     if (json) return json
   } catch (cause) {
     throw new InvalidAppend(`${what} cannot be written as JSON`, { cause })

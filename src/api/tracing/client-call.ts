@@ -22,6 +22,7 @@ const begins = {
     thread_id: nullableText(id),
     turn_id: nullableText(id),
     otel_dump: nullable(jsonObject),
+    wb_user_id: nullable(string),
     wb_run_id: nullableText(id),
     wb_run_step: nullable(int64),
   },
@@ -36,7 +37,7 @@ const ends = {
   },
 }
 
-/** A started call as clients send it (spec 2.1); `wb_user_id` is not read, the server fills it in. */
+/** A started call as clients send it (spec 2.1); `wb_user_id` is not believed, the server fills it in. */
 export const startedCall = open('StartedCall', begins)
 export type StartedCall = t.TypeOf<typeof startedCall>
 

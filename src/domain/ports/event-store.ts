@@ -30,6 +30,8 @@ export interface RecordedEvent extends NewEvent {
   readonly revision: bigint
   readonly position: Position
   readonly recordedAt: Date
+  /** Characters of its data and metadata as JSON. */
+  readonly size: number
 }
 
 export interface Appended {

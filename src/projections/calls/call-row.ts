@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json/json.js'
 
-/** The columns of `calls` in the order of its rows' values; null leaves a column as it was. */
+/** The columns of `calls` in the order of its rows' values. */
 export const CALL_COLUMNS = [
   'project_id',
   'id',
@@ -32,36 +32,20 @@ export const CALL_COLUMNS = [
 
 export type CallColumn = (typeof CALL_COLUMNS)[number]
 
-/** Payload columns hold JSON itself: within the row it is inserted as text, without being quoted a second time. */
-type PayloadColumn = 'attributes' | 'inputs' | 'output' | 'summary' | 'otel_dump'
+/** Where each column stands in a row. */
+export const AT = Object.fromEntries(CALL_COLUMNS.map((column, index) => [column, index])) as Readonly<
+  Record<CallColumn, number>
+>
 
-export type CallRow = Record<Exclude<CallColumn, PayloadColumn>, string | null> & Record<PayloadColumn, Json>
+/**
+ * The values of a row; null leaves a column as it was. Payload columns hold JSON itself: within the row it is inserted
+ * as text, without being quoted a second time.
+ */
+export type CallRow = Json[]
 
-export const emptyCallRow = (projectId: string, id: string): CallRow => ({
-  project_id: projectId,
-  id,
-  op_name: null,
-  display_name: null,
-  renamed: null,
-  trace_id: null,
-  parent_id: null,
-  thread_id: null,
-  turn_id: null,
-  started_at: null,
-  ended_at: null,
-  exception: null,
-  attributes: null,
-  inputs: null,
-  output: null,
-  summary: null,
-  otel_dump: null,
-  input_refs: null,
-  output_refs: null,
-  wb_user_id: null,
-  wb_run_id: null,
-  wb_run_step: null,
-  wb_run_step_end: null,
-  started_position: null,
-  ended_position: null,
-  deleted_position: null,
-})
+export const emptyCallRow = (projectId: string, id: string): CallRow => {
+  const row = new Array<Json>(CALL_COLUMNS.length).fill(null)
+  row[AT.project_id] = projectId
+  row[AT.id] = id
+  return row
+}

@@ -2,7 +2,7 @@ import type { CallEvent } from '../../domain/call/events.js'
 import type { Json } from '../../domain/json/json.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { CALL_COLUMNS, emptyCallRow, type CallRow } from './call-row.js'
+import { AT, CALL_COLUMNS, emptyCallRow, type CallRow } from './call-row.js'
 import { refsIn } from './refs.js'
 
 type Positioned = CallEvent & Pick<ProjectedEvent, 'position'>
@@ -14,8 +14,7 @@ export const callsProjection: Projection = {
     const rows = new Map<string, CallRow>()
     for (const event of events as readonly Positioned[]) applyTo(rows, event)
     if (rows.size === 0) return []
-    const values = [...rows.values()].map((row) => CALL_COLUMNS.map((column) => row[column]))
-    return [{ table: 'calls', columns: CALL_COLUMNS, values }]
+    return [{ table: 'calls', columns: CALL_COLUMNS, values: [...rows.values()] }]
   },
 }
 
@@ -23,39 +22,39 @@ const applyTo = (rows: Map<string, CallRow>, { type, data, position }: Positione
   switch (type) {
     case 'CallStarted': {
       const row = rowOf(rows, data)
-      row.op_name = data.op_name
-      row.display_name = data.display_name
-      row.trace_id = data.trace_id
-      row.parent_id = data.parent_id
-      row.thread_id = data.thread_id
-      row.turn_id = data.turn_id
-      row.started_at = dateTime64(data.started_at)
-      row.attributes = data.attributes ?? 'null'
-      row.inputs = data.inputs ?? 'null'
-      row.otel_dump = data.otel_dump
-      row.input_refs = refsIn(data.inputs)
-      row.wb_user_id = data.wb_user_id
-      row.wb_run_id = data.wb_run_id
-      row.wb_run_step = data.wb_run_step === null ? null : int64(data.wb_run_step)
-      row.started_position = String(position)
+      row[AT.op_name] = data.op_name
+      row[AT.display_name] = data.display_name
+      row[AT.trace_id] = data.trace_id
+      row[AT.parent_id] = data.parent_id
+      row[AT.thread_id] = data.thread_id
+      row[AT.turn_id] = data.turn_id
+      row[AT.started_at] = dateTime64(data.started_at)
+      row[AT.attributes] = data.attributes ?? 'null'
+      row[AT.inputs] = data.inputs ?? 'null'
+      row[AT.otel_dump] = data.otel_dump
+      row[AT.input_refs] = refsIn(data.inputs)
+      row[AT.wb_user_id] = data.wb_user_id
+      row[AT.wb_run_id] = data.wb_run_id
+      row[AT.wb_run_step] = data.wb_run_step === null ? null : int64(data.wb_run_step)
+      row[AT.started_position] = String(position)
       return
     }
     case 'CallEnded': {
       const row = rowOf(rows, data)
-      row.ended_at = dateTime64(data.ended_at)
-      row.exception = data.exception
-      row.output = asText(data.output)
-      row.summary = data.summary ?? 'null'
-      row.output_refs = refsIn(data.output)
-      row.wb_run_step_end = data.wb_run_step_end === null ? null : int64(data.wb_run_step_end)
-      row.ended_position = String(position)
+      row[AT.ended_at] = dateTime64(data.ended_at)
+      row[AT.exception] = data.exception
+      row[AT.output] = asText(data.output)
+      row[AT.summary] = data.summary ?? 'null'
+      row[AT.output_refs] = refsIn(data.output)
+      row[AT.wb_run_step_end] = data.wb_run_step_end === null ? null : int64(data.wb_run_step_end)
+      row[AT.ended_position] = String(position)
       return
     }
     case 'CallRenamed':
-      rowOf(rows, data).renamed = data.display_name ?? ''
+      rowOf(rows, data)[AT.renamed] = data.display_name ?? ''
       return
     case 'CallDeleted':
-      rowOf(rows, data).deleted_position = String(position)
+      rowOf(rows, data)[AT.deleted_position] = String(position)
       return
     case 'ConflictingCallStartReported':
     case 'ConflictingCallEndReported':

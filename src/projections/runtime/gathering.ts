@@ -1,8 +1,9 @@
 import { deferred } from './deferred.js'
+import type { SpilledFields } from '../../domain/call/payload.js'
 import { isJsonObject } from '../../domain/json/json.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 
-/** Bounds of one batch: events, and bytes of JSON by estimate. */
+/** Bounds of one batch: events, and characters of JSON. */
 const MAX_EVENTS = 20_000
 const MAX_BYTES = 16 * 1024 * 1024
 
@@ -48,17 +49,9 @@ export const gathering = (now: () => number) => {
   }
 }
 
-/** Bytes of the largest fields, roughly: what decides over memory are the payloads. */
-const sizeOf = ({ data }: RecordedEvent): number => {
-  let size = 512
-  for (const field of ['inputs', 'output', 'attributes', 'summary', 'otel_dump', 'exception']) {
-    const value = data[field]
-    if (typeof value === 'string') size += value.length
-    else if (typeof value === 'object' && value !== null) size += 512
-  }
+/** What an event weighs: its JSON, and that of the fields that lie elsewhere and come back before it is projected. */
+const sizeOf = ({ data, size }: RecordedEvent): number => {
   const { spilled } = data
-  if (isJsonObject(spilled))
-    for (const field of Object.values(spilled))
-      if (isJsonObject(field) && typeof field['size'] === 'number') size += field['size'] * 2
-  return size
+  if (!isJsonObject(spilled)) return size
+  return Object.values(spilled as SpilledFields).reduce((sum, field) => sum + field.size, size)
 }

@@ -3,7 +3,7 @@ import { FIGURES, type ReportedUsage } from '../../domain/call/usage.js'
 import type { ProjectChosen } from '../../domain/project/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { emptyFact, FACT_COLUMNS, type UsageFact } from './usage-fact.js'
+import { emptyFact, FACT_COLUMNS, factValues, type UsageFact } from './usage-fact.js'
 
 type Positioned = (CallEvent | ProjectChosen) & Pick<ProjectedEvent, 'position'>
 
@@ -24,7 +24,7 @@ export const usageProjection: Projection = {
       {
         table: 'usage_facts',
         columns: FACT_COLUMNS,
-        values: [...facts.values()].map((fact) => FACT_COLUMNS.map((column) => fact[column])),
+        values: [...facts.values()].map(factValues),
       },
       {
         table: 'usage_reporting',
@@ -109,6 +109,8 @@ const ending = (
   fact.ended_position = position
   fact.ended_at = dateTime64(end.ended_at)
   fact.status_total = end.usage.status_total
+  const figures: number[] = []
+  for (const used of end.usage.models) for (const figure of FIGURES) figures.push(used[figure])
   fact.models = end.usage.models.map(({ model }) => model)
-  fact.figures = end.usage.models.flatMap((model) => FIGURES.map((figure) => model[figure]))
+  fact.figures = figures
 }

@@ -52,3 +52,20 @@ export const emptyFact = (project_id: string, trace_id: string, call_id: string)
   models: [],
   figures: [],
 })
+
+export const factValues = (fact: UsageFact): readonly unknown[] => [
+  fact.project_id,
+  fact.trace_id,
+  fact.call_id,
+  fact.position,
+  fact.started_position,
+  fact.ended_position,
+  fact.deleted_position,
+  fact.parent_id,
+  fact.started_at,
+  fact.ended_at,
+  fact.source,
+  fact.status_total,
+  fact.models,
+  fact.figures,
+]

@@ -42,7 +42,7 @@ const STARTED_OPTIONAL = {
   thread_id: MAYBE_ID,
   turn_id: MAYBE_ID,
   otel_dump: ['object', 'null'],
-  wb_user_id: ANYTHING,
+  wb_user_id: [...TEXT, 'null'],
   wb_run_id: MAYBE_ID,
   wb_run_step: MAYBE_INTEGER,
 } as const

@@ -82,8 +82,12 @@ export const eventsOf = async (service: TestService, stream: string): Promise<re
 export const typesOf = async (service: TestService, project: string, id: string) =>
   (await eventsOf(service, `call-${project}/${id}`)).map(({ type }) => type)
 
-/** Where the log stands: equal before and after means that nothing was written. */
-export const headOf = (service: TestService): Promise<bigint> => service.stores.eventStore.head()
+/** Runs a task that leaves the log as it is. */
+export const writesNothing = async (service: TestService, task: () => Promise<unknown>): Promise<void> => {
+  const before = await service.stores.eventStore.head()
+  await task()
+  assert.equal(await service.stores.eventStore.head(), before)
+}
 
 /** A call as a client reads it, null for none. */
 export const callOf = async (service: TestService, project_id: string, id: string): Promise<any> => {

@@ -108,15 +108,24 @@ const written = (writer: AppendWriter, append: QueuedAppend, recordedAt: number)
 
 const keep = (recent: RecentEvents, { append, outcome, after, head }: Written, recordedAt: number): void => {
   if (head === after || outcome instanceof Error) return
-  const { stream, given } = append
+  const { stream, given, events } = append
   const firstRevision = outcome.revision - BigInt(given.length - 1)
   given.forEach(({ id, type, data, metadata }, index) => {
     const revision = firstRevision + BigInt(index)
     const position = BigInt(after + 1 + index)
-    recent.add(
-      { id, type, data, metadata, stream, revision, position, recordedAt: new Date(recordedAt) },
-      append.bytes / given.length,
-    )
+    const written = events[index]!
+    const size = written.data.length + written.metadata.length
+    recent.add({
+      id,
+      type,
+      data,
+      metadata,
+      stream,
+      revision,
+      position,
+      recordedAt: new Date(recordedAt),
+      size,
+    })
   })
 }
 

@@ -23,7 +23,10 @@ export const openDatabase = (path: string): OpenDatabase => {
   const db = new Database(path, { timeout: 0 })
   try {
     db.pragma('locking_mode = EXCLUSIVE')
-    db.pragma('page_size = 8192')
+    // Measured: fewer, larger pages make bulk appends faster and single ones no slower. A checkpoint, which
+    // holds up the event loop, stays at 8 MiB.
+    db.pragma('page_size = 16384')
+    db.pragma('wal_autocheckpoint = 500')
     db.pragma('journal_mode = WAL')
     // With less, an acknowledged append could be lost at a loss of power.
     db.pragma('synchronous = FULL')

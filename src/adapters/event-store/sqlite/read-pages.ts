@@ -68,4 +68,5 @@ const toEvent = ([position, stream, revision, id, type, data, metadata, recorded
   revision: BigInt(revision),
   position: BigInt(position),
   recordedAt: new Date(recordedAt),
+  size: data.length + metadata.length,
 })

@@ -3,11 +3,11 @@ import type { Page } from '../paged-reads.js'
 
 /** Bounds of each of two halves; the older half goes when the newer is full. */
 const MAX_EVENTS = 2048
-const MAX_BYTES = 4 * 1024 * 1024
+const MAX_CHARACTERS = 4 * 1024 * 1024
 
 /** The last events that were committed, so that who follows the log need not read and parse them again. */
 export interface RecentEvents {
-  add(event: RecordedEvent, bytes: number): void
+  add(event: RecordedEvent): void
   /** The events after a position; undefined where they go further back than what is kept. */
   page(after: Position, limit: number): Page | undefined
 }
@@ -15,17 +15,17 @@ export interface RecentEvents {
 /** In this store positions follow one another without gaps. */
 export const recentEvents = (): RecentEvents => {
   let events: RecordedEvent[] = []
-  let bytes = 0
+  let characters = 0
   let older: RecordedEvent[] = []
 
   return {
-    add: (event, size) => {
+    add: (event) => {
       events.push(event)
-      bytes += size
-      if (events.length < MAX_EVENTS && bytes < MAX_BYTES) return
+      characters += event.size
+      if (events.length < MAX_EVENTS && characters < MAX_CHARACTERS) return
       older = events
       events = []
-      bytes = 0
+      characters = 0
     },
     page: (after, limit) => {
       const [first] = older.length > 0 ? older : events

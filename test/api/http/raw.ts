@@ -1,0 +1,54 @@
+import { request, type IncomingHttpHeaders } from 'node:http'
+import { connect } from 'node:net'
+import { ADMINISTRATOR_KEY, type TestService } from '../../support/service.js'
+
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+/** Sends bytes as they are; nothing is added but the key. */
+export const sendBytes = (
+  { address }: TestService,
+  path: string,
+  body: Uint8Array,
+  headers: Record<string, string> = {},
+  method = 'POST',
+): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    const sent = request(
+      `${address}${path}`,
+      { method, headers: { authorization: `Bearer ${ADMINISTRATOR_KEY}`, ...headers } },
+      (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        )
+      },
+    )
+    sent.on('error', reject)
+    sent.end(body)
+  })
+
+export const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Writes text to a connection, closes the sending half if told, and answers all that comes back. */
+export const sendText = ({ address }: TestService, text: string, thenClose = true): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(address)
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(text)
+      if (thenClose) socket.end()
+    })
+    let received = ''
+    socket.on('data', (chunk) => (received += chunk.toString('latin1')))
+    socket.on('close', () => resolve(received))
+    socket.on('error', reject)
+  })

@@ -13,7 +13,7 @@ export interface Child {
 
 /** Runs a TypeScript program in a process of its own; it says its address on a line of its output. */
 export const startChild = async (program: string, environment: Record<string, string>): Promise<Child> => {
-  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=64', '--import', 'tsx', program], {
     env: { ...process.env, UV_THREADPOOL_SIZE: '12', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -38,6 +38,10 @@ interface FailureDetails {
 export const invalid = (problems: readonly Problem[]): Failure =>
   new Failure('invalid', 'The request is not valid.', { problems })
 
+/** Problems whose places are those in the body. */
+export const invalidBody = (problems: readonly Problem[]): Failure =>
+  invalid(problems.map((problem) => ({ ...problem, loc: ['body', ...problem.loc] })))
+
 /** A single problem at a place in the body. */
 export const invalidField = (loc: readonly (string | number)[], type: string, msg: string): Failure =>
-  invalid([{ loc: ['body', ...loc], type, msg }])
+  invalidBody([{ loc, type, msg }])

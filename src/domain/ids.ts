@@ -29,6 +29,7 @@ export const id: Codec<string> = new Codec(
       : refuse(u, c, 'string_too_long', `String should have at most ${MAX_ID_BYTES} bytes`)
   },
   { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES },
+  'unchanged',
 )
 
 /** The name of a team: it is also the entity of the team's projects. */

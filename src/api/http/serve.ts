@@ -4,7 +4,7 @@ import type { Context } from 'koa'
 import { decode } from '../../domain/codec/codec.js'
 import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
 import { wellFormed } from '../../domain/json/well-formed.js'
-import { Failure, invalid, invalidField } from '../failure.js'
+import { Failure, invalidBody, invalidField } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
@@ -58,5 +58,5 @@ const bodyOf = async (
     throw invalidField([], 'recursion_depth', `Input should nest at most ${MAX_DEPTH} levels deep`)
   const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)
   if (E.isRight(decoded)) return decoded.right
-  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['body', ...problem.loc] })))
+  throw invalidBody(decoded.left)
 }

@@ -14,7 +14,7 @@ export const elementTexts = (text: string): readonly string[] => {
     const key: unknown = JSON.parse(text.slice(at, keyEnd))
     const value = afterBlanks(text, afterBlanks(text, keyEnd) + 1)
     const end = afterValue(text, value)
-    if (key === 'batch') elements = itemsOf(text, value)
+    if (key === 'batch') elements = text[value] === '[' ? itemsOf(text, value) : []
     at = afterBlanks(text, end)
     if (text[at] === ',') at = afterBlanks(text, at + 1)
   }

@@ -1,21 +1,33 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { decode, type Codec } from '../../domain/codec/codec.js'
+import { decode, leaf, type Codec } from '../../domain/codec/codec.js'
 import type { Problem } from '../../domain/codec/problem.js'
-import { isJsonObject, type Json } from '../../domain/json/json.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import type { Json } from '../../domain/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
 import { wellFormed } from '../../domain/json/well-formed.js'
 import type { JsonBody } from '../http/read-json.js'
-import { invalid } from '../failure.js'
+import { invalidBody } from '../failure.js'
+
+const anyList = leaf<readonly Json[]>(
+  'list',
+  (u): u is readonly Json[] => Array.isArray(u),
+  { type: 'list_type', msg: 'Input should be a valid list' },
+  { type: 'array' },
+)
+
+const ENVELOPES = {
+  refused: closed('Batch', { required: { batch: anyList } }),
+  tolerated: open('Batch', { required: { batch: anyList } }),
+} as const
 
 /** The elements of a batch as they came, from the envelope `{batch: [...]}`, which is strict. */
 export const elementsOf = (
   { value, mayBeIllFormed }: JsonBody,
   extras: 'refused' | 'tolerated',
 ): readonly BatchElement[] => {
-  const problems = envelopeProblems(value, extras)
-  if (problems.length > 0) throw invalid(problems)
-  const { batch } = value as { readonly batch: readonly Json[] }
-  return batch.map((raw, index) => ({ index, raw, mayBeIllFormed }))
+  const envelope = decode(ENVELOPES[extras])(value)
+  if (E.isLeft(envelope)) throw invalidBody(envelope.left)
+  return envelope.right.batch.map((raw, index) => ({ index, raw, mayBeIllFormed }))
 }
 
 export interface BatchElement {
@@ -39,18 +51,3 @@ export const decodeElement =
     const decoded = decode(codec)(mayBeIllFormed ? wellFormed(raw) : raw)
     return E.isRight(decoded) ? decoded : E.left(at(decoded.left[0]!))
   }
-
-const envelopeProblems = (value: Json, extras: 'refused' | 'tolerated'): readonly Problem[] => {
-  if (!isJsonObject(value))
-    return [
-      { loc: ['body'], type: 'model_attributes_type', msg: 'Input should be a valid dictionary or object' },
-    ]
-  const problems = Object.keys(value)
-    .filter((key) => key !== 'batch' && extras === 'refused')
-    .map((key) => ({ loc: ['body', key], type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }))
-  if (!Object.hasOwn(value, 'batch'))
-    return [{ loc: ['body', 'batch'], type: 'missing', msg: 'Field required' }, ...problems]
-  if (!Array.isArray(value['batch']))
-    return [{ loc: ['body', 'batch'], type: 'list_type', msg: 'Input should be a valid list' }, ...problems]
-  return problems
-}

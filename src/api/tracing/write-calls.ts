@@ -35,9 +35,8 @@ export const writeCalls =
   (ports: WritingPorts) =>
   async (writes: readonly CallWrite[], cause: Cause): Promise<AllWritten> => {
     const traces = await parentTraces(ports, writes)
-    const commands = await Promise.all(
-      writes.map((write, index) => commandOf(ports, write, traces[index] ?? null, cause)),
-    )
+    const pending = writes.map((write, index) => commandOf(ports, write, traces[index] ?? null, cause))
+    const commands = pending.every(isAtHand) ? pending : await Promise.all(pending)
     const written = new Array<Written>(writes.length)
     let position: Position | undefined
     await Promise.all(
@@ -65,26 +64,35 @@ interface Commanded extends Omit<Numbered, 'index'> {
   readonly stream: string
 }
 
-const commandOf = async (
+/** At once, but for a call that is so large that parts of it must be stored first. */
+const commandOf = (
   ports: WritingPorts,
   write: CallWrite,
   parentTrace: string | null,
   { actor }: Cause,
-): Promise<Commanded> => {
+): Commanded | Promise<Commanded> => {
   const { project_id, id } = write.type === 'StartCall' ? write.start : write.end
   const stream = callStream(project_id, id)
-  try {
-    if (write.type === 'StartCall') {
-      const start = await spill(ports)(write.start, START_PAYLOAD)
-      return { stream, id, command: { ...write, start, parentTrace, userId: actor } }
-    }
-    const end = await spill(ports)(write.end, END_PAYLOAD, write.usage)
-    return { stream, id, command: { ...write, end } }
-  } catch (error) {
+  const commanded = (command: CallCommand): Commanded => ({ stream, id, command })
+  const tooLarge = (error: unknown): Commanded => {
     if (error instanceof EventTooLarge) return { stream, id, command: { type: 'TooLarge' } }
     throw error
   }
+  if (write.type === 'StartCall') {
+    const { type, source } = write
+    const starting = (start: typeof write.start) =>
+      commanded({ type, source, start, parentTrace, userId: actor })
+    const start = spill(ports)(write.start, START_PAYLOAD)
+    return start instanceof Promise ? start.then(starting).catch(tooLarge) : starting(start)
+  }
+  const { type, usage } = write
+  const ending = (end: typeof write.end) => commanded({ type, usage, end })
+  const end = spill(ports)(write.end, END_PAYLOAD, usage)
+  return end instanceof Promise ? end.then(ending).catch(tooLarge) : ending(end)
 }
+
+const isAtHand = (commanded: Commanded | Promise<Commanded>): commanded is Commanded =>
+  !(commanded instanceof Promise)
 
 const byStream = (commands: readonly Commanded[]): Map<string, Numbered[]> => {
   const groups = new Map<string, Numbered[]>()

@@ -22,20 +22,30 @@ type SpillPorts = Pick<Ports, 'blobs' | 'sha256'>
 
 /**
  * Moves payload fields that are too large for an event to the blob store, durably, before the event that names them.
- * Small content comes back as it is, untouched. `rest` is what the event holds besides the content.
+ * Small content comes back as it is, untouched and at once. `rest` is what the event holds besides the content.
  *
- * @throws EventTooLarge when the event is too large even so
+ * Rejects with EventTooLarge when the event is too large even so.
  */
 export const spill =
+  (ports: SpillPorts) =>
+  <C extends object>(
+    content: C,
+    fields: readonly (PayloadField & keyof C)[],
+    rest: Json = null,
+  ): C | Promise<C> => {
+    const most = jsonBytesAtMost(content as Json, MAX_FIELD_BYTES)
+    return most <= MAX_FIELD_BYTES && most + jsonBytesAtMost(rest, MAX_EVENT_BYTES) <= MAX_EVENT_BYTES
+      ? content
+      : spillLarge(ports)(content, fields, rest)
+  }
+
+const spillLarge =
   ({ blobs, sha256 }: SpillPorts) =>
   async <C extends object>(
     content: C,
     fields: readonly (PayloadField & keyof C)[],
-    rest: Json = null,
+    rest: Json,
   ): Promise<C> => {
-    const most = jsonBytesAtMost(content as Json, MAX_FIELD_BYTES)
-    if (most <= MAX_FIELD_BYTES && most + jsonBytesAtMost(rest, MAX_EVENT_BYTES) <= MAX_EVENT_BYTES)
-      return content
     const texts = new Map(fields.map((field) => [field, JSON.stringify(content[field])]))
     const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
     const total = utf8Bytes(JSON.stringify(content)) + utf8Bytes(JSON.stringify(rest))

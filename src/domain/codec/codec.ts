@@ -8,15 +8,25 @@ import type { Problem } from './problem.js'
  * documentation. Decoding may normalise (absent to null, an instant to UTC); encoding is the identity.
  */
 export class Codec<A> extends t.Type<A, unknown, unknown> {
+  /** The decoded value of most good inputs, found without what only an error needs; else undefined. */
+  readonly quick: (u: unknown) => A | undefined
+
   constructor(
     name: string,
     is: (u: unknown) => u is A,
     validate: t.Validate<unknown, A>,
     readonly schema: JsonSchema,
+    quick: Quick<A> = 'never',
   ) {
     super(name, is, validate, (a) => a)
+    this.quick = quick === 'never' ? notQuick : quick === 'unchanged' ? (u) => (is(u) ? u : undefined) : quick
   }
 }
+
+/** `unchanged`: what is accepted passes as it is. */
+type Quick<A> = 'never' | 'unchanged' | ((u: unknown) => A | undefined)
+
+const notQuick = () => undefined
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a codec is invariant in A, as io-ts's own `t.Any`
 export type AnyCodec = Codec<any>
@@ -51,6 +61,7 @@ export const leaf = <A>(
     is,
     (u, context) => (is(u) ? t.success(u) : refuse(u, context, problem.type, problem.msg)),
     schema,
+    'unchanged',
   )
 
 /** Decodes, and turns io-ts errors into problems whose `loc` is the place in the input. */

@@ -12,6 +12,7 @@ export const nullableText = (codec: Codec<string>): Codec<string | null> =>
     (u): u is string | null => u === null || codec.is(u),
     (u, c) => (u === undefined || u === null || u === '' ? t.success(null) : codec.validate(u, c)),
     { anyOf: [codec.schema, { type: 'null' }] },
+    (u) => (u === undefined || u === null || u === '' ? null : codec.quick(u)),
   )
 
 /** Absent (and null, where `nullToo`) becomes the default. */
@@ -21,6 +22,7 @@ export const withDefault = <A, D>(codec: Codec<A>, fallback: D, nullToo = false)
     (u): u is A | D => u === fallback || codec.is(u),
     (u, c) => (u === undefined || (nullToo && u === null) ? t.success(fallback) : codec.validate(u, c)),
     nullToo ? { anyOf: [codec.schema, { type: 'null' }] } : codec.schema,
+    (u) => (u === undefined || (nullToo && u === null) ? fallback : codec.quick(u)),
   )
 
 const isArray = (u: unknown): u is readonly unknown[] => Array.isArray(u)

@@ -61,6 +61,7 @@ export const instant: Codec<Instant> = new Codec<Instant>(
       : t.success(parsed)
   },
   { type: 'string', format: 'date-time' },
+  (u) => (typeof u === 'string' ? parseInstant(u) : undefined),
 )
 
 /** The instant of a `Date`, which knows milliseconds only. */

@@ -38,12 +38,22 @@ const build =
           gather(errors, missing(context, key, codec))
           continue
         }
+        const quick: unknown = codec.quick(value)
+        if (quick !== undefined) {
+          decoded[key] = quick
+          continue
+        }
         const result = codec.validate(value, t.appendContext(context, key, codec, value))
         if (result._tag === 'Right') decoded[key] = result.right
         else gather(errors, result.left)
       }
       for (const [key, codec] of mayHave) {
         const value = Object.hasOwn(u, key) ? u[key] : undefined
+        const quick: unknown = codec.quick(value)
+        if (quick !== undefined) {
+          decoded[key] = quick
+          continue
+        }
         const result = codec.validate(value, t.appendContext(context, key, codec, value))
         if (result._tag === 'Right') decoded[key] = result.right
         else gather(errors, result.left)

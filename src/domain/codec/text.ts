@@ -20,6 +20,7 @@ export const textUpToBytes = (most: number): Codec<string> =>
         : refuse(u, c, 'string_too_long', `String should have at most ${most} bytes`)
     },
     { type: 'string', maxLength: most },
+    'unchanged',
   )
 
 /** Code points, as JSON Schema and pydantic count characters; one outside the basic plane is two units of UTF-16. */
@@ -44,6 +45,7 @@ export const textUpToCharacters = (most: number): Codec<string> =>
         : refuse(u, c, 'string_too_long', `String should have at most ${most} characters`)
     },
     { type: 'string', maxLength: most },
+    'unchanged',
   )
 
 /** A string that a pattern describes; `rule` says it in words. */
@@ -56,4 +58,5 @@ export const textLike = (name: string, pattern: RegExp, rule: string): Codec<str
       return pattern.test(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', rule)
     },
     { type: 'string', pattern: pattern.source, description: rule },
+    'unchanged',
   )

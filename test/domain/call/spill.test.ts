@@ -23,10 +23,10 @@ const ports = () => ({
 
 const text = (bytes: number, letter = 'x'): string => letter.repeat(bytes)
 
-const spilledStart = (start: Partial<CallStart>, some = ports()): Promise<CallStart> =>
+const spilledStart = async (start: Partial<CallStart>, some = ports()): Promise<CallStart> =>
   spill(some)(startCall('id', start).start, START_PAYLOAD)
 
-const spilledEnd = (end: Partial<CallEnd>, rest?: Json, some = ports()): Promise<CallEnd> =>
+const spilledEnd = async (end: Partial<CallEnd>, rest?: Json, some = ports()): Promise<CallEnd> =>
   spill(some)(endCall('id', end).end, END_PAYLOAD, rest)
 
 const fieldOf = ({ spilled }: CallStart | CallEnd, field: string): SpilledField =>

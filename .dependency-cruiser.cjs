@@ -85,7 +85,7 @@ module.exports = {
     {
       name: 'no-orphans-in-src',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main|cli)\\.ts$', orphan: true },
+      from: { path: '^src/', pathNot: ['^src/(main|cli)\\.ts$', '\\.d\\.ts$'], orphan: true },
       to: {},
     },
     {

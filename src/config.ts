@@ -47,7 +47,7 @@ export interface Config {
 }
 
 /** Says of each variable that is wrong what it must be. */
-export class ConfigurationError extends Error {
+class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 

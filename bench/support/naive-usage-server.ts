@@ -44,9 +44,7 @@ const add = (into: Usage, from: Usage): void => {
 const ownUsage = ({ models, figures }: Row): Usage => {
   const own: Usage = {}
   models.forEach((model, i) => {
-    const [requests, prompt, input, completion, output, total, read, creation] = figures.slice(
-      i * 8,
-    ) as number[]
+    const [requests, prompt, input, completion, output, total, read, creation] = figures.slice(i * 8)
     own[model] = {
       ...emptyUsage(),
       requests: requests!,

@@ -6,7 +6,8 @@ export const PROJECT = 'bench/traces'
 
 /** Rows as the projector writes them, made by the engine itself: whole traces of the given numbers of calls. */
 export const fillTraces = async (dataDirectory: string, sizes: readonly number[]): Promise<void> => {
-  const { writer, close } = await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'))
+  const clickHouse = await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'))
+  const { writer } = clickHouse
   await migrate(writer)
   for (const size of sizes) {
     const id = (n: string) =>
@@ -24,7 +25,7 @@ export const fillTraces = async (dataDirectory: string, sizes: readonly number[]
   }
   await writer.command(`INSERT INTO checkpoints VALUES ('main', 1000000)`)
   for (const table of ['calls', 'usage_facts']) await writer.command(`OPTIMIZE TABLE ${table} FINAL`)
-  await close()
+  await clickHouse.close()
 }
 
 /** The root of the trace of this size. */

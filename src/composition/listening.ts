@@ -8,10 +8,10 @@ export interface Listening {
 }
 
 export const listen = async (
-  handle: RequestListener,
+  handle: (...request: Parameters<RequestListener>) => unknown,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> => {
-  const server = createServer(handle)
+  const server = createServer((...request) => void handle(...request))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

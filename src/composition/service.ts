@@ -43,7 +43,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     pace: pacing(projector),
     maxTraceCalls: config.maxTraceCalls,
     isReady: () => true,
-    quarantined: projector.quarantined,
+    quarantined: () => projector.quarantined(),
   })
   const listening = await listen(createApp(access, routes, log).callback(), config)
   return {

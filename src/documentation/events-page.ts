@@ -29,7 +29,7 @@ const eventSection = (type: string, schema: JsonObject): string => {
     ([field, of]) => `| \`${field}\` | ${typeText(of)} | ${required.has(field) ? 'yes' : 'no'} |`,
   )
   return [
-    `### ${type}\n\n${String(schema['description'])}\n`,
+    `### ${type}\n\n${asText(schema['description'])}\n`,
     '| field | type | required |',
     '| --- | --- | --- |',
     ...rows,
@@ -42,10 +42,13 @@ const typeText = (schema: Json | undefined): string => {
   if (!isJsonObject(schema) || Object.keys(schema).length === 0) return 'any JSON'
   if (Array.isArray(schema['anyOf'])) return (schema['anyOf'] as readonly Json[]).map(typeText).join(' or ')
   if (Array.isArray(schema['enum']))
-    return (schema['enum'] as readonly Json[]).map((word) => `\`${String(word)}\``).join(', ')
+    return (schema['enum'] as readonly Json[]).map((word) => `\`${asText(word)}\``).join(', ')
   if (schema['type'] === 'array') return `list of ${typeText(schema['items'])}`
   if (schema['type'] === 'object') return objectText(schema)
-  return [schema['type'], schema['format']].filter((part) => part !== undefined).join(', ')
+  return [schema['type'], schema['format']]
+    .filter((part) => part !== undefined)
+    .map(asText)
+    .join(', ')
 }
 
 const objectText = (schema: JsonObject): string => {
@@ -55,3 +58,5 @@ const objectText = (schema: JsonObject): string => {
     ? `dictionary of ${typeText(schema['additionalProperties'])}`
     : 'object'
 }
+
+const asText = (value: Json | undefined): string => (typeof value === 'string' ? value : '')

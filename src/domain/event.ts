@@ -12,7 +12,7 @@ export interface Cause {
 }
 
 /** The version of the event codecs; older events are upgraded where they are read. */
-export const SCHEMA_VERSION = 1
+const SCHEMA_VERSION = 1
 
 export const newEvent = (id: string, { type, data }: DomainEvent, cause: Cause): NewEvent => ({
   id,

@@ -62,7 +62,7 @@ export const execute =
   }
 
 /** Folds a stream as it stands. */
-export const load = async <State, Command, Event extends DomainEvent>(
+const load = async <State, Command, Event extends DomainEvent>(
   ports: Pick<Ports, 'eventStore'>,
   { initialState, evolve }: Decider<State, Command, Event>,
   stream: string,

@@ -25,7 +25,9 @@ export const openEmbeddedClickHouse = async (
   for (const client of reading)
     for (const [name, value] of Object.entries(readLimits))
       await client.command({ query: `SET ${name} = ${value}` })
-  for (const client of all) await client.command({ query: 'SET output_format_json_quote_64bit_integers = 0' })
+  for (const client of all)
+    for (const [name, value] of Object.entries(jsonFormat))
+      await client.command({ query: `SET ${name} = ${value}` })
   return {
     writer: portsOf(writing),
     reader: poolOf(reading.map(portsOf)),

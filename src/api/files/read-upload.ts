@@ -11,7 +11,7 @@ export interface Upload {
 }
 
 /** The largest file, in bytes. */
-export const MAX_FILE_BYTES = 104_857_600
+const MAX_FILE_BYTES = 104_857_600
 
 /**
  * Reads a multipart form with at most one file, which goes to the blob store as it comes, unless the fields before it

@@ -45,7 +45,7 @@ const schemas: JsonObject = {
 }
 
 /** The description of the routes as OpenAPI 3.1.0, made from the codecs that decode. */
-export const openApi = (routes: readonly AnyRoute[]): JsonObject => {
+const openApi = (routes: readonly AnyRoute[]): JsonObject => {
   const paths: Record<string, JsonObject> = {}
   for (const one of routes) {
     const path = one.path.replace(/:(\w+)/g, '{$1}')

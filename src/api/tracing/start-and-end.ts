@@ -12,7 +12,7 @@ import type { Written } from './write-calls.js'
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
 const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
 
-export const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
+const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
 export const nothingToSay = { schema: { type: 'object', properties: {} } }
 
 /** `/call/start` and `/call/end` (spec 4.1), alone and under a project's path. */

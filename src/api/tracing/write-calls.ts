@@ -36,7 +36,7 @@ export const writeCalls =
   async (writes: readonly CallWrite[], cause: Cause): Promise<AllWritten> => {
     const traces = await parentTraces(ports, writes)
     const pending = writes.map((write, index) => commandOf(ports, write, traces[index] ?? null, cause))
-    const commands = pending.every(isAtHand) ? pending : await Promise.all(pending)
+    const commands = pending.every(isAtHand) ? pending : await Promise.all(pending.map(settled))
     const written = new Array<Written>(writes.length)
     let position: Position | undefined
     await Promise.all(
@@ -90,6 +90,8 @@ const commandOf = (
   const end = spill(ports)(write.end, END_PAYLOAD, usage)
   return end instanceof Promise ? end.then(ending).catch(tooLarge) : ending(end)
 }
+
+const settled = async (commanded: Commanded | Promise<Commanded>): Promise<Commanded> => commanded
 
 const isAtHand = (commanded: Commanded | Promise<Commanded>): commanded is Commanded =>
   !(commanded instanceof Promise)

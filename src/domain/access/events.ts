@@ -18,23 +18,23 @@ export const keyName = textUpToCharacters(128)
 
 const sha256Hex = textLike('sha256', /^[0-9a-f]{64}$/, 'String should be a SHA-256 in lower-case hexadecimal')
 
-export const teamCreated = open('TeamCreated', {
+const teamCreated = open('TeamCreated', {
   says: 'A team came into being: the entity of its projects.',
   required: { team: teamName },
 })
 
-export const userCreated = open('UserCreated', {
+const userCreated = open('UserCreated', {
   says: 'A user came into being. An administrator may use every team.',
   required: { user: userName },
   optional: { administrator: withDefault(boolean, false) },
 })
 
-export const memberAdded = open('MemberAdded', {
+const memberAdded = open('MemberAdded', {
   says: 'A user belongs to a team with exactly these roles, whatever they were before.',
   required: { team: teamName, user: userName, roles: arrayOf(role, 1) },
 })
 
-export const memberRemoved = open('MemberRemoved', {
+const memberRemoved = open('MemberRemoved', {
   says: 'A user no longer belongs to a team.',
   required: { team: teamName, user: userName },
 })
@@ -45,7 +45,7 @@ export const apiKeyIssued = open('ApiKeyIssued', {
   optional: { name: nullableText(keyName) },
 })
 
-export const apiKeyRevoked = open('ApiKeyRevoked', {
+const apiKeyRevoked = open('ApiKeyRevoked', {
   says: 'An API key stopped being valid, for good.',
   required: { key_id: id, user: userName },
 })

@@ -47,24 +47,24 @@ export const callEnded = open('CallEnded', {
   optional: { ...endFields.optional, start: nullable(knownStart) },
 })
 
-export const callRenamed = open('CallRenamed', {
+const callRenamed = open('CallRenamed', {
   says: "A call's display name was set, or set back to none.",
   required: ofCall,
   optional: { display_name: nullableText(displayName) },
 })
 
-export const callDeleted = open('CallDeleted', {
+const callDeleted = open('CallDeleted', {
   says: 'A call was deleted: from here on it answers nowhere and counts nowhere.',
   required: ofCall,
   optional: { trace_id: nullableText(id) },
 })
 
-export const conflictingCallStartReported = open('ConflictingCallStartReported', {
+const conflictingCallStartReported = open('ConflictingCallStartReported', {
   says: 'A start came that differs from the one that stands. It is kept for the record and counts nowhere.',
   required: { ...ofCall, start: callStart },
 })
 
-export const conflictingCallEndReported = open('ConflictingCallEndReported', {
+const conflictingCallEndReported = open('ConflictingCallEndReported', {
   says: 'An end came that differs from the one that stands. It is kept for the record and counts nowhere.',
   required: { ...ofCall, end: callEnd },
 })

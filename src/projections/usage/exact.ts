@@ -28,8 +28,8 @@ export const rollUpExactly = (
   parent: Int32Array,
   living: Topology,
 ): Inclusive => {
-  const sums = ownUsage(columns, added).map((own, call) =>
-    columns.deleted[call] === 1 ? new Map() : fold(own),
+  const sums = ownUsage(columns, added).map((own, call): Usage =>
+    columns.deleted[call] === 1 ? new Map<number, bigint[]>() : fold(own),
   )
   for (const call of living.order.subarray(0, living.acyclic))
     if (parent[call]! >= 0) addInto(sums[parent[call]!]!, sums[call]!)

@@ -33,15 +33,15 @@ export const WIDTH = COUNTERS.length
 export const foldInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {
   const from = entry * REPORTED
   const to = slot * WIDTH
-  const prompt = figures[from + PROMPT!]! + figures[from + INPUT!]!
-  const completion = figures[from + COMPLETION!]! + figures[from + OUTPUT!]!
-  const total = figures[from + TOTAL!]!
-  into[to] = figures[from + REQUESTS!]!
+  const prompt = figures[from + PROMPT]! + figures[from + INPUT]!
+  const completion = figures[from + COMPLETION]! + figures[from + OUTPUT]!
+  const total = figures[from + TOTAL]!
+  into[to] = figures[from + REQUESTS]!
   into[to + 1] = prompt
   into[to + 2] = completion
   into[to + 3] = total === 0 ? prompt + completion : total
-  into[to + 4] = figures[from + CACHE_READ!]!
-  into[to + 5] = figures[from + CACHE_CREATION!]!
+  into[to + 4] = figures[from + CACHE_READ]!
+  into[to + 5] = figures[from + CACHE_CREATION]!
   for (let k = to; k < to + WIDTH; k += 1) if (into[k] !== 0) return true
   return false
 }

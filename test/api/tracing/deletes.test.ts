@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import type { TestService } from '../../support/service.js'
+import { sharedService, someProject } from '../shared-service.js'
+import {
+  accepted,
+  anEnd,
+  aStart,
+  callOf,
+  endItem,
+  idsOf,
+  reasonOf,
+  startItem,
+  told,
+  typesOf,
+  writesNothing,
+} from './given.js'
+
+describe('a deletion', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+  const post = (body: object) => service.post('/calls/delete', body)
+  const deleted = async (project_id: string, ...call_ids: readonly string[]) =>
+    accepted(await post({ project_id, call_ids }))['num_deleted']
+  const started = async (project: string, ...calls: readonly object[]) =>
+    accepted(
+      await service.post('/call/upsert_batch', {
+        batch: calls.map((call) => startItem(aStart(project, { trace_id: 't', ...call }))),
+      }),
+    )
+  const usageOf = async (project_id: string) =>
+    Object.keys(accepted(await service.post('/trace/usage', { project_id }))['call_usage'] as object).sort()
+
+  it('takes the descendants along, and answers how many calls it took', async () => {
+    const project = someProject()
+    await started(
+      project,
+      { id: 'root' },
+      { id: 'a', parent_id: 'root' },
+      { id: 'a1', parent_id: 'a' },
+      { id: 'a2', parent_id: 'a1' },
+      { id: 'b', parent_id: 'root' },
+      { id: 'other', trace_id: 'u', parent_id: 'a' },
+    )
+    assert.equal(await deleted(project, 'a'), 3)
+    const left = ['b', 'other', 'root']
+    assert.deepEqual((await idsOf(service, { project_id: project })).toSorted(), left)
+    assert.deepEqual(await usageOf(project), left)
+    assert.equal(accepted(await service.post('/calls/query_stats', { project_id: project }))['count'], 3)
+    for (const id of ['a', 'a1', 'a2']) assert.equal(await callOf(service, project, id), null)
+  })
+
+  it('done again takes nothing and writes nothing', async () => {
+    const project = someProject()
+    await started(project, { id: 'root' }, { id: 'a', parent_id: 'root' })
+    assert.equal(await deleted(project, 'root', 'root', 'a'), 2)
+    await writesNothing(service, async () => {
+      assert.equal(await deleted(project, 'root', 'a'), 0)
+      assert.equal(await deleted(project, 'unknown'), 0)
+      assert.equal(await deleted(project), 0)
+    })
+  })
+
+  it('makes later writes answer as before and write nothing', async () => {
+    const project = someProject()
+    const start = aStart(project, { id: 'c', trace_id: 't' })
+    const end = anEnd(project, 'c')
+    accepted(await service.post('/call/start', { start }))
+    assert.equal(await deleted(project, 'c'), 1)
+    await writesNothing(service, async () => {
+      assert.deepEqual(accepted(await service.post('/call/start', { start })), { id: 'c', trace_id: 't' })
+      accepted(await service.post('/call/start', { start: { ...start, op_name: 'other' } }))
+      accepted(await service.post('/call/end', { end }))
+      accepted(await service.post('/call/update', { project_id: project, call_id: 'c', display_name: 'n' }))
+      const batch = [startItem(start), endItem(end)]
+      assert.deepEqual(accepted(await service.post('/call/upsert_batch', { batch })), {
+        res: [{ id: 'c', trace_id: 't' }, {}],
+      })
+    })
+    assert.equal(await callOf(service, project, 'c'), null)
+    assert.deepEqual(await typesOf(service, project, 'c'), ['CallStarted', 'CallDeleted'])
+  })
+
+  it('leaves a child that comes later, with a parent that is not there', async () => {
+    const project = someProject()
+    await started(project, { id: 'root' })
+    assert.equal(await deleted(project, 'root'), 1)
+    await started(project, { id: 'late', parent_id: 'root' })
+    assert.equal((await callOf(service, project, 'late')).parent_id, 'root')
+    assert.deepEqual(await usageOf(project), ['late'])
+    assert.equal(await deleted(project, 'root'), 0)
+    assert.ok(await callOf(service, project, 'late'))
+  })
+
+  it('ends where parents go round in a circle', async () => {
+    const project = someProject()
+    await started(
+      project,
+      { id: 'a', parent_id: 'b' },
+      { id: 'b', parent_id: 'c' },
+      { id: 'c', parent_id: 'a' },
+      { id: 'd', parent_id: 'd' },
+    )
+    assert.equal(await deleted(project, 'b'), 3)
+    assert.equal(await deleted(project, 'd'), 1)
+  })
+
+  it('takes nothing of another project', async () => {
+    const [project, other] = [someProject(), someProject()]
+    await started(project, { id: 'c' })
+    await started(other, { id: 'c' }, { id: 'child', parent_id: 'c' })
+    assert.equal(await deleted(project, 'c'), 1)
+    assert.deepEqual((await idsOf(service, { project_id: other })).length, 2)
+  })
+
+  it('is done once by many at a time', async () => {
+    const project = someProject()
+    await started(
+      project,
+      { id: 'root' },
+      ...Array.from({ length: 20 }, (_, i) => ({ id: `c${i}`, parent_id: 'root' })),
+    )
+    const counts = await Promise.all(Array.from({ length: 5 }, () => deleted(project, 'root')))
+    assert.equal(
+      counts.reduce<number>((sum, count) => sum + Number(count), 0),
+      21,
+    )
+  })
+
+  it('takes all of more than 10,000 descendants', async () => {
+    const project = someProject()
+    const size = 10_500
+    const calls = Array.from({ length: size }, (_, i) =>
+      i === 0 ? { id: 'c0' } : { id: `c${i}`, parent_id: i % 3 === 0 ? 'c0' : `c${i - 1}` },
+    )
+    for (let from = 0; from < size; from += 3500) await started(project, ...calls.slice(from, from + 3500))
+    await started(project, { id: 'kept' })
+    assert.equal(await deleted(project, 'c0'), size)
+    assert.deepEqual(await idsOf(service, { project_id: project }), ['kept'])
+    assert.equal(await deleted(project, 'c0'), 0)
+  })
+
+  it('of more than 1,000 calls at once is a 413 that says so', async () => {
+    const call_ids = Array.from({ length: 1001 }, (_, i) => `c${i}`)
+    assert.match(reasonOf(await post({ project_id: someProject(), call_ids }), 413), /1000 call_ids/)
+    assert.equal(await deleted(someProject(), ...call_ids.slice(1)), 0)
+  })
+
+  it('knows ids that no call can have, and says that there is none', async () => {
+    const odd = [
+      '',
+      'a\u0000b',
+      "' OR 1=1 --",
+      '*',
+      '%',
+      '\\',
+      'x'.repeat(100_000),
+      '\ufffd',
+      '{project:String}',
+    ]
+    const project = someProject()
+    await started(project, { id: 'c' })
+    assert.equal(await deleted(project, ...odd), 0)
+    assert.ok(await callOf(service, project, 'c'))
+  })
+
+  it('is strict', async () => {
+    assert.deepEqual(told(await post({})), ['missing project_id', 'missing call_ids'])
+    for (const [field, value, problem] of [
+      ['call_ids', null, 'list_type call_ids'],
+      ['call_ids', 'c', 'list_type call_ids'],
+      ['call_ids', ['c', 7, null], 'string_type call_ids.1'],
+      ['wb_user_id', 7, 'string_type wb_user_id'],
+      ['filter', {}, 'extra_forbidden filter'],
+    ] as const) {
+      const answer = await post({ project_id: someProject(), call_ids: [], [field]: value })
+      assert.equal(told(answer)[0], problem)
+    }
+  })
+})

@@ -9,7 +9,7 @@ import { execute } from '../../domain/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { EventTooLarge } from '../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import type { CallWrite } from './call-writes.js'
+import type { CallWrite, EndWrite, StartWrite } from './call-writes.js'
 import { parentTraces } from './parent-traces.js'
 
 export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
@@ -71,25 +71,41 @@ const commandOf = (
   parentTrace: string | null,
   { actor }: Cause,
 ): Commanded | Promise<Commanded> => {
-  const { project_id, id } = write.type === 'StartCall' ? write.start : write.end
-  const stream = callStream(project_id, id)
-  const commanded = (command: CallCommand): Commanded => ({ stream, id, command })
-  const tooLarge = (error: unknown): Commanded => {
-    if (error instanceof EventTooLarge) return { stream, id, command: { type: 'TooLarge' } }
-    throw error
-  }
   if (write.type === 'StartCall') {
-    const { type, source } = write
-    const starting = (start: typeof write.start) =>
-      commanded({ type, source, start, parentTrace, userId: actor })
     const start = spill(ports)(write.start, START_PAYLOAD)
-    return start instanceof Promise ? start.then(starting).catch(tooLarge) : starting(start)
+    return start instanceof Promise
+      ? start.then((spilled) => starting(write, spilled, parentTrace, actor)).catch(orTooLarge(write.start))
+      : starting(write, start, parentTrace, actor)
   }
-  const { type, usage } = write
-  const ending = (end: typeof write.end) => commanded({ type, usage, end })
-  const end = spill(ports)(write.end, END_PAYLOAD, usage)
-  return end instanceof Promise ? end.then(ending).catch(tooLarge) : ending(end)
+  const end = spill(ports)(write.end, END_PAYLOAD, write.usage)
+  return end instanceof Promise
+    ? end.then((spilled) => ending(write, spilled)).catch(orTooLarge(write.end))
+    : ending(write, end)
 }
+
+const starting = (
+  { type, source }: StartWrite,
+  start: StartWrite['start'],
+  parentTrace: string | null,
+  userId: string,
+): Commanded => ({
+  stream: callStream(start.project_id, start.id),
+  id: start.id,
+  command: { type, source, start, parentTrace, userId },
+})
+
+const ending = ({ type, usage }: EndWrite, end: EndWrite['end']): Commanded => ({
+  stream: callStream(end.project_id, end.id),
+  id: end.id,
+  command: { type, usage, end },
+})
+
+const orTooLarge =
+  ({ project_id, id }: { readonly project_id: string; readonly id: string }) =>
+  (error: unknown): Commanded => {
+    if (!(error instanceof EventTooLarge)) throw error
+    return { stream: callStream(project_id, id), id, command: { type: 'TooLarge' } }
+  }
 
 const settled = async (commanded: Commanded | Promise<Commanded>): Promise<Commanded> => commanded
 

@@ -1,6 +1,6 @@
 import type { DomainEvent } from './decider.js'
 import type { JsonObject } from './json/json.js'
-import type { NewEvent } from './ports/event-store.js'
+import type { EventMetadata, NewEvent } from './ports/event-store.js'
 
 /** On whose behalf something is written: it becomes the metadata of every event it causes. */
 export interface Cause {
@@ -18,10 +18,21 @@ export const newEvent = (id: string, { type, data }: DomainEvent, cause: Cause):
   id,
   type,
   data: data as JsonObject,
-  metadata: {
+  metadata: metadataOf(cause),
+})
+
+const made = new WeakMap<Cause, EventMetadata>()
+
+/** One object a cause: a store that has written it once knows its text. */
+const metadataOf = (cause: Cause): EventMetadata => {
+  const known = made.get(cause)
+  if (known !== undefined) return known
+  const metadata: EventMetadata = {
     correlationId: cause.correlationId,
     causationId: cause.causationId,
     actor: cause.actor,
     schemaVersion: SCHEMA_VERSION,
-  },
-})
+  }
+  made.set(cause, metadata)
+  return metadata
+}

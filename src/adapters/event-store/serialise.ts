@@ -31,13 +31,24 @@ const requireWellFormed = (...names: readonly string[]) => {
   for (const name of names) if (!name.isWellFormed()) throw new InvalidAppend('a name has lone surrogates')
 }
 
+const written = new WeakMap<object, string>()
+
+/** Events of one request share their metadata, and so its text. */
+const metadataJson = (metadata: NewEvent['metadata'], type: string): string => {
+  const known = isJsonObject(metadata) ? written.get(metadata) : undefined
+  if (known !== undefined) return known
+  const json = toJson(metadata, `the metadata of ${type}`)
+  written.set(metadata, json)
+  return json
+}
+
 const serialiseEvent = ({ id, type, data, metadata }: NewEvent): SerialisedEvent => {
   requireWellFormed(id, type)
   return {
     id,
     type,
     data: toJson(data, `the data of ${type}`),
-    metadata: toJson(metadata, `the metadata of ${type}`),
+    metadata: metadataJson(metadata, type),
   }
 }
 

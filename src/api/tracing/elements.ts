@@ -40,14 +40,22 @@ export interface BatchElement {
 /** Levels that the envelope itself takes. */
 const ENVELOPE_DEPTH = 2
 
-export const decodeElement =
-  <A>(codec: Codec<A>) =>
-  ({ index, raw, mayBeIllFormed }: BatchElement): E.Either<Problem, A> => {
-    const at = (problem: Problem): Problem => ({ ...problem, loc: ['body', 'batch', index, ...problem.loc] })
-    if (deeperThan(raw, MAX_DEPTH - ENVELOPE_DEPTH))
-      return E.left(
-        at({ loc: [], type: 'recursion_depth', msg: `Input should nest at most ${MAX_DEPTH} levels deep` }),
-      )
-    const decoded = decode(codec)(mayBeIllFormed ? wellFormed(raw) : raw)
-    return E.isRight(decoded) ? decoded : E.left(at(decoded.left[0]!))
+export const decodeElement = <A>(codec: Codec<A>) => {
+  const decodeAs = decode(codec)
+  return ({ index, raw, mayBeIllFormed }: BatchElement): E.Either<Problem, A> => {
+    if (deeperThan(raw, MAX_DEPTH - ENVELOPE_DEPTH)) return E.left(inBatch(index, TOO_DEEP))
+    const decoded = decodeAs(mayBeIllFormed ? wellFormed(raw) : raw)
+    return E.isRight(decoded) ? decoded : E.left(inBatch(index, decoded.left[0]!))
   }
+}
+
+const TOO_DEEP: Problem = {
+  loc: [],
+  type: 'recursion_depth',
+  msg: `Input should nest at most ${MAX_DEPTH} levels deep`,
+}
+
+const inBatch = (index: number, problem: Problem): Problem => ({
+  ...problem,
+  loc: ['body', 'batch', index, ...problem.loc],
+})

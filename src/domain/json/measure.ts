@@ -5,9 +5,13 @@ export const MAX_DEPTH = 256
 
 /** Whether a value nests deeper than `most`; it looks no deeper than that, so a hostile depth costs nothing. */
 export const deeperThan = (value: unknown, most: number): boolean => {
-  if (Array.isArray(value)) return most === 0 || value.some((item) => deeperThan(item, most - 1))
-  if (!isJsonObject(value)) return false
+  if (typeof value !== 'object' || value === null) return false
   if (most === 0) return true
+  if (Array.isArray(value)) {
+    for (const item of value) if (deeperThan(item, most - 1)) return true
+    return false
+  }
+  if (!isJsonObject(value)) return false
   for (const key in value) if (deeperThan(value[key], most - 1)) return true
   return false
 }

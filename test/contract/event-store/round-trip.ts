@@ -21,9 +21,10 @@ export const roundTrip = (opened: Opened): void => {
       const stream = arbitraryStream()
       const event = arbitraryEvent()
 
-      const { recordedAt, position, ...read } = await appendAndRead(event, stream)
+      const { recordedAt, position, size, ...read } = await appendAndRead(event, stream)
 
       assert.deepEqual(read, { ...event, stream, revision: 0n })
+      assert.equal(size, JSON.stringify(event.data).length + JSON.stringify(event.metadata).length)
       assert.equal(typeof position, 'bigint')
       assert.ok(recordedAt.getTime() > 0)
     })

@@ -27,34 +27,42 @@ const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
     await next()
   } catch (error) {
     if (respondFailure(ctx, error)) return
-    const { name, stack } = error instanceof Error ? error : { name: typeof error, stack: undefined }
-    log.error('request.failed', { requestId, method: ctx.method, path: ctx.path, name, at: framesOf(stack) })
+    const name = error instanceof Error ? error.name : typeof error
+    log.error('request.failed', { requestId, method: ctx.method, path: ctx.path, name, at: framesOf(error) })
   }
 }
 
 /** An answer that had begun broke off: the client sees its connection cut. That it went away itself is its own affair. */
-const noteCutOff = (log: Log) => (error: Error & { readonly code?: string }, ctx?: Context) => {
-  const code = error.code ?? ''
-  if (WENT_AWAY.has(code) || code.startsWith('HPE_')) return
-  const requestId = ctx?.response.get('x-request-id') ?? ''
-  log.error('answer.cut_off', {
-    requestId,
-    path: ctx?.path ?? '',
-    name: error.name,
-    at: framesOf(error.stack),
-  })
+const noteCutOff = (log: Log) => {
+  const noted = new WeakSet<object>()
+  return (error: Error & { readonly code?: string }, ctx?: Context) => {
+    const code = error.code ?? ''
+    // The end of the stream and that of the answer are both told.
+    if (WENT_AWAY.has(code) || code.startsWith('HPE_') || noted.has(error)) return
+    noted.add(error)
+    const requestId = ctx?.response.get('x-request-id') ?? ''
+    log.error('answer.cut_off', {
+      requestId,
+      path: ctx?.path ?? '',
+      name: error.name,
+      at: framesOf(error),
+    })
+  }
 }
 
 /** Besides what the HTTP parser says of a request that it cannot read to its end. */
 const WENT_AWAY = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
-/** Where it happened; the first line of a stack may quote what was received. */
-const framesOf = (stack: string | undefined): string[] =>
-  (stack ?? '')
+/** Where it happened, without the message: it may quote what was received, over several lines. */
+const framesOf = (error: unknown): string[] => {
+  const { stack = '', message } = error instanceof Error ? error : { message: '' }
+  const at = stack.indexOf(message)
+  return (at < 0 ? '' : stack.slice(at + message.length))
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .slice(0, 8)
     .map((line) => line.trim())
+}
 
 const PREFIX = '/traces'
 

@@ -10,10 +10,11 @@ export interface Readable {
 
 /** Read your writes: what this process has acknowledged for a project, it lets no reader miss. */
 export interface Reading {
-  /** Notes that a write of a project was acknowledged at a position. */
-  readonly acknowledged: (projectId: string, position: Position | undefined) => void
-  /** The last position known to be acknowledged for a project. */
-  readonly known: (projectId: string) => Position
+  /**
+   * Notes that a write of a project is acknowledged at a position, and answers it; for one that wrote nothing, the
+   * position that what it repeats can be read at.
+   */
+  readonly acknowledged: (projectId: string, position: Position | undefined) => Position
   /** Waits until the project's acknowledged writes can be read; answers the position that reads then speak of. */
   readonly ready: (projectId: string, headers: IncomingHttpHeaders) => Promise<Position>
 }
@@ -25,24 +26,29 @@ const MAX_PROJECTS = 10_000
 export const readingFrom = (projector: Readable, head: Position): Reading => {
   const acknowledged = new Map<string, Position>()
   let otherwise = head
+  const known = (projectId: string) => acknowledged.get(projectId) ?? otherwise
+
+  const note = (projectId: string, position: Position) => {
+    acknowledged.delete(projectId)
+    acknowledged.set(projectId, position)
+    if (acknowledged.size <= MAX_PROJECTS) return
+    const [oldest] = acknowledged
+    if (oldest === undefined) return
+    acknowledged.delete(oldest[0])
+    if (oldest[1] > otherwise) otherwise = oldest[1]
+  }
 
   return {
     acknowledged(projectId, position) {
-      if (position === undefined || position <= (acknowledged.get(projectId) ?? otherwise)) return
-      acknowledged.delete(projectId)
-      acknowledged.set(projectId, position)
-      if (acknowledged.size <= MAX_PROJECTS) return
-      const [oldest] = acknowledged
-      if (oldest === undefined) return
-      acknowledged.delete(oldest[0])
-      if (oldest[1] > otherwise) otherwise = oldest[1]
+      const own = known(projectId)
+      if (position === undefined) return own
+      if (position > own) note(projectId, position)
+      return position
     },
-
-    known: (projectId) => acknowledged.get(projectId) ?? otherwise,
 
     async ready(projectId, headers) {
       refuseAsOf(headers)
-      const own = acknowledged.get(projectId) ?? otherwise
+      const own = known(projectId)
       const asked = minPosition(headers)
       const needed = asked > own ? asked : own
       if (stale(headers) || (await projector.waitFor(needed, WAIT_MS))) return projector.reached()

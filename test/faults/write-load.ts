@@ -5,6 +5,7 @@ type Post = (path: string, body: unknown) => Promise<{ readonly status: number }
 
 /** Over the size from which a field lies outside the log. */
 const LARGE = 300 * 1024
+const SMALL = 20
 const CALLS_A_TRACE = 10
 const CALLS_A_BATCH = 12
 
@@ -52,15 +53,17 @@ export const writeUntilGone = async (
   ledger: Map<string, Entry>,
 ): Promise<void> => {
   const workers = [
-    ...Array.from({ length: 6 }, (_, i) => single(`${name}-single-${i}`, 20)),
+    ...Array.from({ length: 6 }, (_, i) => single(`${name}-single-${i}`)),
     ...Array.from({ length: 3 }, (_, i) => batched(`${name}-batch-${i}`)),
     single(`${name}-large`, LARGE),
   ]
   await Promise.all(workers.map((worker) => worker().catch(unlessGone)))
 
-  function single(worker: string, size: number) {
+  /** Every third call of a worker may be larger. */
+  function single(worker: string, larger = SMALL) {
     return async () => {
       for (let n = 0; ; n += 1) {
+        const size = n % 3 === 0 ? larger : SMALL
         const entry = begun(startOf(projectId, worker, n, size))
         await send(post, '/call/start', { start: entry.start })
         entry.startAcknowledged = true
@@ -78,10 +81,10 @@ export const writeUntilGone = async (
       let late: Entry[] = []
       for (let n = 0; ; n += CALLS_A_BATCH) {
         const entries = Array.from({ length: CALLS_A_BATCH }, (_, i) =>
-          begun(startOf(projectId, worker, n + i, 20)),
+          begun(startOf(projectId, worker, n + i, SMALL)),
         )
         const ending = [...entries.filter((_, i) => i % 4 !== 3), ...late]
-        for (const entry of ending) entry.end = endOf(entry.start, n, 20)
+        for (const entry of ending) entry.end = endOf(entry.start, n, SMALL)
         await send(post, '/call/upsert_batch', { batch: [...entries.map(startItem), ...ending.map(endItem)] })
         for (const entry of entries) entry.startAcknowledged = true
         for (const entry of ending) entry.endAcknowledged = true

@@ -69,11 +69,11 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 10, arbitrary: fc.record({ kind: fc.constant('start' as const), call, start, source }) },
   { weight: 10, arbitrary: fc.record({ kind: fc.constant('end' as const), call, end }) },
   {
-    weight: 2,
+    weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('rename' as const),
       call,
-      name: fc.option(wellFormedText.filter((text) => text !== '')),
+      name: fc.option(wellFormedText.filter((text) => text !== ''), { freq: 1 }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), call }) },

@@ -10,7 +10,7 @@ type Positioned = (CallEvent | ProjectChosen) & Pick<ProjectedEvent, 'position'>
 /** What the tables hold of one project per event, in the order of the events; a project's number is its event's. */
 export const readCalls = (clickHouse: ClickHouse, entity: string): Promise<readonly Row[]> =>
   clickHouse.writer.query<Row>(
-    `SELECT * EXCEPT (project_id, input_refs, output_refs)
+    `SELECT * EXCEPT (project_id, input_refs, output_refs), start_bytes, end_bytes
     FROM calls FINAL WHERE startsWith(project_id, {prefix:String})
     ORDER BY toUInt32(splitByChar('/', project_id)[2])`,
     { prefix: `${entity}/` },

@@ -5,9 +5,12 @@ import { join } from 'node:path'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 
-const directory = mkdtempSync(join(tmpdir(), 'tallytree-engine-'))
-process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+/** The one directory that the one engine of this process works in. */
+export const engineDirectory = mkdtempSync(join(tmpdir(), 'tallytree-engine-'))
+process.on('exit', () => rmSync(engineDirectory, { recursive: true, force: true }))
+
+export const arbitraryDatabase = (): string => `t_${randomUUID().replaceAll('-', '')}`
 
 /** A database of its own in the one engine that a process may have. */
 export const openTestClickHouse = (): Promise<ClickHouse> =>
-  openEmbeddedClickHouse(directory, `t_${randomUUID().replaceAll('-', '')}`)
+  openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())

@@ -9,8 +9,14 @@ import {
   type SqlParameters,
 } from '../../domain/ports/clickhouse.js'
 
+/** How a client begins a statement whose answer is streamed. */
+type Exec = (query: string, parameters?: SqlParameters) => Promise<{ readonly stream: Readable }>
+
 /** One client as both ports; whatever engine stands behind it. */
-export const portsOf = (client: ClickHouseClient): ClickHouseWriter & ClickHouseReader => ({
+export const portsOf = (
+  client: ClickHouseClient,
+  exec: Exec = (query, parameters) => client.exec({ query, ...given(parameters) }),
+): ClickHouseWriter & ClickHouseReader => ({
   async command(query) {
     await translated(client.command({ query }))
   },
@@ -34,7 +40,7 @@ export const portsOf = (client: ClickHouseClient): ClickHouseWriter & ClickHouse
   },
 
   async *stream(sql, parameters) {
-    const { stream } = await translated(client.exec({ query: `${sql} FORMAT Native`, ...given(parameters) }))
+    const { stream } = await translated(exec(`${sql} FORMAT Native`, parameters))
     try {
       for await (const chunk of stream) yield chunk as Uint8Array
     } catch (error) {

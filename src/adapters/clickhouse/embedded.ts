@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../domain/ports/clickhouse.js'
 import { portsOf } from './client.js'
 import { EmbeddedConnection } from './embedded-connection.js'
 import { poolOf } from './pool.js'
-import { jsonFormat, readLimits } from './settings.js'
+import { jsonFormat, quiet, readLimits } from './settings.js'
 
 const READERS = 3
 
@@ -16,7 +16,8 @@ export const openEmbeddedClickHouse = async (
   directory: string,
   database = 'tallytree',
 ): Promise<ClickHouse> => {
-  const connect = () => createClient({ connection: asConnection(new EmbeddedConnection(directory)) })
+  const connect = () =>
+    createClient({ connection: asConnection(new EmbeddedConnection(directory)), log: quiet })
   const writing = connect()
   await writing.command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
   const reading = Array.from({ length: READERS }, connect)
@@ -30,7 +31,7 @@ export const openEmbeddedClickHouse = async (
       await client.command({ query: `SET ${name} = ${value}` })
   return {
     writer: portsOf(writing),
-    reader: poolOf(reading.map(portsOf)),
+    reader: poolOf(reading.map((client) => portsOf(client))),
     close: async () => {
       for (const client of all) await client.close()
     },

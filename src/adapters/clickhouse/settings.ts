@@ -1,3 +1,8 @@
+import { ClickHouseLogLevel } from '@clickhouse/client'
+
+/** The client's own log lines would quote rows and statements; errors reach whoever asked in any case. */
+export const quiet = { level: ClickHouseLogLevel.OFF }
+
 /**
  * Bounds of every read: seconds, bytes of memory, and bytes of the statement, where the values of a filter stand: each
  * byte of the largest body may take four there.

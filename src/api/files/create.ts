@@ -39,8 +39,7 @@ export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[
       cause,
       { assumeNew: true },
     )
-    reading.acknowledged(project_id, position)
-    return { body: { digest }, position }
+    return { body: { digest }, position: reading.acknowledged(project_id, position) }
   }
 
   return ['/file/create', '/files/create'].map((path) =>

@@ -30,6 +30,8 @@ export const readUpload = async (
   parser.on('field', (name: string, value: string) => fields.set(name, value))
   parser.on('file', (name: string, file: Readable) => {
     if (name === 'file') files += 1
+    // It ends with an error when the form breaks off, also where nobody reads it yet.
+    file.on('error', () => undefined)
     if (name !== 'file' || files > 1 || !mayStore(fields)) file.resume()
     else storing = store(blobs, file)
     storing?.catch(() => file.resume())
@@ -60,7 +62,8 @@ const parsed = (parser: busboy.Busboy, body: Readable): Promise<void> =>
 
 const store = async (blobs: BlobStore, file: Readable): Promise<Upload['file']> => {
   try {
-    return await blobs.putStream(file, MAX_FILE_BYTES)
+    // The parser waits for ever for a file that is destroyed before its end.
+    return await blobs.putStream(file.iterator({ destroyOnReturn: false }), MAX_FILE_BYTES)
   } catch (error) {
     if (error instanceof BlobTooLarge)
       throw new Failure('too-large', `The file is over the limit of ${MAX_FILE_BYTES} bytes.`)

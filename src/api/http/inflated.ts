@@ -22,9 +22,11 @@ export const inflated = (request: IncomingMessage): Inflated => {
   if (!ENCODINGS.has(encoding))
     throw new Failure('bad-request', 'The Content-Encoding is not known. Use identity, gzip, deflate or br.')
   const stream = inflate(request, { encoding })
-  if (stream !== request)
-    // A pipe does not pass on that its source broke off.
+  if (stream !== request) {
+    // A pipe does not pass on that its source broke off, and an error must have a listener also after the reading.
     request.once('aborted', () => stream.destroy(new Aborted('the request was aborted')))
+    stream.on('error', () => undefined)
+  }
   const stop = () => {
     request.unpipe()
     if (stream !== request) stream.destroy()

@@ -58,8 +58,7 @@ export const objectRoutes = ({ ports, teams, reading }: Objects): readonly AnyRo
         [{ type: 'PublishObject', content }],
         cause,
       )
-      reading.acknowledged(project_id, position)
-      return { body: { digest, object_id }, position }
+      return { body: { digest, object_id }, position: reading.acknowledged(project_id, position) }
     },
   }),
 ]

@@ -27,8 +27,7 @@ export const projectRoutes = ({ ports, teams, reading }: Projects): readonly Any
       await requireWriting(teams, principal, project_id, cause)
       const command = { type: 'ChooseUsageReporting', project_id, usage_reporting } as const
       const { position } = await execute(ports)(projectDecider, projectStream(project_id), [command], cause)
-      reading.acknowledged(project_id, position)
-      return { body: { usage_reporting }, position }
+      return { body: { usage_reporting }, position: reading.acknowledged(project_id, position) }
     },
   }),
 ]

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { boolean, int64, jsonObject } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
+import { id } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
@@ -10,7 +11,7 @@ import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { callJson } from './call-json.js'
-import { requireFewValues } from './filter.js'
+import { requireModest } from './filter.js'
 import {
   callRead,
   callsQuery,
@@ -40,7 +41,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
   const lines = async (asked: Asked<CallsQuery>) => {
     const { body } = asked
     requireServed(body)
-    requireFewValues(body.filter)
+    requireModest(body.filter)
     const sortBy = sortingOf(body.sort_by)
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
@@ -70,7 +71,9 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       handle: async (asked) => {
         requireServed(asked.body)
         const position = await ready(asked)
-        const [call] = await callsById(reader)(asked.body.project_id, [asked.body.id], position)
+        const [call] = id.is(asked.body.id)
+          ? await callsById(reader)(asked.body.project_id, [asked.body.id], position)
+          : []
         const json = call === undefined ? 'null' : callJson(call, () => true)
         return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
       },
@@ -113,7 +116,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       handle: async (asked) => {
         const { project_id, filter, limit } = asked.body
         requireServed(asked.body)
-        requireFewValues(filter)
+        requireModest(filter)
         const position = await ready(asked)
         const counted =
           filter?.thread_ids?.length === 0

@@ -57,8 +57,7 @@ export const changeRoutes = (
           [command],
           cause,
         )
-        reading.acknowledged(project_id, position)
-        return { body: {}, position }
+        return { body: {}, position: reading.acknowledged(project_id, position) }
       },
     }),
     route({
@@ -72,10 +71,11 @@ export const changeRoutes = (
         requireReading(teams, principal, project_id)
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
-        if (call_ids.length === 0) return { body: { num_deleted: 0 } }
-        const seen = await reading.ready(project_id, headers)
-        const below = await withDescendants(reader)(project_id, call_ids, seen)
-        const ids = [...new Set([...call_ids, ...below])]
+        // Descendants that cannot be read yet would stay behind.
+        const seen = await reading.ready(project_id, { ...headers, 'tallytree-stale': undefined })
+        const possible = call_ids.filter(id.is)
+        const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)
+        const ids = [...new Set([...possible, ...below])]
         let position: Position | undefined
         let deleted = 0
         for (let from = 0; from < ids.length; from += AT_ONCE) {
@@ -88,8 +88,7 @@ export const changeRoutes = (
           for (const one of executed) if (one.position !== undefined) deleted += 1
           position = executed.reduce((last, one) => later(last, one.position), position)
         }
-        reading.acknowledged(project_id, position)
-        return { body: { num_deleted: deleted }, position }
+        return { body: { num_deleted: deleted }, position: reading.acknowledged(project_id, position) }
       },
     }),
   ]

@@ -29,11 +29,27 @@ const MAX_VALUES = 1000
 /** Keys whose values are limited, as the real servers limit them. */
 const LIMITED = ['call_ids', 'op_names', 'input_refs', 'output_refs', 'parent_ids', 'trace_ids'] as const
 
-export const requireFewValues = (filter: CallsFilter | null): void => {
+/** Refuses a filter whose values are too many or too long to be looked for at once. */
+export const requireModest = (filter: CallsFilter | null): void => {
+  if (filter === null) return
   for (const key of LIMITED)
-    if ((filter?.[key]?.length ?? 0) > MAX_VALUES)
+    if ((filter[key]?.length ?? 0) > MAX_VALUES)
       throw new Failure(
         'bad-request',
         `filter.${key} has more than ${MAX_VALUES} values. Ask in several requests.`,
       )
+  requireShort(Object.values(filter).flatMap((value) => (Array.isArray(value) ? (value as string[]) : [])))
+}
+
+/** They stand in the statement, where they take the engine's time and this process's. */
+const MAX_CHARACTERS = 4_194_304
+
+export const requireShort = (values: readonly string[]): void => {
+  let characters = 0
+  for (const value of values) characters += value.length
+  if (characters > MAX_CHARACTERS)
+    throw new Failure(
+      'too-large',
+      `The values asked for are over the limit of ${MAX_CHARACTERS} characters. Ask in several requests.`,
+    )
 }

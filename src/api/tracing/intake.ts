@@ -56,7 +56,7 @@ export const intake =
     const kept = await keep(tracing, refusalsOf(refused, body, otherwise, mayUse), principal, cause)
     return {
       answers: answered.map(({ answer }) => answer),
-      position: later(position, kept),
+      position: later(position, kept) ?? tracing.reading.acknowledged(otherwise, undefined),
       headers: refused.length === 0 ? {} : { 'Tallytree-Refused': String(refused.length) },
     }
   }

@@ -23,9 +23,9 @@ export const record =
     for (const project of projects) await requireWriting(teams, principal, project, cause)
     await pace()
     const all = await writeCalls(ports)(writes, cause)
-    for (const project of projects) reading.acknowledged(project, all.position)
-    const [first] = projects
-    return { ...all, position: all.position ?? (first === undefined ? undefined : reading.known(first)) }
+    let position: Position | undefined
+    for (const project of projects) position = later(position, reading.acknowledged(project, all.position))
+    return { ...all, position }
   }
 
 export const projectOf = (write: CallWrite): string =>

@@ -15,7 +15,7 @@ import { Failure, invalidField } from '../failure.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
-import { callsFilter, requireFewValues, type CallsFilter } from './filter.js'
+import { callsFilter, requireModest, requireShort, type CallsFilter } from './filter.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
@@ -56,11 +56,11 @@ interface Wanted {
 /** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const usage = usageFrom(reads.reader)
-  const ask = async (asked: Asked<unknown>, { projectId, filter, limit }: Wanted) => {
+  const ask = async (asked: Asked<unknown>, { projectId, filter, limit }: Wanted, known?: UsageAnswer) => {
     requireReading(reads.teams, asked.principal, projectId)
     const position = await reads.reading.ready(projectId, asked.headers)
     const question = { projectId, filter, limit, position, maxTraceCalls: reads.maxTraceCalls }
-    const answer = await usage(question).catch(refuseTooLarge)
+    const answer = known ?? (await usage(question).catch(refuseTooLarge))
     return { answer, position }
   }
 
@@ -75,7 +75,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const { project_id, filter, query, include_costs, limit } = asked.body
         if (query !== null) throw notYet('query')
         if (include_costs) throw notYet('include_costs')
-        requireFewValues(filter)
+        requireModest(filter)
         const { answer, position } = await ask(asked, { projectId: project_id, filter, limit })
         return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer), position }
       },
@@ -91,11 +91,9 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         if (include_costs) throw notYet('include_costs')
         const distinct = [...new Set(asked.body.call_ids)]
         const call_ids = distinct.slice(0, limit)
-        const { answer, position } =
-          call_ids.length === 0
-            ? { answer: NOTHING, position: undefined }
-            : await ask(asked, { projectId: project_id, filter: { ...NO_FILTER, call_ids }, limit })
-        requireReading(reads.teams, asked.principal, project_id)
+        requireShort(call_ids)
+        const wanted = { projectId: project_id, filter: { ...NO_FILTER, call_ids }, limit }
+        const { answer, position } = await ask(asked, wanted, call_ids.length === 0 ? NOTHING : undefined)
         const headers = headersOf({ ...answer, more: distinct.length - call_ids.length })
         return { ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))), headers, position }
       },

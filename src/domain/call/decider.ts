@@ -70,7 +70,7 @@ const decideStart = (state: CallState, { start, parentTrace, source, userId }: S
   const { project_id, id } = start
   if (state.start !== null) {
     if (sameTrace(start, state.start) && sameStart(start, state.start)) return nothing
-    return conflict('start', id, state.otherStarts.has(fingerprint(start)), {
+    return conflict('start', state.otherStarts.has(fingerprint(start)), {
       type: 'ConflictingCallStartReported',
       data: { project_id, id, start },
     })
@@ -112,7 +112,7 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
   const { project_id, id } = end
   if (state.end !== null) {
     if (sameEnd(end, state.end)) return nothing
-    return conflict('end', id, state.otherEnds.has(fingerprint(end)), {
+    return conflict('end', state.otherEnds.has(fingerprint(end)), {
       type: 'ConflictingCallEndReported',
       data: { project_id, id, end },
     })
@@ -128,13 +128,12 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
 
 const conflict = (
   part: 'start' | 'end',
-  id: string,
   reported: boolean,
   report: CallEvent,
 ): Decision<CallEvent> => {
   const refused: Refusal = {
     kind: 'conflict',
-    reason: `A different ${part} of call ${id} is already recorded, and the first one stands. Use another call id.`,
+    reason: `A different ${part} of this call is already recorded, and the first one stands. Use another call id.`,
   }
   return { events: reported ? [] : [report], refused }
 }

@@ -1,6 +1,5 @@
 import { deferred } from './deferred.js'
-import type { SpilledFields } from '../../domain/call/payload.js'
-import { isJsonObject } from '../../domain/json/json.js'
+import { isJsonObject, type Json } from '../../domain/json/json.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 
 /** Bounds of one batch: events, and characters of JSON. */
@@ -53,5 +52,9 @@ export const gathering = (now: () => number) => {
 const sizeOf = ({ data, size }: RecordedEvent): number => {
   const { spilled } = data
   if (!isJsonObject(spilled)) return size
-  return Object.values(spilled as SpilledFields).reduce((sum, field) => sum + field.size, size)
+  return Object.values(spilled).reduce<number>((sum, field) => sum + sizeOfBlob(field), size)
 }
+
+/** A field that names no blob is told where the event is projected; here it weighs nothing. */
+const sizeOfBlob = (field: Json): number =>
+  isJsonObject(field) && typeof field['size'] === 'number' ? field['size'] : 0

@@ -13,6 +13,7 @@ import {
   idsOf,
   reasonOf,
   startItem,
+  textIn,
   told,
   typesOf,
   writesNothing,
@@ -28,7 +29,7 @@ const keptIn = async (service: TestService, project: string) =>
   (await eventsOf(service, `intake-${project}`)).map(({ type, data }) => {
     assert.equal(type, 'ElementRefused')
     assert.equal(data['project_id'], project)
-    return [data['type'], (data['loc'] as unknown[]).join('.'), data['raw']] as const
+    return [textIn(data, 'type'), (data['loc'] as unknown[]).join('.'), data['raw']] as const
   })
 
 describe('the envelope of a batch', () => {
@@ -176,7 +177,7 @@ describe('a batch', () => {
       odd,
     )
     assert.deepEqual(
-      kept.map(([type, loc]) => `${String(type)} ${loc.replace(/^body\.batch\.\d+\.?/, '')}`),
+      kept.map(([type, loc]) => `${type} ${loc.replace(/^body\.batch\.\d+\.?/, '')}`),
       [
         ...Array<string>(10).fill('value_error '),
         'missing req',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Answered, TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { aCompleted, anEnd, aStart, accepted, eventsOf, startItem, endItem, told } from './given.js'
+import { aCompleted, anEnd, aStart, accepted, eventsOf, startItem, endItem, textIn, told } from './given.js'
 
 const CANARY = 'CANARY-4f1d9'
 
@@ -208,9 +208,9 @@ describe('in a batch each field', () => {
       assert.equal(refused.length, expected.length)
       refused.forEach(({ data }, index) => {
         const loc = (data['loc'] as readonly string[]).join('.')
-        const said = expected[index]!.startsWith('missing ') ? `${String(data['type'])} ${loc}` : loc
+        const said = expected[index]!.startsWith('missing ') ? `${textIn(data, 'type')} ${loc}` : loc
         assert.equal(said, expected[index])
-        assert.equal(String(data['msg']).includes(CANARY), false)
+        assert.equal(textIn(data, 'msg').includes(CANARY), false)
         assert.deepEqual(JSON.parse(data['raw'] as string), batch[Number(loc.split('.')[2])])
       })
     })

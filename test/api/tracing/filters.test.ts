@@ -188,21 +188,35 @@ describe('a filter', () => {
       }
     })
 
-  it('may have values of any length, up to what a body holds', async () => {
-    const long = (count: number, length: number, letter: string) =>
-      Array.from({ length: count }, (_, i) => `${i}`.padEnd(length, letter))
+  const long = (count: number, length: number, letter: string) =>
+    Array.from({ length: count }, (_, i) => `${i}`.padEnd(length, letter))
+
+  it('may have values that need escapes, however many', async () => {
     const filters = [
-      { call_ids: long(1000, 256, 'x') },
       { call_ids: long(1000, 256, '\\') },
       { call_ids: long(1000, 256, "'") },
       { trace_ids: long(1000, 256, '\u0000') },
-      { op_names: long(1000, 8192, 'é') },
-      { thread_ids: long(70_000, 200, '\t') },
-      { wb_run_ids: long(50_000, 100, '\\') },
+      { op_names: long(500, 8192, 'é') },
+      { thread_ids: long(20_000, 100, '\t') },
+      { wb_run_ids: long(10_000, 100, '\\') },
+    ]
+    for (const filter of filters)
+      for (const path of ['/calls/query_stats', '/trace/usage'])
+        assert.equal((await service.post(path, { project_id: project, filter })).status, 200)
+  })
+
+  it('has values of 4 MiB together at most', async () => {
+    const filters = [
+      { thread_ids: ['x'.repeat(4_194_305)] },
+      { call_ids: ['x'], turn_ids: long(42_000, 100, 'x') },
     ]
     for (const filter of filters)
       for (const path of paths)
-        assert.equal((await service.post(path, { project_id: project, filter })).status, 200)
+        assert.match(reasonOf(await service.post(path, { project_id: project, filter }), 413), /4194304/)
+    const call_ids = long(42_000, 100, 'x')
+    const usage = { project_id: project, call_ids, limit: 1_000_000 }
+    assert.match(reasonOf(await service.post('/calls/usage', usage), 413), /4194304/)
+    assert.equal((await service.post('/calls/usage', { project_id: project, call_ids })).status, 200)
   })
 
   it('is strict', async () => {

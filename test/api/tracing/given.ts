@@ -90,9 +90,17 @@ export const writesNothing = async (service: TestService, task: () => Promise<un
 }
 
 /** A call as a client reads it, null for none. */
-export const callOf = async (service: TestService, project_id: string, id: string): Promise<any> => {
-  const read = accepted(await service.post('/call/read', { project_id, id }))
-  return read['call']
+export const callOf = async (service: TestService, project_id: string, id: string) => {
+  const answer = await service.post('/call/read', { project_id, id })
+  assert.equal(answer.status, 200, answer.text)
+  return JSON.parse(answer.text).call
+}
+
+/** A member of an answer that is a text. */
+export const textIn = (body: JsonObject, member: string): string => {
+  const text = body[member]
+  assert.ok(typeof text === 'string', member)
+  return text
 }
 
 /** Ids of the calls that a query answers, in its order. */

@@ -11,6 +11,7 @@ import {
   idsOf,
   reasonOf,
   startItem,
+  textIn,
   writesNothing,
 } from './given.js'
 
@@ -35,9 +36,9 @@ describe('a start without an id', () => {
     it(`is given one, also its trace: ${JSON.stringify(id)}`, async () => {
       const project = someProject()
       const answer = accepted(await start(withoutId(project, { id, trace_id: id, parent_id: id })))
-      assert.match(String(answer['id']), /^[0-9a-f-]{36}$/)
+      assert.match(textIn(answer, 'id'), /^[0-9a-f-]{36}$/)
       assert.equal(answer['trace_id'], answer['id'])
-      const call = await callOf(service, project, String(answer['id']))
+      const call = await callOf(service, project, textIn(answer, 'id'))
       assert.deepEqual([call.trace_id, call.parent_id], [answer['id'], null])
     })
 

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { createApp } from '../../../src/api/app.js'
+import { Failure } from '../../../src/api/failure.js'
+import { begun } from '../../../src/api/http/begun.js'
+import { route, type Answer } from '../../../src/api/route.js'
+import {
+  ClickHouseUnavailable,
+  ReadTooExpensive,
+  TooManyReads,
+} from '../../../src/domain/ports/clickhouse.js'
+import {
+  AppendOutcomeUnknown,
+  EventTooLarge,
+  StoreUnavailable,
+} from '../../../src/domain/ports/event-store-errors.js'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+
+const CANARY = 'CANARY-5ec4e7'
+
+/** An application whose only endpoint does as it is told. */
+const serving = async (handle: () => Promise<Answer>) => {
+  const logged: JsonObject[] = []
+  const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
+  const answer = { schema: {} }
+  const only = route({ method: 'get', path: '/it', summary: '', access: 'open', answer, handle })
+  const app = createApp({ authenticate: () => undefined }, [only], { info: note, warn: note, error: note })
+  const respond = app.callback()
+  const server = createServer((request, response) => void respond(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    logged,
+    get: () => fetch(`http://127.0.0.1:${port}/it`),
+    close: () => server.close(),
+  }
+}
+
+describe('what goes wrong behind an endpoint', () => {
+  const failures: readonly (readonly [Error, number, string | null])[] = [
+    [new StoreUnavailable(CANARY), 503, '1'],
+    [new AppendOutcomeUnknown(CANARY), 503, '1'],
+    [new EventTooLarge(CANARY), 413, null],
+    [new ClickHouseUnavailable(CANARY), 503, '1'],
+    [new TooManyReads(CANARY), 503, '1'],
+    [new ReadTooExpensive('time'), 504, null],
+    [new ReadTooExpensive('memory'), 502, null],
+    [new Failure('conflict', 'Something else is there.'), 409, null],
+    [new TypeError(CANARY), 500, null],
+    [Object.assign(new Error(CANARY), { status: 418, expose: true }), 500, null],
+  ]
+  for (const [error, status, retryAfter] of failures)
+    it(`is a ${status} with a reason that quotes nothing: ${error.name}`, async () => {
+      const service = await serving(() => Promise.reject(error))
+      const answer = await service.get()
+      const text = await answer.text()
+      service.close()
+      assert.deepEqual([answer.status, answer.headers.get('retry-after')], [status, retryAfter])
+      assert.deepEqual(Object.keys(JSON.parse(text) as object), ['reason'])
+      assert.ok(!text.includes(CANARY) && !JSON.stringify(service.logged).includes(CANARY))
+      assert.equal(service.logged.length, status === 500 ? 1 : 0)
+    })
+
+  it('is a 500 that is logged also when what is thrown is no error', async () => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a library throws is not always an error
+    const service = await serving(() => Promise.reject(CANARY))
+    const answer = await service.get()
+    service.close()
+    assert.equal(answer.status, 500)
+    assert.deepEqual(
+      service.logged.map(({ event, name }) => [event, name]),
+      [['request.failed', 'string']],
+    )
+    assert.ok(!JSON.stringify(service.logged).includes(CANARY))
+  })
+})
+
+describe('a stream that fails', () => {
+  async function* failing(after: number): AsyncGenerator<string> {
+    for (let i = 0; i < after; i += 1) yield `line ${i}\n`
+    await Promise.resolve()
+    throw new ReadTooExpensive('time')
+  }
+
+  it('before its first piece is answered with the status of what went wrong', async () => {
+    const service = await serving(async () => ({
+      body: Readable.from(await begun(failing(0))),
+      type: 'text/plain',
+    }))
+    const answer = await service.get()
+    service.close()
+    assert.equal(answer.status, 504)
+    assert.match(await answer.text(), /took too long/)
+  })
+
+  it('later cuts the connection, so that nobody takes what came for the whole, and is logged', async () => {
+    const service = await serving(async () => ({
+      body: Readable.from(await begun(failing(3))),
+      type: 'text/plain',
+    }))
+    const answer = await service.get()
+    assert.equal(answer.status, 200)
+    await assert.rejects(answer.text())
+    service.close()
+    assert.deepEqual(
+      service.logged.map(({ event, name, path }) => [event, name, path]),
+      [['answer.cut_off', 'ReadTooExpensive', '/it']],
+    )
+  })
+
+  it('that is not read to its end is stopped, and not logged', async () => {
+    const watched = { stopped: false }
+    async function* endless(): AsyncGenerator<string> {
+      try {
+        while (process.uptime() > 0) {
+          yield 'x'.repeat(100_000)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      } finally {
+        watched.stopped = true
+      }
+    }
+    const service = await serving(async () => ({
+      body: Readable.from(await begun(endless())),
+      type: 'text/plain',
+    }))
+    const answer = await service.get()
+    await answer.body?.cancel()
+    while (!watched.stopped) await new Promise((resolve) => setTimeout(resolve, 5))
+    service.close()
+    assert.deepEqual(service.logged, [])
+  })
+
+  it('of nothing is empty', async () => {
+    const items: string[] = []
+    for await (const item of await begun(Readable.from([]))) items.push(String(item))
+    assert.deepEqual(items, [])
+  })
+})

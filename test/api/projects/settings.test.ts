@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import type { TestService } from '../../support/service.js'
+import { sharedService, someProject } from '../shared-service.js'
+import { accepted, eventsOf, told, writesNothing } from '../tracing/given.js'
+
+describe('how a project’s calls report usage', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+  const put = (project: string, body: unknown) => service.send('PUT', `/api/projects/${project}`, body)
+
+  it('can be chosen, and choosing the same again writes nothing', async () => {
+    const project = someProject()
+    await writesNothing(service, () => put('default/untouched', { usage_reporting: 'auto' }))
+    for (const usage_reporting of ['own', 'rolled_up', 'auto']) {
+      assert.deepEqual(accepted(await put(project, { usage_reporting })), { usage_reporting })
+      await writesNothing(service, async () => accepted(await put(project, { usage_reporting })))
+    }
+    assert.equal((await eventsOf(service, `project-${project}`)).length, 3)
+  })
+
+  it('is one of three words', async () => {
+    const project = someProject()
+    assert.deepEqual(told(await put(project, {})), ['missing usage_reporting'])
+    for (const usage_reporting of ['', 'AUTO', 'other', null, 7, true, [], {}, 'constructor'])
+      assert.deepEqual(told(await put(project, { usage_reporting })), ['literal_error usage_reporting'])
+    assert.deepEqual(told(await put(project, { usage_reporting: 'own', project_id: 'a/b' })), [
+      'extra_forbidden project_id',
+    ])
+  })
+
+  it('is that of a project that can be one', async () => {
+    for (const odd of ['a%20b/p', 'a%2Fb/p', '%00/p', `${'e'.repeat(129)}/p`]) {
+      const answer = await put(odd, { usage_reporting: 'own' })
+      assert.equal(answer.status, 422)
+      assert.match(answer.text, /"loc":\["path","project"\]/)
+    }
+  })
+})

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { TestService } from '../../support/service.js'
+import { sharedService, someProject } from '../shared-service.js'
+import { accepted, aStart, callOf, idsOf, startItem } from './given.js'
+
+const HOSTILE = [
+  ...["'", "''", "\\'", '\\', '\\\\', '"', '`', '%', '_', '*', ':*', '?', '.*', '[', ']', "','", "']", "[']"],
+  ...[
+    '{project:String}',
+    '{call_ids:Array(String)}',
+    '$1',
+    ';',
+    '--',
+    '/*',
+    '#',
+    '\\N',
+    'NULL',
+    'null',
+    'nan',
+    ' ',
+  ],
+  ...[
+    "' OR '1'='1",
+    "'; DROP TABLE calls; --",
+    '\\x00',
+    '\\0',
+    '\\u0000',
+    '\\t',
+    '👍',
+    'é',
+    'e\u0301',
+    '\ufeff',
+    '\ufffd',
+  ],
+]
+
+/** What only names of ops and payloads may hold. */
+const CONTROLS = ['\u0000', 'a\u0000b', '\n', '\r\n', '\t', '\b', '\u001f', '\u007f', '\u2028']
+
+const hostile = (units: readonly string[]) =>
+  fc.oneof(
+    fc.array(fc.constantFrom(...units), { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
+    fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => text.isWellFormed()),
+  )
+
+const idText = hostile(HOSTILE).filter((text) => !/\p{Cc}/u.test(text) && Buffer.byteLength(text) <= 256)
+const opText = hostile([...HOSTILE, ...CONTROLS])
+
+describe('a value of a client', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+
+  it('finds what has this very value, whatever stands in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(idText, { minLength: 2, maxLength: 6 }), async (values) => {
+        const project = someProject()
+        const batch = values.map((value) =>
+          startItem(
+            aStart(project, {
+              id: value,
+              trace_id: value,
+              parent_id: value,
+              thread_id: value,
+              turn_id: value,
+              wb_run_id: value,
+            }),
+          ),
+        )
+        accepted(await service.post('/call/upsert_batch', { batch }))
+        for (const value of values) {
+          assert.equal((await callOf(service, project, value)).id, value)
+          for (const key of ['call_ids', 'trace_ids', 'parent_ids', 'thread_ids', 'turn_ids'])
+            assert.deepEqual(
+              await idsOf(service, { project_id: project, filter: { [key]: [value] } }),
+              [value],
+              key,
+            )
+          const usage = await service.post('/calls/usage', { project_id: project, call_ids: [value] })
+          assert.deepEqual(accepted(usage), { call_usage: { [value]: {} }, unfinished_call_ids: [value] })
+        }
+        const all = await idsOf(service, { project_id: project, filter: { call_ids: values } })
+        assert.deepEqual(all.toSorted(), values.toSorted())
+      }),
+      { numRuns: 5 },
+    )
+  })
+
+  it('finds the ops of this very name', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(opText, { minLength: 2, maxLength: 6 }), async (names) => {
+        const project = someProject()
+        const batch = names.map((op_name, i) => startItem(aStart(project, { id: `c${i}`, op_name })))
+        accepted(await service.post('/call/upsert_batch', { batch }))
+        for (const [i, name] of names.entries()) {
+          const expected = names.flatMap((other, j) =>
+            other === name || (name.endsWith(':*') && other.startsWith(name.slice(0, -1))) ? [`c${j}`] : [],
+          )
+          assert.ok(expected.includes(`c${i}`))
+          const found = await idsOf(service, { project_id: project, filter: { op_names: [name] } })
+          assert.deepEqual(found.toSorted(), expected.toSorted())
+        }
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  it('among others that hold NUL does not end the list', async () => {
+    const project = someProject()
+    accepted(await service.post('/call/start', { start: aStart(project, { id: 'c', op_name: 'a\u0000b' }) }))
+    for (const filter of [
+      { call_ids: ['x\u0000y', 'c'] },
+      { call_ids: ['\u0000', 'c', '\u0000'] },
+      { op_names: ['x\u0000', 'a\u0000b'] },
+      { op_names: ['a\u0000b'], call_ids: ['c'] },
+    ])
+      assert.deepEqual(await idsOf(service, { project_id: project, filter }), ['c'])
+    for (const filter of [
+      { op_names: ['a'] },
+      { op_names: ['a\u0000'] },
+      { call_ids: ['c\u0000'] },
+      { call_ids: ['c\u0000d'] },
+    ])
+      assert.deepEqual(await idsOf(service, { project_id: project, filter }), [])
+  })
+
+  it('that is a reference finds where it stands', async () => {
+    const project = someProject()
+    const refs = HOSTILE.map((text, i) => `weave:///e/p/object/${text}:v${i}`)
+    const batch = refs.map((ref, i) => startItem(aStart(project, { id: `c${i}`, inputs: { a: [ref] } })))
+    accepted(await service.post('/call/upsert_batch', { batch }))
+    for (const [i, ref] of refs.entries())
+      assert.deepEqual(
+        await idsOf(service, { project_id: project, filter: { input_refs: [ref] } }),
+        [`c${i}`],
+        ref,
+      )
+  })
+})

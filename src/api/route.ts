@@ -37,6 +37,8 @@ export interface Route<Body = unknown> {
   readonly access?: 'open'
   /** The JSON body; absent where the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
+  /** The parts of the multipart form that the route reads from the stream. */
+  readonly form?: JsonSchema
   /**
    * The handler gets the JSON undecoded, as `JsonBody`, and decodes `body` element by element, so that one odd element
    * does not refuse its neighbours.

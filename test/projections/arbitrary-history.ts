@@ -12,7 +12,7 @@ import { arbitraryOf } from '../support/arbitrary-of-codec.js'
 /** What a log can hold about one project's calls: events that deciders decided, in the order in which they did. */
 export type History = readonly Pick<ProjectedEvent, 'type' | 'data'>[]
 
-const IDS = ['plain', "it's", '"quoted"', 'a\\b', '\\N', '漢字', '😀', 'a/b', 'NULL']
+const IDS = ["it's", '"a\\b', '漢字😀', 'a/b', '\\N']
 const TRACES = ['trace', 'tr\u2028ace']
 
 type Step =
@@ -73,7 +73,10 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('rename' as const),
       call,
-      name: fc.option(wellFormedText.filter((text) => text !== ''), { freq: 1 }),
+      name: fc.option(
+        wellFormedText.filter((text) => text !== ''),
+        { freq: 2 },
+      ),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), call }) },

@@ -47,6 +47,11 @@ export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[
       method: 'post',
       path,
       summary: 'Store a file: a multipart form with the parts project_id and file.',
+      form: {
+        type: 'object',
+        properties: { project_id: projectId.schema, file: { type: 'string', format: 'binary' } },
+        required: ['project_id', 'file'],
+      },
       answer: open('FileCreateResponse', { required: { digest: string } }),
       handle: create,
     }),

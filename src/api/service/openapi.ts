@@ -66,7 +66,7 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
   }
 }
 
-const operation = ({ path, summary, access, body, answer }: AnyRoute): JsonObject => ({
+const operation = ({ path, summary, access, body, form, answer }: AnyRoute): JsonObject => ({
   summary,
   ...(access === 'open' ? { security: [] } : {}),
   parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
@@ -75,9 +75,8 @@ const operation = ({ path, summary, access, body, answer }: AnyRoute): JsonObjec
     required: true,
     schema: { type: 'string' },
   })),
-  ...(body === undefined
-    ? {}
-    : { requestBody: { required: true, content: { 'application/json': { schema: body.schema } } } }),
+  ...(body === undefined ? {} : requestBody('application/json', body.schema)),
+  ...(form === undefined ? {} : requestBody('multipart/form-data', form)),
   responses: {
     200: {
       description: 'Success.',
@@ -85,6 +84,10 @@ const operation = ({ path, summary, access, body, answer }: AnyRoute): JsonObjec
     },
     ...(access === 'open' ? {} : ERRORS),
   },
+})
+
+const requestBody = (type: string, schema: JsonObject): JsonObject => ({
+  requestBody: { required: true, content: { [type]: { schema } } },
 })
 
 /** `/openapi.json`, describing the given routes and itself. */

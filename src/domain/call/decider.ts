@@ -126,11 +126,7 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
   return { events: [{ type: 'CallEnded', data: { ...end, usage, start } }] } satisfies Decision<CallEvent>
 }
 
-const conflict = (
-  part: 'start' | 'end',
-  reported: boolean,
-  report: CallEvent,
-): Decision<CallEvent> => {
+const conflict = (part: 'start' | 'end', reported: boolean, report: CallEvent): Decision<CallEvent> => {
   const refused: Refusal = {
     kind: 'conflict',
     reason: `A different ${part} of this call is already recorded, and the first one stands. Use another call id.`,

@@ -11,7 +11,7 @@ export interface Endpoint {
 }
 
 interface Operation {
-  readonly requestBody?: unknown
+  readonly requestBody?: { readonly content: Readonly<Record<string, unknown>> }
   readonly security?: readonly unknown[]
 }
 
@@ -35,7 +35,7 @@ export const endpointsOf = async (
       method: method.toUpperCase(),
       path: filled(template),
       template,
-      takesJson: requestBody !== undefined,
+      takesJson: requestBody !== undefined && 'application/json' in requestBody.content,
       isOpen: security?.length === 0,
     })),
   )

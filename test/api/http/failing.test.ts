@@ -63,6 +63,16 @@ describe('what goes wrong behind an endpoint', () => {
       assert.equal(service.logged.length, status === 500 ? 1 : 0)
     })
 
+  it('is logged without its message, also where that looks like a place in the code', async () => {
+    const service = await serving(() =>
+      Promise.reject(new Error(`one\n    at ${CANARY} (file:///x.ts:1:1)\n`)),
+    )
+    await service.get()
+    service.close()
+    const [{ at }] = service.logged as [{ at: readonly string[] }]
+    assert.ok(at.length > 0 && !JSON.stringify(service.logged).includes(CANARY))
+  })
+
   it('is a 500 that is logged also when what is thrown is no error', async () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a library throws is not always an error
     const service = await serving(() => Promise.reject(CANARY))

@@ -196,9 +196,9 @@ describe('a filter', () => {
       { call_ids: long(1000, 256, '\\') },
       { call_ids: long(1000, 256, "'") },
       { trace_ids: long(1000, 256, '\u0000') },
-      { op_names: long(500, 8192, 'é') },
-      { thread_ids: long(20_000, 100, '\t') },
-      { wb_run_ids: long(10_000, 100, '\\') },
+      { op_names: long(100, 8192, 'é') },
+      { thread_ids: long(5000, 100, '\t') },
+      { wb_run_ids: long(5000, 100, '\\') },
     ]
     for (const filter of filters)
       for (const path of ['/calls/query_stats', '/trace/usage'])

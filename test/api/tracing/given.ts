@@ -39,7 +39,7 @@ export interface Detail {
 }
 
 /** The problems of a 422, whose shape is checked (spec 2.7). */
-export const detailOf = (answer: Answered): readonly Detail[] => {
+const detailOf = (answer: Answered): readonly Detail[] => {
   assert.equal(answer.status, 422, answer.text.slice(0, 200))
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
   const body = answer.json<{ detail: readonly Detail[] }>()

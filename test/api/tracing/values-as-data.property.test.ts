@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, aStart, callOf, idsOf, startItem } from './given.js'
+import { accepted, anEnd, aStart, callOf, idsOf, startItem } from './given.js'
 
 const HOSTILE = [
   ...["'", "''", "\\'", '\\', '\\\\', '"', '`', '%', '_', '*', ':*', '?', '.*', '[', ']', "','", "']", "[']"],
@@ -82,7 +82,7 @@ describe('a value of a client', () => {
         const all = await idsOf(service, { project_id: project, filter: { call_ids: values } })
         assert.deepEqual(all.toSorted(), values.toSorted())
       }),
-      { numRuns: 5 },
+      { numRuns: 3 },
     )
   })
 
@@ -101,7 +101,7 @@ describe('a value of a client', () => {
           assert.deepEqual(found.toSorted(), expected.toSorted())
         }
       }),
-      { numRuns: 8 },
+      { numRuns: 5 },
     )
   })
 
@@ -122,6 +122,21 @@ describe('a value of a client', () => {
       { call_ids: ['c\u0000d'] },
     ])
       assert.deepEqual(await idsOf(service, { project_id: project, filter }), [])
+  })
+
+  it('that names a model is that name in the usage', async () => {
+    const models = [...HOSTILE, ...CONTROLS, '', '__proto__', 'constructor', 'x'.repeat(10_000), '\ud83d']
+    const project = someProject()
+    const usage = Object.fromEntries(models.map((model, i) => [model, { requests: i + 1 }]))
+    const call = {
+      ...aStart(project, { id: 'c', trace_id: 't' }),
+      ...anEnd(project, 'c', { summary: { usage } }),
+    }
+    accepted(await service.post(`/v2/${project}/calls/complete`, { batch: [call] }))
+    const answer = accepted(await service.post('/trace/usage', { project_id: project }))
+    const { c } = answer['call_usage'] as unknown as { c: Readonly<Record<string, { requests: number }>> }
+    const answered = Object.entries(c).map(([model, { requests }]) => [model, requests] as const)
+    assert.deepEqual(new Map(answered), new Map(models.map((model, i) => [model.toWellFormed(), i + 1])))
   })
 
   it('that is a reference finds where it stands', async () => {

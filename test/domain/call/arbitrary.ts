@@ -13,7 +13,7 @@ import { reportedUsageOf } from '../../../src/domain/call/usage.js'
 import { parseInstant } from '../../../src/domain/codec/instant.js'
 import type { Refusal } from '../../../src/domain/decider.js'
 
-export const PROJECT = 'team/project'
+const PROJECT = 'team/project'
 
 export const arbitraryCallId = (): string => `call-${randomUUID()}`
 

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+import { isJsonObject } from '../../../src/domain/json/json.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
+
+interface Operation {
+  readonly summary: string
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonObject }>> }
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: JsonObject }>>
+}
+
+interface Description {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: JsonObject }
+}
+
+describe('the description of the API', () => {
+  let service: TestService
+  let description: Description
+  before(async () => {
+    service = await sharedService()
+    description = (await service.send('GET', '/openapi.json', undefined, { key: null })).json<Description>()
+  })
+
+  const operations = () =>
+    Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    )
+
+  const bodyOf = (path: string) =>
+    JSON.parse(
+      JSON.stringify(description.paths[path]?.['post']?.requestBody?.content['application/json']?.schema),
+    )
+
+  it('is OpenAPI 3.1.0, version 0.1.0', () =>
+    assert.deepEqual([description.openapi, description.info.version], ['3.1.0', '0.1.0']))
+
+  it('names every parameter of every path, says what each endpoint does and what it answers', () => {
+    for (const { path, operation } of operations()) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      assert.deepEqual(
+        operation.parameters.map(({ name }) => name),
+        inPath,
+      )
+      assert.ok(operation.parameters.every((one) => one.in === 'path' && one.required))
+      assert.ok(!path.includes(':') && operation.summary.endsWith('.'))
+      for (const [status, { description: said, content }] of Object.entries(operation.responses))
+        assert.ok(/^[2-5]\d\d$/.test(status) && said !== '' && Object.keys(content).length === 1)
+    }
+  })
+
+  it('refers to nothing that it does not have', () => {
+    const refs = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref!)
+    assert.ok(refs.length > 0)
+    for (const ref of new Set(refs)) {
+      const found = ref
+        .slice(2)
+        .split('/')
+        .reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : undefined), description)
+      assert.notEqual(found, undefined, ref)
+    }
+  })
+
+  it('describes a started call as the specification does', () => {
+    const { properties, required, additionalProperties } = bodyOf('/call/start')
+    assert.deepEqual([Object.keys(properties), required, additionalProperties], [['start'], ['start'], false])
+    const start = properties.start
+    assert.deepEqual(start.required.toSorted(), [
+      'attributes',
+      'inputs',
+      'op_name',
+      'project_id',
+      'started_at',
+    ])
+    assert.deepEqual(Object.keys(start.properties).toSorted(), [
+      ...['attributes', 'display_name', 'id', 'inputs', 'op_name', 'otel_dump', 'parent_id', 'project_id'],
+      ...['started_at', 'thread_id', 'trace_id', 'turn_id', 'wb_run_id', 'wb_run_step', 'wb_user_id'],
+    ])
+    assert.deepEqual(start.properties.started_at, { type: 'string', format: 'date-time' })
+  })
+
+  it('describes the question for usage as the specification does', () => {
+    const { properties, required } = bodyOf('/trace/usage')
+    assert.deepEqual(Object.keys(properties), ['project_id', 'filter', 'query', 'include_costs', 'limit'])
+    assert.deepEqual(required, ['project_id'])
+  })
+
+  it('describes forms as such', () => {
+    for (const path of ['/file/create', '/files/create']) {
+      const content = description.paths[path]?.['post']?.requestBody?.content ?? {}
+      assert.deepEqual(Object.keys(content), ['multipart/form-data'])
+    }
+  })
+
+  it('describes validation errors as the specification does', () =>
+    assert.deepEqual((description.components.schemas['ValidationError'] as JsonObject)['required'], [
+      'loc',
+      'msg',
+      'type',
+    ]))
+})

@@ -17,6 +17,7 @@ export interface Answered {
   readonly headers: Headers
   readonly text: string
   /** The body as JSON; throws where it is none. */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
   readonly json: <T = JsonObject>() => T
 }
 
@@ -73,7 +74,9 @@ export const startTestService = async (environment: Record<string, string> = {})
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T }
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as declared
+    const json = <T>() => JSON.parse(text) as T
+    return { status: response.status, headers: response.headers, text, json }
   }
 
   return {

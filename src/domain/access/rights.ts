@@ -4,7 +4,7 @@ import { isAdministrator, rolesIn } from './look-ups.js'
 import type { Role } from './roles.js'
 
 /** The same answer for a team of others and for none at all. */
-export const noSuchTeam: Refusal = {
+const noSuchTeam: Refusal = {
   kind: 'not-found',
   reason: 'Team not found, or the API key has no access to it.',
 }

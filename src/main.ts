@@ -23,7 +23,7 @@ const main = async (): Promise<void> => {
 /** What an operator can mend is said in a sentence; anything else with its stack. */
 const explanation = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  const mendable = ['ConfigurationError', 'UnusableBootstrapKey', 'StoreUnavailable', 'StoreInUse']
+  const mendable = ['ConfigurationError', 'UnusableBootstrapKey', 'StoreUnavailable', 'ClickHouseUnavailable']
   return mendable.includes(error.name) ? error.message : (error.stack ?? error.message)
 }
 

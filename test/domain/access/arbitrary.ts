@@ -5,9 +5,6 @@ import { accessDecider } from '../../../src/domain/access/decider.js'
 import type { AccessEvent } from '../../../src/domain/access/events.js'
 import { parseInstant } from '../../../src/domain/codec/instant.js'
 
-const arbitraryUser = (): string => `user-${randomUUID()}`
-const arbitraryTeam = (): string => `team-${randomUUID()}`
-
 export const sha256 = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')
 

@@ -74,12 +74,9 @@ const reportingAt = (chosen: readonly Chosen[], { position }: SqlParameters): re
 const ofTraces = (facts: readonly UsageFact[], { traces }: SqlParameters): readonly UsageFact[] =>
   facts.filter(({ trace_id }) => (traces as readonly string[]).includes(trace_id))
 
-const versionOf = (facts: readonly UsageFact[], { trace, position }: SqlParameters): unknown => {
+const versionOf = (facts: readonly UsageFact[], { trace }: SqlParameters): unknown => {
   const found = facts.filter(({ trace_id }) => trace_id === trace)
-  const reachedPositions = found
-    .flatMap((fact) => [fact.started_position, fact.ended_position, fact.deleted_position])
-    .filter((at) => BigInt(at) <= (position as bigint))
-  return { rows: found.length, version: String(Math.max(0, ...reachedPositions.map(Number))) }
+  return { rows: found.length, version: String(Math.max(0, ...found.map((fact) => Number(fact.position)))) }
 }
 
 const sizes = (facts: readonly UsageFact[], parameters: SqlParameters): readonly unknown[] => {

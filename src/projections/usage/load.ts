@@ -47,11 +47,14 @@ export class TraceTooLarge extends Error {
   }
 }
 
-/** What is known of a trace before it is loaded: with the same version it is the same trace. */
+/** What is known of a trace before it is loaded. */
 export interface TraceVersion {
   readonly rows: number
-  /** The last position at which something of it happened. */
-  readonly version: string
+  /**
+   * The last position at which something of it happened: with the same version it is the same trace. Undefined where
+   * some of it happened after the position asked for.
+   */
+  readonly version: string | undefined
 }
 
 export const traceVersion = async (
@@ -60,16 +63,13 @@ export const traceVersion = async (
   traceId: string,
   position: Position,
 ): Promise<TraceVersion> => {
-  const [row] = await reader.query<TraceVersion>(
-    `SELECT count() AS rows, toString(max(greatest(
-        if(started_position <= {position:UInt64}, started_position, 0),
-        if(ended_position <= {position:UInt64}, ended_position, 0),
-        if(deleted_position <= {position:UInt64}, deleted_position, 0)))) AS version
-    FROM usage_facts
+  const [row] = await reader.query<{ rows: number; version: string }>(
+    `SELECT count() AS rows, toString(max(position)) AS version FROM usage_facts
     WHERE project_id = {project:String} AND trace_id = {trace:String}`,
-    { project: projectId, trace: traceId, position },
+    { project: projectId, trace: traceId },
   )
-  return row ?? { rows: 0, version: '0' }
+  if (row === undefined) return { rows: 0, version: undefined }
+  return { rows: row.rows, version: BigInt(row.version) <= position ? row.version : undefined }
 }
 
 /** Loads traces as they stood at a position; a single one may have at most so many calls. */

@@ -123,14 +123,15 @@ const rolledUpTraces = async (
     usageReportingAt(reader, projectId, position),
   ])
   const name = `${projectId}/${traceId}`
-  const known = cache.get(name, `${version} ${reporting}`)
+  const kept = version === undefined ? undefined : `${version} ${reporting}`
+  const known = kept === undefined ? undefined : cache.get(name, kept)
   if (known !== undefined) return known
   const columns = await loadTraces(reader, projectId, traceIds, position, {
     maxTraceCalls,
     expectedRows: rows,
   })
   const rolledUp = rollUp(columns, reporting)
-  cache.put(name, `${version} ${reporting}`, rolledUp)
+  if (kept !== undefined) cache.put(name, kept, rolledUp)
   return rolledUp
 }
 

@@ -48,7 +48,8 @@ const send = (body: string): Promise<string> =>
     sending.end(body)
   })
 
-const until = performance.now() + Number(SECONDS) * 1000
+const begin = performance.now()
+const until = begin + Number(SECONDS) * 1000
 let acknowledged = 0
 let position = '0'
 await Promise.all(
@@ -59,5 +60,5 @@ await Promise.all(
     }
   }),
 )
-console.log(JSON.stringify({ acknowledged, position }))
+console.log(JSON.stringify({ acknowledged, position, seconds: (performance.now() - begin) / 1000 }))
 process.exit(0)

@@ -74,7 +74,7 @@ export const startTestService = async (environment: Record<string, string> = {})
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as declared
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
     const json = <T>() => JSON.parse(text) as T
     return { status: response.status, headers: response.headers, text, json }
   }

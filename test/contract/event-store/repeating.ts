@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { ConcurrencyConflict } from '../../../src/domain/ports/event-store-errors.js'
 import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { idsIn, idsOf } from './collect.js'
+import { skip } from './skipping.js'
 import type { Opened } from './store-under-test.js'
 
 export const repeating = (opened: Opened): void => {
@@ -96,7 +97,7 @@ export const repeating = (opened: Opened): void => {
 
     it('stores the events once when the answer to the first was lost', async function () {
       const { store, loseNextAnswer } = opened()
-      if (loseNextAnswer === undefined) return this.skip()
+      if (loseNextAnswer === undefined) return skip(this, 'its answers cannot be lost')
       const stream = arbitraryStream()
       const events = arbitraryEvents(2)
       loseNextAnswer()

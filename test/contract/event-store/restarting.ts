@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { ConcurrencyConflict } from '../../../src/domain/ports/event-store-errors.js'
 import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { collect, idsIn } from './collect.js'
+import { skip } from './skipping.js'
 import type { Opened } from './store-under-test.js'
 
 export const restarting = (opened: Opened): void => {
   describe('after a restart', () => {
     it('every event is there as it was', async function () {
       const { store, restart } = opened()
-      if (restart === undefined) return this.skip()
+      if (restart === undefined) return skip(this, 'it does not outlive its process')
       const after = await store.head()
       await Promise.all([givenStreamOf(store, 3), givenStreamOf(store, 2)])
       const before = await collect(store.readAll({ after }))
@@ -22,7 +23,7 @@ export const restarting = (opened: Opened): void => {
 
     it('streams and positions go on where they were', async function () {
       const { store, restart } = opened()
-      if (restart === undefined) return this.skip()
+      if (restart === undefined) return skip(this, 'it does not outlive its process')
       const { stream } = await givenStreamOf(store, 2)
       const head = await store.head()
 
@@ -37,7 +38,7 @@ export const restarting = (opened: Opened): void => {
     for (const expected of ['none', 1n] as const) {
       it(`the repeat of an append that expected ${expected} writes nothing`, async function () {
         const { store, restart } = opened()
-        if (restart === undefined) return this.skip()
+        if (restart === undefined) return skip(this, 'it does not outlive its process')
         const { stream } = await givenStreamOf(store, expected === 'none' ? 0 : 2)
         const events = arbitraryEvents(2)
         const first = await store.append(stream, expected, events)
@@ -54,7 +55,7 @@ export const restarting = (opened: Opened): void => {
 
     it('a subscription, taken up after its last event if it ended, has lost and repeated nothing', async function () {
       const { store, restart } = opened()
-      if (restart === undefined) return this.skip()
+      if (restart === undefined) return skip(this, 'it does not outlive its process')
       let current = store
       let after = await store.head()
       const start = after
@@ -79,7 +80,7 @@ export const restarting = (opened: Opened): void => {
 
   it('appends to a stream of an unknown past find its true revision', async function () {
     const { store, restart } = opened()
-    if (restart === undefined) return this.skip()
+    if (restart === undefined) return skip(this, 'it does not outlive its process')
     const { stream } = await givenStreamOf(store, 3)
     const missing = arbitraryStream()
 

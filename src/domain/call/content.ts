@@ -6,9 +6,8 @@ import { open } from '../codec/struct.js'
 import { textUpToBytes, textUpToCharacters } from '../codec/text.js'
 import { id, projectId } from '../ids.js'
 import { canonicalJson } from '../json/canonical.js'
-import { samePayload, spilledFields } from './payload.js'
-
-const noneSpilled = withDefault(spilledFields, {})
+import { spilledFields } from '../spill/fields.js'
+import { samePayload } from './payload.js'
 
 export const opName = textUpToBytes(8192)
 export const displayName = textUpToCharacters(1024)
@@ -26,7 +25,7 @@ export const startFields = {
     otel_dump: nullable(jsonObject),
     wb_run_id: nullableText(id),
     wb_run_step: nullable(int64),
-    spilled: noneSpilled,
+    spilled: spilledFields,
   },
 }
 
@@ -38,7 +37,7 @@ export const endFields = {
     summary: nullable(jsonObject),
     exception: nullableText(string),
     wb_run_step_end: nullable(int64),
-    spilled: noneSpilled,
+    spilled: spilledFields,
   },
 }
 

@@ -1,4 +1,4 @@
-import { spilledField } from '../../domain/call/payload.js'
+import { spilledField } from '../../domain/spill/fields.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
 import type { BlobStore } from '../../domain/ports/blobs.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'

@@ -3,16 +3,12 @@ import { createHash } from 'node:crypto'
 import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blob-store.js'
 import type { CallEnd, CallStart } from '../../../src/domain/call/content.js'
 import { sameEnd, sameStart } from '../../../src/domain/call/content.js'
-import {
-  END_PAYLOAD,
-  START_PAYLOAD,
-  type SpilledField,
-  type SpilledFields,
-} from '../../../src/domain/call/payload.js'
-import { spill } from '../../../src/domain/call/spill.js'
+import { END_PAYLOAD, START_PAYLOAD } from '../../../src/domain/call/payload.js'
 import type { Json } from '../../../src/domain/json/json.js'
 import { EventTooLarge } from '../../../src/domain/ports/event-store-errors.js'
-import { endCall, startCall } from './arbitrary.js'
+import type { SpilledField, SpilledFields } from '../../../src/domain/spill/fields.js'
+import { spill } from '../../../src/domain/spill/spill.js'
+import { endCall, startCall } from '../call/arbitrary.js'
 
 const KIB = 1024
 

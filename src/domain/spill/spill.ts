@@ -4,7 +4,7 @@ import { jsonBytesAtMost } from '../json/measure.js'
 import type { Json } from '../json/json.js'
 import { EventTooLarge } from '../ports/event-store-errors.js'
 import type { Ports } from '../ports/ports.js'
-import type { PayloadField, SpilledField } from './payload.js'
+import type { SpilledField } from './fields.js'
 
 /** A field over this many bytes of JSON goes to the blob store. */
 const MAX_FIELD_BYTES = 256 * 1024
@@ -30,7 +30,7 @@ export const spill =
   (ports: SpillPorts) =>
   <C extends object>(
     content: C,
-    fields: readonly (PayloadField & keyof C)[],
+    fields: readonly (string & keyof C)[],
     rest: Json = null,
   ): C | Promise<C> => {
     const most = jsonBytesAtMost(content as Json, MAX_FIELD_BYTES)
@@ -41,17 +41,13 @@ export const spill =
 
 const spillLarge =
   ({ blobs, sha256 }: SpillPorts) =>
-  async <C extends object>(
-    content: C,
-    fields: readonly (PayloadField & keyof C)[],
-    rest: Json,
-  ): Promise<C> => {
+  async <C extends object>(content: C, fields: readonly (string & keyof C)[], rest: Json): Promise<C> => {
     const texts = new Map(fields.map((field) => [field, JSON.stringify(content[field])]))
     const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
     const total = utf8Bytes(JSON.stringify(content)) + utf8Bytes(JSON.stringify(rest))
     const leaving = toSpill(sizes, total)
     const spilled: Record<string, SpilledField> = {}
-    const emptied: Partial<Record<PayloadField, string | null>> = {}
+    const emptied: Record<string, string | null> = {}
     for (const field of leaving) {
       const text = texts.get(field)!
       const digest = await blobs.put(new TextEncoder().encode(text))

@@ -1,4 +1,5 @@
 import type * as t from 'io-ts'
+import type { Codec } from '../codec/codec.js'
 import { recordOf, withDefault } from '../codec/containers.js'
 import { number, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
@@ -16,6 +17,8 @@ export const spilledField = open('SpilledField', {
 })
 export type SpilledField = t.TypeOf<typeof spilledField>
 
+const byField = recordOf(spilledField)
+
 /** By the name of the field. Every event that can be large has this as `spilled`. */
-export const spilledFields = withDefault(recordOf(spilledField), {})
-export type SpilledFields = t.TypeOf<typeof spilledFields>
+export const spilledFields: Codec<SpilledFields> = withDefault(byField, {})
+export type SpilledFields = t.TypeOf<typeof byField>

@@ -26,7 +26,7 @@ const spilledEnd = async (end: Partial<CallEnd>, rest?: Json, some = ports()): P
   spill(some)(endCall('id', end).end, END_PAYLOAD, rest)
 
 const fieldOf = ({ spilled }: CallStart | CallEnd, field: string): SpilledField =>
-  (spilled as SpilledFields)[field]!
+  (spilled)[field]!
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 

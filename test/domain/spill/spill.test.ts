@@ -6,7 +6,7 @@ import { sameEnd, sameStart } from '../../../src/domain/call/content.js'
 import { END_PAYLOAD, START_PAYLOAD } from '../../../src/domain/call/payload.js'
 import type { Json } from '../../../src/domain/json/json.js'
 import { EventTooLarge } from '../../../src/domain/ports/event-store-errors.js'
-import type { SpilledField, SpilledFields } from '../../../src/domain/spill/fields.js'
+import type { SpilledField } from '../../../src/domain/spill/fields.js'
 import { spill } from '../../../src/domain/spill/spill.js'
 import { endCall, startCall } from '../call/arbitrary.js'
 
@@ -25,8 +25,7 @@ const spilledStart = async (start: Partial<CallStart>, some = ports()): Promise<
 const spilledEnd = async (end: Partial<CallEnd>, rest?: Json, some = ports()): Promise<CallEnd> =>
   spill(some)(endCall('id', end).end, END_PAYLOAD, rest)
 
-const fieldOf = ({ spilled }: CallStart | CallEnd, field: string): SpilledField =>
-  (spilled)[field]!
+const fieldOf = ({ spilled }: CallStart | CallEnd, field: string): SpilledField => spilled[field]!
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 

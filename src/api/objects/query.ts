@@ -14,7 +14,7 @@ import {
 } from '../../projections/objects/queries.js'
 import { invalidField } from '../failure.js'
 import { begun } from '../http/begun.js'
-import { asJsonList } from '../http/json-list.js'
+import { asArray } from '../http/json-pages.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import { requireShort } from '../tracing/filter.js'
@@ -92,7 +92,7 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
       const places = await versionPlaces(reader)(question)
       const pages = await begun(objects(project_id, places, position, body))
       return {
-        body: Readable.from(asJsonList('objs', pages)),
+        body: Readable.from(asArray('objs', pages)),
         type: 'application/json; charset=utf-8',
         position,
       }

@@ -8,7 +8,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
 import { begun } from '../http/begun.js'
-import { asJsonList } from '../http/json-list.js'
+import { asArray, asLines } from '../http/json-pages.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -92,7 +92,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
         return {
-          body: Readable.from(asJsonList('calls', pagesOfLines)),
+          body: Readable.from(asArray('calls', pagesOfLines)),
           type: 'application/json; charset=utf-8',
           position,
         }
@@ -131,8 +131,4 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       },
     }),
   ]
-}
-
-async function* asLines(pagesOfLines: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  for await (const lines of pagesOfLines) if (lines.length > 0) yield `${lines.join('\n')}\n`
 }

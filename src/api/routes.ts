@@ -4,6 +4,7 @@ import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
 import { accessRoutes } from './access/routes.js'
 import { fileRoutes } from './files/routes.js'
+import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/create.js'
 import { projectRoutes } from './projects/settings.js'
 import type { AnyRoute } from './route.js'
@@ -38,6 +39,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...objectRoutes(parts),
   ...fileRoutes(parts),
   ...projectRoutes(parts),
+  ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
   ...serviceRoutes(parts),
 ]

@@ -46,6 +46,11 @@ const BODIES: Readonly<Record<string, unknown>> = {
   '/file/content': { project_id, digest: FILE.digest },
   '/files/content': { project_id, digest: FILE.digest },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
+  '/graphql': {
+    query: 'query Q($n: String) { project(name: $n) { id } }',
+    variables: { n: 'p' },
+    operationName: 'Q',
+  },
   '/api/teams': { name: 'fuzzed' },
   '/api/teams/{team}/members': { user: 'fuzzed', roles: ['member'] },
   '/api/users/me/api-keys': { name: 'n' },

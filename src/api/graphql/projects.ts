@@ -5,7 +5,7 @@ import { projectId } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { ProjectCommand } from '../../domain/project/commands.js'
 import { projectDecider, type ProjectState } from '../../domain/project/decider.js'
-import { projectStream, projectText } from '../../domain/project/events.js'
+import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/project/events.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { requireReading, requireWriting, type Teams } from '../projects/access.js'
@@ -92,7 +92,7 @@ const textOf = (field: string, text: string | null | undefined): string | null =
   if (projectText.is(text)) return text
   throw new Failure(
     'bad-request',
-    `input.${field} should have at most ${projectText.schema['maxLength']} characters.`,
+    `input.${field} should have at most ${MAX_PROJECT_TEXT} characters.`,
   )
 }
 

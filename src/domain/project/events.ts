@@ -13,8 +13,10 @@ import { projectId } from '../ids.js'
 export const usageReporting = oneOf('auto', 'own', 'rolled_up')
 export type UsageReporting = t.TypeOf<typeof usageReporting>
 
+export const MAX_PROJECT_TEXT = 10_000
+
 /** What people write about a project. */
-export const projectText = textUpToCharacters(10_000)
+export const projectText = textUpToCharacters(MAX_PROJECT_TEXT)
 
 export const usageReportingChosen = open('UsageReportingChosen', {
   says: 'A project was told how its calls report usage; answers follow it from here on.',

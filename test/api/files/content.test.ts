@@ -4,7 +4,7 @@ import { readdir, readlink } from 'node:fs/promises'
 import { request } from 'node:http'
 import { ADMINISTRATOR_KEY, type TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, reasonOf, told, writesNothing } from '../tracing/given.js'
+import { accepted, reasonOf, textIn, told, writesNothing } from '../tracing/given.js'
 
 const PATHS = ['/file/content', '/files/content', '/traces/files/content']
 const UNKNOWN = 'File not found in this project.'
@@ -62,7 +62,7 @@ describe("a file's content", () => {
     const team = mine.split('/')[0]!
     accepted(await service.post('/api/teams', { name: team }))
     const added = await service.post(`/api/teams/${team}/members`, { user: `u-${team}`, role: 'member' })
-    const key = String(accepted(added)['api_key'])
+    const key = textIn(accepted(added), 'api_key')
     for (const project_id of [other, `none-${randomUUID()}/p`]) {
       const answer = await service.post(PATHS[0]!, { project_id, digest }, { key })
       assert.equal(reasonOf(answer, 404), 'Project not found, or the API key has no access to its team.')

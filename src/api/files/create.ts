@@ -6,6 +6,7 @@ import { fileStream } from '../../domain/file/events.js'
 import { entityOf, projectId } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
+import { writesProject } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { requireReading, requireWriting, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -48,10 +49,12 @@ export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[
       path,
       summary: 'Store a file: a multipart form with the parts project_id and file.',
       form: {
+        title: 'FileCreateForm',
         type: 'object',
         properties: { project_id: projectId.schema, file: { type: 'string', format: 'binary' } },
         required: ['project_id', 'file'],
       },
+      ...writesProject,
       answer: open('FileCreateResponse', { required: { digest: string } }),
       handle: create,
     }),

@@ -11,6 +11,7 @@ import { canonicalJson } from '../../domain/json/canonical.js'
 import type { Json } from '../../domain/json/json.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
+import { writesProject } from '../conduct.js'
 import { requireWriting, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
@@ -37,7 +38,8 @@ export const objectRoutes = ({ ports, teams, reading }: Objects): readonly AnyRo
     path: '/obj/create',
     summary: 'Publish a version of an object.',
     body: objectCreate,
-    answer: open('ObjectCreateResponse', { required: { digest: string }, optional: { object_id: string } }),
+    ...writesProject,
+    answer: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
     handle: async ({ body: { obj }, principal, cause }) => {
       const { project_id, object_id, val } = obj
       await requireWriting(teams, principal, project_id, cause)

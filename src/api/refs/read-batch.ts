@@ -2,16 +2,15 @@ import { arrayOf } from '../../domain/codec/containers.js'
 import { json, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { entityOf } from '../../domain/ids.js'
-import { parseRef, type Ref } from '../../domain/ref/ref.js'
+import { parseRef } from '../../domain/ref/ref.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { Failure } from '../failure.js'
 import type { Teams } from '../projects/access.js'
-import type { Principal } from '../principal.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { resolveRefs } from './resolve.js'
-import { sourcesAt } from './sources.js'
+import { sourcesFrom } from './sources.js'
 
 export interface Refs {
   readonly teams: Teams
@@ -34,15 +33,16 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
     answer: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
     handle: async ({ body, principal, headers }: Asked<{ readonly refs: readonly string[] }>) => {
       if (body.refs.length > MAX_REFS)
-        throw new Failure('bad-request', `At most ${MAX_REFS} refs can be read at once. Ask in several requests.`)
-      const refs = body.refs.map(parseRef)
+        throw new Failure(
+          'bad-request',
+          `At most ${MAX_REFS} refs can be read at once. Ask in several requests.`,
+        )
       let position: Position | undefined
-      for (const project of permitted(refs, teams, principal)) position = await reading.ready(project, headers)
-      const mayRead = (projectId: string) => teams.mayUse(principal, entityOf(projectId))
-      const values =
-        position === undefined
-          ? refs.map(() => 'null')
-          : await resolveRefs(sourcesAt(reader, position, mayRead), refs)
+      const positionOf = async (projectId: string) => {
+        if (!teams.mayUse(principal, entityOf(projectId))) return undefined
+        return (position = await reading.ready(projectId, headers))
+      }
+      const values = await resolveRefs(sourcesFrom(reader, positionOf), body.refs.map(parseRef))
       return {
         body: `{"vals":[${values.join(',')}]}`,
         type: 'application/json; charset=utf-8',
@@ -51,14 +51,3 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
     },
   }),
 ]
-
-const permitted = (
-  refs: readonly (Ref | undefined)[],
-  { mayUse }: Teams,
-  principal: Principal,
-): ReadonlySet<string> =>
-  new Set(
-    refs.flatMap((ref) =>
-      ref !== undefined && mayUse(principal, entityOf(ref.projectId)) ? [ref.projectId] : [],
-    ),
-  )

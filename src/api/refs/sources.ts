@@ -6,20 +6,24 @@ import { rowValues } from '../../projections/tables/queries.js'
 import { callJson } from '../tracing/call-json.js'
 import type { Sources } from './roots.js'
 
-/** The values of a position; a project that may not be read has none. */
-export const sourcesAt = (
+/** Values as they stand at the position that a project is read at; one that may not be read has none, and no values. */
+export const sourcesFrom = (
   reader: ClickHouseReader,
-  position: Position,
-  mayRead: (projectId: string) => boolean,
+  positionOf: (projectId: string) => Promise<Position | undefined>,
 ): Sources => ({
-  objects: async (projectId, wanted) =>
-    mayRead(projectId) ? objectValues(reader)(projectId, wanted, position) : [],
+  objects: async (projectId, wanted) => {
+    const position = await positionOf(projectId)
+    return position === undefined ? [] : objectValues(reader)(projectId, wanted, position)
+  },
 
-  rows: async (projectId, wanted) =>
-    mayRead(projectId) ? rowValues(reader)(projectId, wanted, position) : [],
+  rows: async (projectId, wanted) => {
+    const position = await positionOf(projectId)
+    return position === undefined ? [] : rowValues(reader)(projectId, wanted, position)
+  },
 
   calls: async (projectId, ids) => {
-    if (!mayRead(projectId)) return []
+    const position = await positionOf(projectId)
+    if (position === undefined) return []
     const calls = await callsById(reader)(projectId, ids, position)
     const texts = new Map(calls.map((call) => [call.id, callJson(call, () => true)]))
     return ids.map((id) => texts.get(id))

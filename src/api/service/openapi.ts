@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../domain/json/json.js'
+import { querySchemas } from '../../domain/query/schema.js'
 import { route, type AnyRoute } from '../route.js'
 
 const reason = (description: string): JsonObject => ({
@@ -23,6 +24,7 @@ const ERRORS: Readonly<Record<string, JsonObject>> = {
 }
 
 const schemas: JsonObject = {
+  ...querySchemas,
   Reason: {
     type: 'object',
     properties: { reason: { type: 'string' } },

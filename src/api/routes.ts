@@ -3,6 +3,7 @@ import type { Ports } from '../domain/ports/ports.js'
 import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
 import { accessRoutes } from './access/routes.js'
+import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/create.js'
 import { objectRoutes } from './objects/create.js'
 import { projectRoutes } from './projects/settings.js'
@@ -37,6 +38,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...usageRoutes(parts),
   ...objectRoutes(parts),
   ...fileRoutes(parts),
+  ...feedbackRoutes(parts),
   ...projectRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
   ...serviceRoutes(parts),

@@ -10,8 +10,10 @@ import { begun } from '../http/begun.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
+import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
 import { callJson } from './call-json.js'
 import { requireModest } from './filter.js'
+import { pages } from './pages.js'
 import {
   callRead,
   callsQuery,
@@ -28,10 +30,6 @@ export interface CallReads {
   readonly reader: ClickHouseReader
 }
 
-/** Calls are read in pages, so that an answer of any length needs the memory of one page. */
-const PAGE_CALLS = 500
-const PAGE_BYTES = 16 * 1024 * 1024
-
 export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
   const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
     requireReading(teams, asked.principal, asked.body.project_id)
@@ -46,18 +44,20 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
     const ids = await callIds(reader)({ projectId, filter, position, sortBy, limit, offset })
-    return { lines: await begun(linesOf(projectId, ids, position, wantedColumns(body.columns))), position }
+    return { lines: await begun(linesOf(body, ids, position)), position }
   }
 
-  async function* linesOf(
-    projectId: string,
-    ids: readonly CallId[],
-    position: Position,
-    wanted: (column: string) => boolean,
-  ) {
-    for (const page of pages(ids)) {
+  async function* linesOf(asked: CallsQuery, ids: readonly CallId[], position: Position) {
+    const { project_id: projectId, include_feedback, columns } = asked
+    const wanted = wantedColumns(columns)
+    const parts = include_feedback ? pagesWithFeedback(reader, projectId, ids, position) : pages(ids)
+    for await (const part of parts) {
+      const page = part.map(({ id }) => id)
       const calls = await callsById(reader)(projectId, page, position)
-      yield calls.map((call) => callJson(call, wanted))
+      const feedback = include_feedback
+        ? await feedbackOnCalls(reader, projectId, page, position)
+        : () => undefined
+      yield calls.map((call) => callJson(call, wanted, feedback(call.id)))
     }
   }
 
@@ -126,21 +126,6 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       },
     }),
   ]
-}
-
-function* pages(ids: readonly CallId[]): Generator<readonly string[]> {
-  let page: string[] = []
-  let bytes = 0
-  for (const call of ids) {
-    if (page.length > 0 && (page.length >= PAGE_CALLS || bytes + call.bytes > PAGE_BYTES)) {
-      yield page
-      page = []
-      bytes = 0
-    }
-    page.push(call.id)
-    bytes += call.bytes
-  }
-  if (page.length > 0) yield page
 }
 
 async function* asLines(pagesOfLines: AsyncIterable<readonly string[]>): AsyncGenerator<string> {

@@ -16,6 +16,33 @@ const query = {
   columns: ['id'],
 }
 
+const feedback = {
+  project_id,
+  weave_ref: `weave:///${project_id}/call/c`,
+  feedback_type: 'wandb.runnable.s',
+  payload: { output: 1 },
+  runnable_ref: `weave:///${project_id}/op/s:d`,
+  call_ref: `weave:///${project_id}/call/d`,
+  scorer_tags: ['t'],
+  scorer_ratings: { r: 1 },
+}
+
+const field = { $getField: 'payload.a.0' }
+
+const $expr = {
+  $or: [
+    {
+      $and: [
+        { $eq: [field, { $literal: 1 }] },
+        { $not: [{ $gt: [{ $getField: 'created_at' }, { $literal: 0 }] }] },
+      ],
+    },
+    { $in: [{ $convert: { input: field, to: 'double' } }, [{ $literal: 'a' }, { $literal: null }]] },
+    { $contains: { input: field, substr: { $literal: 'a' }, case_insensitive: true } },
+    { $containsToken: { input: { $getField: 'creator' }, substr: { $literal: 'a' } } },
+  ],
+}
+
 /** A valid body of each endpoint that takes JSON, to be spoilt. */
 const BODIES: Readonly<Record<string, unknown>> = {
   '/call/start': { start: aStart(project_id, { id: 'c', wb_run_step: 1, otel_dump: {}, parent_id: 'p' }) },
@@ -41,6 +68,21 @@ const BODIES: Readonly<Record<string, unknown>> = {
       val: { _class_name: 'C', _bases: ['Object'], weave_type: { type: 'Op' } },
     },
   },
+  '/feedback/create': { ...feedback, id: 'f', feedback_type: 'wandb.note.1', payload: { note: 'n' } },
+  '/feedback/batch/create': { batch: [feedback, feedback] },
+  '/feedback/query': {
+    project_id,
+    fields: ['id', 'payload.a.0'],
+    query: { $expr },
+    sort_by: [{ field: 'payload.a', direction: 'desc' }],
+    limit: 1,
+    offset: 0,
+  },
+  '/feedback/purge': {
+    project_id,
+    query: { $expr: { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'f' }]] }] } },
+  },
+  '/feedback/replace': { ...feedback, feedback_id: 'f', feedback_type: 'custom', creator: 'c' },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
   '/api/teams': { name: 'fuzzed' },
   '/api/teams/{team}/members': { user: 'fuzzed', roles: ['member'] },

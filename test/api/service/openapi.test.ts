@@ -43,10 +43,10 @@ describe('the description of the API', () => {
     for (const { path, operation } of operations()) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
       assert.deepEqual(
-        operation.parameters.map(({ name }) => name),
+        operation.parameters.filter((one) => one.in === 'path').map(({ name }) => name),
         inPath,
       )
-      assert.ok(operation.parameters.every((one) => one.in === 'path' && one.required))
+      assert.ok(operation.parameters.every((one) => ['path', 'query'].includes(one.in) && one.required))
       assert.ok(!path.includes(':') && operation.summary.endsWith('.'))
       for (const [status, { description: said, content }] of Object.entries(operation.responses))
         assert.ok(/^[2-5]\d\d$/.test(status) && said !== '' && Object.keys(content).length === 1)

@@ -82,7 +82,7 @@ const instantText = fc.oneof(
 /** Doubles that are integers, with the extremes of 64 bits and of exactness. */
 const integerFor = ({ minimum, maximum }: JsonSchema): fc.Arbitrary<number> => {
   const least = typeof minimum === 'number' ? minimum : -(2 ** 63)
-  const most = typeof maximum === 'number' ? maximum : typeof minimum === 'number' ? -minimum : 2 ** 63 - 1024
+  const most = typeof maximum === 'number' ? maximum : mostAbove(least)
   const edges = [least, most, 0, 1, -1, 2 ** 53, -(2 ** 53), 1e15].filter((n) => n >= least && n <= most)
   return fc.oneof(
     fc.constantFrom(...edges),
@@ -90,6 +90,10 @@ const integerFor = ({ minimum, maximum }: JsonSchema): fc.Arbitrary<number> => {
     fc.maxSafeInteger().filter((n) => n >= least && n <= most),
   )
 }
+
+/** A schema leaves out a bound that is no exact integer: that of 64 bits, that of exactness, or the least's opposite. */
+const mostAbove = (least: number): number =>
+  least === -(2 ** 63) ? 2 ** 63 - 1024 : least < 0 ? -least : Number.MAX_SAFE_INTEGER
 
 const listOf = (item: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof(

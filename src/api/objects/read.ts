@@ -3,7 +3,6 @@ import { boolean, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
-import type { Position } from '../../domain/ports/event-store.js'
 import { readVersion } from '../../projections/objects/queries.js'
 import { Failure } from '../failure.js'
 import { requireReading } from '../projects/access.js'
@@ -29,10 +28,11 @@ const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024
 export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute => {
   const answers = textCache(MAX_KEPT_CHARACTERS)
 
-  const lastWrite = async (project: string, object: string): Promise<Position> => {
+  /** How many events the object has, and where the last one stands. */
+  const endOf = async (project: string, object: string) => {
     const last = ports.eventStore.readStream(objectStream(project, object), { backwards: true, limit: 1 })
-    for await (const { position } of last) return position
-    return 0n
+    for await (const { position, revision } of last) return { written: position, events: revision + 1n }
+    return { written: 0n, events: 0n }
   }
 
   return route({
@@ -44,7 +44,7 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
     handle: async ({ body, principal, headers }) => {
       const { project_id, object_id, digest, metadata_only, include_tags_and_aliases } = body
       requireReading(teams, principal, project_id)
-      const written = await lastWrite(project_id, object_id)
+      const { written, events } = await endOf(project_id, object_id)
       const position = await reading.ready(project_id, headers, written)
       const answered = (text: string) => ({ body: text, type: 'application/json; charset=utf-8', position })
       const key = JSON.stringify([project_id, object_id, metadata_only, include_tags_and_aliases, digest])
@@ -58,6 +58,7 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
         position,
         withVal: !metadata_only,
         withLabels: include_tags_and_aliases,
+        events,
       })
       if (version === undefined) throw new Failure('not-found', 'Object version not found.')
       const { deleted_at } = version

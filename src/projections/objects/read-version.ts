@@ -1,6 +1,7 @@
 import { versionName, type VersionName } from '../../domain/object/version-name.js'
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { readOfFew } from './read-of-few.js'
 import { asOf, lastFacts, standingAliases, standingTags } from './standing.js'
 import { columns, storedVersion, type StoredVersion, type VersionRow } from './stored-version.js'
 
@@ -12,7 +13,12 @@ export interface VersionQuestion {
   readonly position: Position
   readonly withVal: boolean
   readonly withLabels: boolean
+  /** How many events the object has, if that is known. */
+  readonly events?: bigint
 }
+
+/** From so many events on, the contents of all versions may be more than one wants to pass by. */
+const MANY = 16n
 
 const OF_OBJECT = 'object_id = {object:String}'
 
@@ -23,8 +29,10 @@ const OF_OBJECT = 'object_id = {object:String}'
 export const readVersion =
   (reader: ClickHouseReader) =>
   async (question: VersionQuestion): Promise<StoredVersion | undefined> => {
-    const { projectId, objectId, version, position, withVal, withLabels } = question
-    const { sql, parameters } = named(versionName(version))
+    const { projectId, objectId, position, withVal, withLabels, events = MANY } = question
+    const name = versionName(question.version)
+    if (events < MANY && !withLabels && name.by !== 'alias') return readOfFew(reader)(question, name)
+    const { sql, parameters } = named(name)
     const [row] = await reader.query<VersionRow & Labels>(
       `WITH (
         SELECT (max(position), max(version_index), max(is_latest)) FROM (

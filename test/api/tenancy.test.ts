@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { sha256 } from '../../src/adapters/system/system.js'
+import { digestedRow, tableDigest } from '../../src/domain/table/digests.js'
 import type { Answered, TestService } from '../support/service.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { sharedService } from './shared-service.js'
@@ -33,6 +35,9 @@ const form = (project: string): Ask => ({
 })
 
 const CALL = 'some-call'
+const ROW = { a: 1 }
+const ROW_DIGEST = digestedRow(sha256, ROW).digest
+const TABLE = tableDigest(sha256, [ROW_DIGEST])
 const OBJECT = { object_id: 'thing', val: { a: 1 } }
 
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
@@ -56,6 +61,15 @@ const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /trace/usage': (project_id) => ({ body: { project_id } }),
   'POST /calls/usage': (project_id) => ({ body: { project_id, call_ids: [CALL] } }),
   'POST /obj/create': (project_id) => ({ body: { obj: { project_id, ...OBJECT } } }),
+  'POST /table/create': (project_id) => ({ body: { table: { project_id, rows: [ROW] } } }),
+  'POST /table/create_from_digests': (project_id) => ({ body: { project_id, row_digests: [ROW_DIGEST] } }),
+  'POST /table/update': (project_id) => ({
+    body: { project_id, base_digest: TABLE, updates: [{ append: { row: { b: 1 } } }] },
+  }),
+  'POST /table/query': (project_id) => ({ body: { project_id, digest: TABLE } }),
+  'POST /table/query_stream': (project_id) => ({ body: { project_id, digest: TABLE } }),
+  'POST /table/query_stats': (project_id) => ({ body: { project_id, digest: TABLE } }),
+  'POST /table/query_stats_batch': (project_id) => ({ body: { project_id, digests: [TABLE] } }),
   'POST /file/create': form,
   'POST /files/create': form,
   'PUT /api/projects/{entity}/{project}': () => ({ body: { usage_reporting: 'own' } }),

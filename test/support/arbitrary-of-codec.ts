@@ -82,7 +82,8 @@ const instantText = fc.oneof(
 /** Doubles that are integers, with the extremes of 64 bits and of exactness. */
 const integerFor = ({ minimum, maximum }: JsonSchema): fc.Arbitrary<number> => {
   const least = typeof minimum === 'number' ? minimum : -(2 ** 63)
-  const most = typeof maximum === 'number' ? maximum : typeof minimum === 'number' ? -minimum : 2 ** 63 - 1024
+  const otherwise = typeof minimum === 'number' ? Math.max(-minimum, Number.MAX_SAFE_INTEGER) : 2 ** 63 - 1024
+  const most = typeof maximum === 'number' ? maximum : otherwise
   const edges = [least, most, 0, 1, -1, 2 ** 53, -(2 ** 53), 1e15].filter((n) => n >= least && n <= most)
   return fc.oneof(
     fc.constantFrom(...edges),
@@ -94,8 +95,10 @@ const integerFor = ({ minimum, maximum }: JsonSchema): fc.Arbitrary<number> => {
 const listOf = (item: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof(
     { weight: 12, arbitrary: fc.array(item, { maxLength: 5 }) },
-    { weight: 1, arbitrary: item.map((one) => Array.from({ length: 1000 }, () => one)) },
+    { weight: 1, arbitrary: item.map((one) => Array.from({ length: isSmall(one) ? 1000 : 3 }, () => one)) },
   )
+
+const isSmall = (item: unknown): boolean => JSON.stringify(item).length < 1000
 
 const objectFor = ({ properties, required, additionalProperties }: JsonSchema): fc.Arbitrary<unknown> => {
   if (!isJsonObject(properties))

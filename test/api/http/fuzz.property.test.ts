@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { sha256 } from '../../../src/adapters/system/system.js'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+import { digestedRow, tableDigest } from '../../../src/domain/table/digests.js'
 import type { TestService } from '../../support/service.js'
 import { startTestService } from '../../support/service.js'
 import { aCompleted, anEnd, aStart, endItem, startItem } from '../tracing/given.js'
@@ -14,6 +17,20 @@ const query = {
   offset: 0,
   sort_by: [{ field: 'id', direction: 'asc' }],
   columns: ['id'],
+}
+
+const ROWS: readonly JsonObject[] = [{ a: 1 }, { b: [null] }]
+const TABLE = tableDigest(
+  sha256,
+  ROWS.map((row) => digestedRow(sha256, row).digest),
+)
+const tableQuery = {
+  project_id,
+  digest: TABLE,
+  filter: { row_digests: ['r'] },
+  limit: 1,
+  offset: 0,
+  sort_by: [{ field: 'a.b', direction: 'asc' }],
 }
 
 /** A valid body of each endpoint that takes JSON, to be spoilt. */
@@ -41,6 +58,17 @@ const BODIES: Readonly<Record<string, unknown>> = {
       val: { _class_name: 'C', _bases: ['Object'], weave_type: { type: 'Op' } },
     },
   },
+  '/table/create': { table: { project_id, rows: ROWS } },
+  '/table/create_from_digests': { project_id, row_digests: [] },
+  '/table/update': {
+    project_id,
+    base_digest: TABLE,
+    updates: [{ append: { row: {} } }, { pop: { index: 0 } }],
+  },
+  '/table/query': tableQuery,
+  '/table/query_stream': tableQuery,
+  '/table/query_stats': { project_id, digest: TABLE },
+  '/table/query_stats_batch': { project_id, digests: [TABLE], include_storage_size: true },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
   '/api/teams': { name: 'fuzzed' },
   '/api/teams/{team}/members': { user: 'fuzzed', roles: ['member'] },

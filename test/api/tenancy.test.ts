@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
+import { sha256 } from '../../src/adapters/system/system.js'
+import { digestedRow, tableDigest } from '../../src/domain/table/digests.js'
 import type { Answered, TestService } from '../support/service.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { sharedService } from './shared-service.js'
@@ -49,6 +51,9 @@ const feedbackOn = (project_id: string) => ({
   feedback_type: 'custom',
   payload: {},
 })
+const ROW = { a: 1 }
+const ROW_DIGEST = digestedRow(sha256, ROW).digest
+const TABLE = tableDigest(sha256, [ROW_DIGEST])
 
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
 const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
@@ -91,6 +96,15 @@ const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'GET /tags': (project_id) => ({ query: `?project_id=${project_id}` }),
   'GET /aliases': (project_id) => ({ query: `?project_id=${project_id}` }),
   'POST /obj/delete': (project_id) => ({ body: { project_id, object_id: OBJECT.object_id } }),
+  'POST /table/create': (project_id) => ({ body: { table: { project_id, rows: [ROW] } } }),
+  'POST /table/create_from_digests': (project_id) => ({ body: { project_id, row_digests: [ROW_DIGEST] } }),
+  'POST /table/update': (project_id) => ({
+    body: { project_id, base_digest: TABLE, updates: [{ append: { row: { b: 1 } } }] },
+  }),
+  'POST /table/query': (project_id) => ({ body: { project_id, digest: TABLE } }),
+  'POST /table/query_stream': (project_id) => ({ body: { project_id, digest: TABLE } }),
+  'POST /table/query_stats': (project_id) => ({ body: { project_id, digest: TABLE } }),
+  'POST /table/query_stats_batch': (project_id) => ({ body: { project_id, digests: [TABLE] } }),
   'POST /file/create': form,
   'POST /files/create': form,
   'POST /file/content': fileIn,

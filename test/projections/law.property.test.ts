@@ -9,16 +9,19 @@ import type { ProjectedEvent } from '../../src/projections/projection.js'
 import { arbitraryOf } from '../support/arbitrary-of-codec.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { expectedObjectRows, readObjectRows } from './expected-object-rows.js'
+import { expectedTables, readTables } from './expected-tables.js'
 import { expectedCalls, expectedFacts, readCalls, readFacts } from './expected-rows.js'
 
 type Happened = Pick<ProjectedEvent, 'type' | 'data'>
 
-/** Starts and ends carry nearly all that is projected. */
+/** Starts, ends and tables carry nearly all that is projected. */
 const WEIGHT: Readonly<Record<string, number>> = {
   CallStarted: 20,
   CallEnded: 20,
   CallRenamed: 4,
   ObjectPublished: 8,
+  TableRowsStored: 6,
+  TablePublished: 4,
 }
 
 const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
@@ -66,6 +69,7 @@ describe('the law of projections', function () {
         assert.deepEqual(await readCalls(clickHouse, entity), expectedCalls(events))
         assert.deepEqual(await readFacts(clickHouse, entity), expectedFacts(events))
         assert.deepEqual(await readObjectRows(clickHouse, entity), expectedObjectRows(events))
+        assert.deepEqual(await readTables(clickHouse, entity), expectedTables(events))
       }),
       { numRuns: BATCHES, endOnFailure: true },
     )

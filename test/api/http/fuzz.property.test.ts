@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { sha256 } from '../../../src/adapters/system/system.js'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+import { digestedRow, tableDigest } from '../../../src/domain/table/digests.js'
 import type { TestService } from '../../support/service.js'
 import { ADMINISTRATOR_KEY, startTestService } from '../../support/service.js'
 import { aCompleted, anEnd, aStart, endItem, startItem } from '../tracing/given.js'
@@ -44,6 +47,20 @@ const $expr = {
   ],
 }
 
+const ROWS: readonly JsonObject[] = [{ a: 1 }, { b: [null] }]
+const TABLE = tableDigest(
+  sha256,
+  ROWS.map((row) => digestedRow(sha256, row).digest),
+)
+const tableQuery = {
+  project_id,
+  digest: TABLE,
+  filter: { row_digests: ['r'] },
+  limit: 1,
+  offset: 0,
+  sort_by: [{ field: 'a.b', direction: 'asc' }],
+}
+
 /** A valid body of each endpoint that takes JSON, to be spoilt. */
 const BODIES: Readonly<Record<string, unknown>> = {
   '/call/start': { start: aStart(project_id, { id: 'c', wb_run_step: 1, otel_dump: {}, parent_id: 'p' }) },
@@ -86,6 +103,17 @@ const BODIES: Readonly<Record<string, unknown>> = {
     query: { $expr: { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'f' }]] }] } },
   },
   '/feedback/replace': { ...feedback, feedback_id: 'f', feedback_type: 'custom', creator: 'c' },
+  '/table/create': { table: { project_id, rows: ROWS } },
+  '/table/create_from_digests': { project_id, row_digests: [] },
+  '/table/update': {
+    project_id,
+    base_digest: TABLE,
+    updates: [{ append: { row: {} } }, { pop: { index: 0 } }],
+  },
+  '/table/query': tableQuery,
+  '/table/query_stream': tableQuery,
+  '/table/query_stats': { project_id, digest: TABLE },
+  '/table/query_stats_batch': { project_id, digests: [TABLE], include_storage_size: true },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
   '/graphql': {
     query: 'query Q($n: String) { project(name: $n) { id } }',

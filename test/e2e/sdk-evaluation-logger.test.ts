@@ -53,9 +53,18 @@ describe('an evaluation logged with the SDK of npm', () => {
     assert.deepEqual(
       named('Evaluation.predict_and_score').map(({ inputs, output }) => [inputs['example'], output]),
       [
-        [{ a: 1, b: 2 }, { output: 3, scores: { correct: true, error: 0 } }],
-        [{ a: 2, b: 2 }, { output: 5, scores: { correct: false, error: 1 } }],
-        [{ a: 3, b: 4 }, { output: 7, scores: { correct: true, error: 0 } }],
+        [
+          { a: 1, b: 2 },
+          { output: 3, scores: { correct: true, error: 0 } },
+        ],
+        [
+          { a: 2, b: 2 },
+          { output: 5, scores: { correct: false, error: 1 } },
+        ],
+        [
+          { a: 3, b: 4 },
+          { output: 7, scores: { correct: true, error: 0 } },
+        ],
       ],
     )
     const summary = { correct: { true_count: 2, true_fraction: 2 / 3 }, error: { mean: 1 / 3 } }

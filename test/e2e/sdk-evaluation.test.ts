@@ -115,7 +115,11 @@ describe('an evaluation by the SDK of npm', () => {
       judged: {
         points: { mean: 0.7 },
         capitalised: { true_count: 4, true_fraction: 0.8 },
-        usage: { prompt_tokens: { mean: 80 }, completion_tokens: { mean: 0.8 }, total_tokens: { mean: 80.8 } },
+        usage: {
+          prompt_tokens: { mean: 80 },
+          completion_tokens: { mean: 0.8 },
+          total_tokens: { mean: 80.8 },
+        },
       },
     })
     const countryOf = await countries()
@@ -176,7 +180,13 @@ describe('an evaluation by the SDK of npm', () => {
       filter: { is_op: false },
     })
     assert.deepEqual(
-      objs.map(({ object_id, base_object_class, version_index }) => [object_id, base_object_class, version_index]).sort(),
+      objs
+        .map(({ object_id, base_object_class, version_index }) => [
+          object_id,
+          base_object_class,
+          version_index,
+        ])
+        .sort(),
       [
         ['capitals', 'Dataset', 0],
         ['on-capitals', 'Evaluation', 0],

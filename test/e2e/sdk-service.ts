@@ -24,6 +24,8 @@ export interface SdkService {
   readonly service: RunningService
   readonly proxy: RecordingProxy
   readonly run: (program: Program, project: string, more?: readonly string[]) => Promise<Ran>
+  /** As `run`, without the proxy between. */
+  readonly runDirectly: SdkService['run']
   /** Runs a program that must end well; what it printed last, as JSON. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
   readonly told: <T>(program: Program, project: string, more?: readonly string[]) => Promise<T>
@@ -38,12 +40,15 @@ export const startSdkService = async (): Promise<SdkService> => {
   const service = await startRunningService()
   const proxy = await startRecordingProxy(service.address)
 
-  const run = (program: Program, project: string, more: readonly string[] = []) =>
-    runProgram(program, [project, ...more], {
-      WF_TRACE_SERVER_URL: proxy.address,
-      WANDB_API_KEY: service.key,
-      WEAVE_PRINT_CALL_LINK: 'false',
-    })
+  const runAt =
+    (address: string): SdkService['run'] =>
+    (program, project, more = []) =>
+      runProgram(program, [project, ...more], {
+        WF_TRACE_SERVER_URL: address,
+        WANDB_API_KEY: service.key,
+        WEAVE_PRINT_CALL_LINK: 'false',
+      })
+  const run = runAt(proxy.address)
 
   const answered = async (path: string, body: unknown) => {
     const answer = await service.post(path, body)
@@ -55,6 +60,7 @@ export const startSdkService = async (): Promise<SdkService> => {
     service,
     proxy,
     run,
+    runDirectly: runAt(service.address),
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
     told: async <T>(program: Program, project: string, more?: readonly string[]) => {
       const { code, stdout, stderr } = await run(program, project, more)
@@ -76,7 +82,8 @@ export const startSdkService = async (): Promise<SdkService> => {
 }
 
 /** `capital_of` of `weave:///team/project/op/capital_of:<digest>`. */
-export const opOf = ({ op_name }: Call): string => /\/op\/([^/:]+):[A-Za-z0-9]{43}$/.exec(op_name)?.[1] ?? op_name
+export const opOf = ({ op_name }: Call): string =>
+  /\/op\/([^/:]+):[A-Za-z0-9]{43}$/.exec(op_name)?.[1] ?? op_name
 
 /** No request was refused: a client of the SDK would have lost what it sent. */
 export const assertAllAnswered = ({ proxy }: SdkService): void => {

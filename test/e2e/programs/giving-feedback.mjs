@@ -17,7 +17,15 @@ const calls = await client.getCalls()
 const [weave_ref, other_ref] = calls.map(({ id }) => `weave:///${project_id}/call/${id}`)
 
 const give = async (feedback_type, payload, more) =>
-  (await feedback.feedbackCreateFeedbackCreatePost({ project_id, weave_ref, feedback_type, payload, ...more })).data
+  (
+    await feedback.feedbackCreateFeedbackCreatePost({
+      project_id,
+      weave_ref,
+      feedback_type,
+      payload,
+      ...more,
+    })
+  ).data
 const query = async (body) => (await feedback.feedbackQueryFeedbackQueryPost({ project_id, ...body })).data
 const on = (ref) => ({ $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: ref }] } })
 
@@ -44,5 +52,14 @@ const purged = (await feedback.feedbackPurgeFeedbackPurgePost({ project_id, quer
 const left = await query({})
 
 console.log(
-  JSON.stringify({ refs: [weave_ref, other_ref], given, result, onFirst, replaced: replaced.data, afterReplace, purged, left }),
+  JSON.stringify({
+    refs: [weave_ref, other_ref],
+    given,
+    result,
+    onFirst,
+    replaced: replaced.data,
+    afterReplace,
+    purged,
+    left,
+  }),
 )

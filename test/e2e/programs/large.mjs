@@ -11,7 +11,11 @@ const client = await weave.init(process.argv[2])
 const hash = (data) => createHash('sha256').update(data).digest('hex')
 
 const ROWS = 50_000
-const rows = Array.from({ length: ROWS }, (_, n) => ({ n, text: `row ${n % 40_000}`, nested: { odd: n % 2 === 1 } }))
+const rows = Array.from({ length: ROWS }, (_, n) => ({
+  n,
+  text: `row ${n % 40_000}`,
+  nested: { odd: n % 2 === 1 },
+}))
 const saved = await new weave.Dataset({ name: 'many', rows }).save()
 const read = (await saved.get()).rows.rows
 
@@ -31,7 +35,9 @@ console.log(
   JSON.stringify({
     dataset: saved.uri(),
     rows: read.length,
-    inOrder: read.every((row, n) => row.n === n && row.text === rows[n].text && row.nested.odd === rows[n].nested.odd),
+    inOrder: read.every(
+      (row, n) => row.n === n && row.text === rows[n].text && row.nested.odd === rows[n].nested.odd,
+    ),
     textIsSame: said === text,
     soundHash: hash(sound),
   }),

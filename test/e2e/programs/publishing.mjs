@@ -50,7 +50,9 @@ const dataset = await get(published.dataset)
 const prompt = await weave.StringPrompt.get(client, published.prompt)
 const messages = await weave.MessagesPrompt.get(client, published.messages)
 const digestIn = (uri) => uri.split(':').at(-1)
-const op = await data(obj.objReadObjReadPost({ project_id, object_id: 'double', digest: digestIn(published.op) }))
+const op = await data(
+  obj.objReadObjReadPost({ project_id, object_id: 'double', digest: digestIn(published.op) }),
+)
 const latest = await data(obj.objReadObjReadPost({ project_id, object_id: 'my-settings', digest: 'latest' }))
 const content = (digest) => file.fileContentFileContentPost({ project_id, digest }, { format: undefined })
 const [call] = await client.getCalls()
@@ -60,8 +62,14 @@ const saved = await data(
   obj.objReadObjReadPost({ project_id, object_id: 'rows', digest: digestIn(published.dataset) }),
 )
 const tableDigest = saved.obj.val.rows.split('/').at(-1)
-const updates = [{ append: { row: { n: 9 } } }, { pop: { index: 0 } }, { insert: { index: 1, row: { n: 2 } } }]
-const updated = await data(table.tableUpdateTableUpdatePost({ project_id, base_digest: tableDigest, updates }))
+const updates = [
+  { append: { row: { n: 9 } } },
+  { pop: { index: 0 } },
+  { insert: { index: 1, row: { n: 2 } } },
+]
+const updated = await data(
+  table.tableUpdateTableUpdatePost({ project_id, base_digest: tableDigest, updates }),
+)
 const rowsOf = async (digest) =>
   (await data(table.tableQueryTableQueryPost({ project_id, digest }))).rows.map(({ val }) => val.n)
 
@@ -83,12 +91,16 @@ console.log(
     op: op.obj,
     code: await (await content(op.obj.val.files['obj.py'])).text(),
     latest: latest.obj,
-    media: [await bytes(call.output.picture.files['image.png']), await bytes(call.output.sound.files['audio.wav'])],
+    media: [
+      await bytes(call.output.picture.files['image.png']),
+      await bytes(call.output.sound.files['audio.wav']),
+    ],
     output: call.output,
     updated: await rowsOf(updated.digest),
     updatedRows: updated.updated_row_digests.length,
     base: await rowsOf(tableDigest),
-    count: (await data(table.tableQueryStatsTableQueryStatsPost({ project_id, digest: updated.digest }))).count,
+    count: (await data(table.tableQueryStatsTableQueryStatsPost({ project_id, digest: updated.digest })))
+      .count,
     objects: await query({ filter: { is_op: false }, sort_by: [{ field: 'object_id', direction: 'asc' }] }),
     latestSettings: await query({ filter: { object_ids: ['my-settings'], latest_only: true } }),
     datasets: await query({ filter: { base_object_classes: ['Dataset'] } }),

@@ -86,7 +86,7 @@ describe('an evaluation logged with the SDK of npm', () => {
         }),
       )
       for (const { runnable_ref, wb_user_id } of given) {
-        assert.match(String(runnable_ref), /^weave:\/\/\/team\/logging\/object\/(correct|error):\w{43}$/)
+        assert.match(runnable_ref as string, /^weave:\/\/\/team\/logging\/object\/(correct|error):\w{43}$/)
         assert.equal(wb_user_id, 'admin')
       }
     }

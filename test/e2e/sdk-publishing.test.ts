@@ -145,7 +145,7 @@ describe('things published with the SDK of npm', () => {
 
   it('are read by references that lead into them and on', () => {
     assert.deepEqual(told.read.slice(0, 5), [0.5, { n: 1 }, 'ü', null, [1, 'two', null]])
-    assert.match(String(told.read[5]), /^[0-9a-f-]{36}$/)
+    assert.match(told.read[5] as string, /^[0-9a-f-]{36}$/)
   })
 
   it('stay as they are when the program is run again', async () => {

@@ -27,10 +27,8 @@ export interface SdkService {
   /** As `run`, without the proxy between. */
   readonly runDirectly: SdkService['run']
   /** Runs a program that must end well; what it printed last, as JSON. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
   readonly told: <T>(program: Program, project: string, more?: readonly string[]) => Promise<T>
   /** What a request that must be answered with 200 is answered with. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
   readonly answered: <T = JsonObject>(path: string, body: unknown) => Promise<T>
   readonly callsOf: (project: string) => Promise<readonly Call[]>
   readonly stop: () => Promise<void>
@@ -61,13 +59,11 @@ export const startSdkService = async (): Promise<SdkService> => {
     proxy,
     run,
     runDirectly: runAt(service.address),
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
     told: async <T>(program: Program, project: string, more?: readonly string[]) => {
       const { code, stdout, stderr } = await run(program, project, more)
       assert.equal(code, 0, `${stdout.slice(-2000)}\n${stderr.slice(-2000)}`)
       return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as T
     },
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
     answered: async <T>(path: string, body: unknown) => (await answered(path, body)).json<T>(),
     callsOf: async (project_id) =>
       (await answered('/calls/stream_query', { project_id })).text

@@ -29,10 +29,10 @@ describe('a program of the SDK while the service is killed and restarted', funct
 
   it(`ends well after ${ROUNDS} restarts at random moments`, async () => {
     const stopFile = join(tmpdir(), `tallytree-stop-${process.pid}`)
-    let ended = false
-    const running = sdk.runDirectly('outlivingRestarts', PROJECT, [stopFile]).finally(() => (ended = true))
+    const ended = new AbortController()
+    const running = sdk.runDirectly('outlivingRestarts', PROJECT, [stopFile]).finally(() => ended.abort())
     try {
-      for (let round = 0; round < ROUNDS && !ended; round += 1) {
+      for (let round = 0; round < ROUNDS && !ended.signal.aborted; round += 1) {
         await sleep(200 + Math.random() * 1500)
         await sdk.service.kill(round % 3 === 2 ? 'SIGTERM' : 'SIGKILL')
         await sdk.service.restart()

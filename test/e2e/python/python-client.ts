@@ -4,7 +4,6 @@ import type { JsonObject } from '../../../src/domain/json/json.js'
 /** Sends what the Python SDK sends: JSON as bytes without a content type, and forms, under Basic authentication. */
 export interface PythonClient {
   /** The body of an answer that must be 200. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
   readonly post: <T = JsonObject>(path: string, body: JsonObject) => Promise<T>
   /** One object a line, as `/calls/stream_query` answers. */
   readonly lines: (path: string, body: JsonObject) => Promise<readonly JsonObject[]>
@@ -40,7 +39,6 @@ export const pythonClient = (address: string, key: string): PythonClient => {
   const sendJson = (path: string, body: JsonObject) => send(path, Buffer.from(JSON.stringify(body)))
 
   return {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller says what it expects
     post: async <T>(path: string, body: JsonObject) =>
       JSON.parse((await sendJson(path, body)).toString('utf8')) as T,
     lines: async (path, body) =>

@@ -50,10 +50,10 @@ describe('the requests of the Python SDK when it traces', () => {
     it(`store the code of an op, its part of type ${partType ?? 'none'}, and publish the op`, async () => {
       const project_id = `team/python-op-${partType === undefined ? 'bare' : 'typed'}`
       const { digest } = await python.upload(project_id, 'obj.py', CODE, partType)
-      assert.match(String(digest), /^[A-Za-z0-9]{43}$/)
+      assert.match(digest as string, /^[A-Za-z0-9]{43}$/)
       const val = { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': digest! } }
       const created = await python.post('/obj/create', anObject(project_id, 'answer', val))
-      assert.match(String(created['digest']), /^[A-Za-z0-9]{43}$/)
+      assert.match(created['digest'] as string, /^[A-Za-z0-9]{43}$/)
       const content = await python.content('/files/content', { project_id, digest: digest! })
       assert.equal(content.toString('utf8'), CODE)
     })

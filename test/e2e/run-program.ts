@@ -17,6 +17,7 @@ const PROGRAMS = {
   large: new URL('./programs/large.mjs', import.meta.url),
   loggingAnEvaluation: new URL('./programs/logging-an-evaluation.mjs', import.meta.url),
   outliving: new URL('./programs/outliving.mjs', import.meta.url),
+  loggingIn: new URL('./programs/logging-in.mjs', import.meta.url),
   outlivingRestarts: new URL('./programs/outliving-restarts.mjs', import.meta.url),
   publishing: new URL('./programs/publishing.mjs', import.meta.url),
   reading: new URL('./programs/reading.mjs', import.meta.url),

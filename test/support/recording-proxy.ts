@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import type { Certified } from './self-signed.js'
 
 /** A request as a client sent it, and the status of its answer; 0 where none came. */
 export interface Exchange {
@@ -17,8 +19,11 @@ export interface RecordingProxy {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a proxy in front of the service at an address. */
-export const startRecordingProxy = async (service: string): Promise<RecordingProxy> => {
+/** Starts a proxy in front of the service at an address; it speaks https where it has a certificate. */
+export const startRecordingProxy = async (
+  service: string,
+  certified?: Certified,
+): Promise<RecordingProxy> => {
   const exchanges: Exchange[] = []
   const agent = new Agent({ keepAlive: true })
 
@@ -40,11 +45,13 @@ export const startRecordingProxy = async (service: string): Promise<RecordingPro
     passed.end(body)
   }
 
-  const server = createServer((asked, answer) => void pass(asked, answer).catch(() => answer.destroy()))
+  const listener = (asked: IncomingMessage, answer: ServerResponse) =>
+    void pass(asked, answer).catch(() => answer.destroy())
+  const server = certified === undefined ? createServer(listener) : createTlsServer(certified, listener)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `${certified === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     exchanges,
     stop: async () => {
       server.closeAllConnections()

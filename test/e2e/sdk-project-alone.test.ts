@@ -26,13 +26,16 @@ describe('a program of the SDK of npm that names its project without a team', ()
     await rm(directory, { recursive: true })
   })
 
+  const environment = () => ({
+    WANDB_BASE_URL: proxy.address,
+    NODE_EXTRA_CA_CERTS: join(directory, 'authority.pem'),
+    HOME: directory,
+    WEAVE_PRINT_CALL_LINK: 'false',
+  })
+
   it('traces into the default team of its key', async () => {
-    const { code, stdout, stderr } = await runProgram('research', ['alone'], {
-      WANDB_BASE_URL: proxy.address,
-      WANDB_API_KEY: service.key,
-      NODE_EXTRA_CA_CERTS: join(directory, 'authority.pem'),
-      WEAVE_PRINT_CALL_LINK: 'false',
-    })
+    const withKey = { ...environment(), WANDB_API_KEY: service.key }
+    const { code, stdout, stderr } = await runProgram('research', ['alone'], withKey)
     assert.deepEqual([code, stderr], [0, ''])
     const project = /^Initializing project: (.+)$/m.exec(stdout)![1]!
     assert.match(project, /^[^/]+\/alone$/)
@@ -45,5 +48,14 @@ describe('a program of the SDK of npm that names its project without a team', ()
       '/traces/file/create',
       '/traces/obj/create',
     ])
+  })
+
+  it('logs in first, and finds its key where it was saved', async () => {
+    const { code, stdout, stderr } = await runProgram('loggingIn', ['alone-too', service.key], environment())
+    assert.deepEqual([code, stderr], [0, ''])
+    const { project, calls } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Record<string, unknown>
+    assert.match(project as string, /^[^/]+\/alone-too$/)
+    assert.equal(calls, 1)
+    assert.ok(proxy.exchanges.some(({ path, status }) => path === '/traces/health' && status === 200))
   })
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
+import { startRecordingProxy, statusesOf, type RecordingProxy } from '../support/recording-proxy.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { RESEARCH, type Figures, type ResearchCall } from './research.js'
 import { runProgram, type Program, type Ran } from './run-program.js'
@@ -45,8 +46,15 @@ const SUMMED = {
 
 describe('programs that tell what they do', () => {
   let service: RunningService
-  before(async () => (service = await startRunningService()))
-  after(() => service.remove())
+  let proxy: RecordingProxy
+  before(async () => {
+    service = await startRunningService()
+    proxy = await startRecordingProxy(service.address)
+  })
+  after(async () => {
+    await proxy.stop()
+    await service.remove()
+  })
 
   const runWithSdk = (
     program: Program,
@@ -54,7 +62,7 @@ describe('programs that tell what they do', () => {
     { prefix = '', key = service.key } = {},
   ): Promise<Ran> =>
     runProgram(program, [project], {
-      WF_TRACE_SERVER_URL: `${service.address}${prefix}`,
+      WF_TRACE_SERVER_URL: `${key === service.key ? proxy.address : service.address}${prefix}`,
       WANDB_API_KEY: key,
       WEAVE_PRINT_CALL_LINK: 'false',
     })
@@ -260,6 +268,11 @@ describe('programs that tell what they do', () => {
       assert.equal(ran.code, 1)
       assert.match(ran.stderr, /status: 401,\s+statusText: 'Unauthorized'/)
       assert.deepEqual(await callsOf('team/wrong-key'), [])
+    })
+
+    it('had no request with a good key refused', () => {
+      assert.ok(proxy.exchanges.length > 0)
+      assert.deepEqual(statusesOf(proxy.exchanges.filter(({ status }) => status !== 200)), {})
     })
 
     it('had nothing refused and nothing contradicted, and each call is in the log once', async () => {

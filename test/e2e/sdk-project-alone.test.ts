@@ -51,6 +51,7 @@ describe('a program of the SDK of npm that names its project without a team', ()
   })
 
   it('logs in first, and finds its key where it was saved', async () => {
+    await writeFile(join(directory, '.netrc'), '')
     const { code, stdout, stderr } = await runProgram('loggingIn', ['alone-too', service.key], environment())
     assert.deepEqual([code, stderr], [0, ''])
     const { project, calls } = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Record<string, unknown>

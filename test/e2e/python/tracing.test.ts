@@ -113,6 +113,19 @@ describe('the requests of the Python SDK when it traces', () => {
     await expectTrace(project_id, [root, child])
   })
 
+  it('send requests of almost 31 MiB, and read back what was in them', async () => {
+    const project_id = 'team/python-large'
+    const output = 'ü'.repeat(16_200_000)
+    await python.post('/call/upsert_batch', {
+      batch: [
+        { mode: 'start', req: { start: aStart(project_id, { id: 'one', trace_id: 'one', op_name: 'op' }) } },
+        { mode: 'end', req: { end: anEnd(project_id, { id: 'one', output }) } },
+      ],
+    })
+    const [call] = await python.lines('/calls/stream_query', callsQuery(project_id))
+    assert.ok(call!['output'] === output)
+  })
+
   it('read, count, rename and delete calls', async () => {
     const project_id = 'team/python-reads'
     const start = aStart(project_id, { id: 'one', trace_id: 'one', op_name: 'answer' })

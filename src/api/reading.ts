@@ -15,8 +15,11 @@ export interface Reading {
    * position that what it repeats can be read at.
    */
   readonly acknowledged: (projectId: string, position: Position | undefined) => Position
-  /** Waits until the project's acknowledged writes can be read; answers the position that reads then speak of. */
-  readonly ready: (projectId: string, headers: IncomingHttpHeaders) => Promise<Position>
+  /**
+   * Waits until the project's acknowledged writes can be read; answers the position that reads then speak of. Where it
+   * is known at which position what is read was last written to, `lastWrite`, no more than that is waited for.
+   */
+  readonly ready: (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) => Promise<Position>
 }
 
 const WAIT_MS = 2000
@@ -46,9 +49,9 @@ export const readingFrom = (projector: Readable, head: Position): Reading => {
       return position
     },
 
-    async ready(projectId, headers) {
+    async ready(projectId, headers, lastWrite) {
       refuseAsOf(headers)
-      const own = known(projectId)
+      const own = lastWrite ?? known(projectId)
       const asked = minPosition(headers)
       const needed = asked > own ? asked : own
       if (stale(headers) || (await projector.waitFor(needed, WAIT_MS))) return projector.reached()

@@ -35,6 +35,8 @@ export interface Route<Body = unknown> {
   readonly summary: string
   /** Open routes need no key. */
   readonly access?: 'open'
+  /** The parameters that the address must carry behind its path. */
+  readonly query?: Readonly<Record<string, JsonSchema>>
   /** The JSON body; absent where the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */

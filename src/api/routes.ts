@@ -4,11 +4,13 @@ import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
 import { accessRoutes } from './access/routes.js'
 import { fileRoutes } from './files/create.js'
-import { objectRoutes } from './objects/create.js'
+import { objectRoutes } from './objects/routes.js'
 import { projectRoutes } from './projects/settings.js'
 import type { AnyRoute } from './route.js'
 import { openApiRoute } from './service/openapi.js'
 import { serviceRoutes, type Vitals } from './service/health.js'
+import { tableReadRoutes } from './tables/read-routes.js'
+import { tableWriteRoutes } from './tables/write-routes.js'
 import { batchRoutes } from './tracing/batches.js'
 import { callReadRoutes } from './tracing/call-reads.js'
 import { changeRoutes } from './tracing/changes.js'
@@ -36,6 +38,8 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...callReadRoutes(parts),
   ...usageRoutes(parts),
   ...objectRoutes(parts),
+  ...tableWriteRoutes(parts),
+  ...tableReadRoutes(parts),
   ...fileRoutes(parts),
   ...projectRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),

@@ -5,6 +5,7 @@ import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
 import { objectEvents } from './object/events.js'
 import { projectEvents } from './project/events.js'
+import { tableEvents } from './table/events.js'
 
 export interface Aggregate {
   readonly name: string
@@ -19,6 +20,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'intake', stream: 'intake-<entity>/<project>', events: intakeEvents },
   { name: 'project', stream: 'project-<entity>/<project>', events: projectEvents },
   { name: 'object', stream: 'object-<entity>/<project>/<object id>', events: objectEvents },
+  { name: 'table', stream: 'table-<entity>/<project>/<digest>', events: tableEvents },
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
 ]

@@ -9,8 +9,10 @@ import {
 } from './ports/event-store-errors.js'
 import type { Ports } from './ports/ports.js'
 
-export interface Executed<State> {
+export interface Executed<State, Event = DomainEvent> {
   readonly state: State
+  /** What was written, in order. */
+  readonly events: readonly Event[]
   /** One for each command that was not taken, by the command's place in the list. */
   readonly refusals: ReadonlyMap<number, Refusal>
   /** Where the last event written stands; undefined when nothing had to be written. */
@@ -41,17 +43,17 @@ export const execute =
     commands: readonly Command[],
     cause: Cause,
     { assumeNew = false } = {},
-  ): Promise<Executed<State>> => {
+  ): Promise<Executed<State, Event>> => {
     let loaded: Loaded<State> = assumeNew
       ? { state: decider.initialState, expected: 'none' }
       : await load(ports, decider, stream)
     for (let tries = 0; ; tries += 1) {
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)
-      if (events.length === 0) return { state, refusals, position: undefined }
+      if (events.length === 0) return { state, events, refusals, position: undefined }
       const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
       try {
         const { position } = await appendAll(ports, stream, loaded.expected, recorded)
-        return { state, refusals, position }
+        return { state, events, refusals, position }
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
         if (tries === MAX_TRIES)

@@ -1,10 +1,20 @@
 import type { Sha256 } from './ports/sha256.js'
 
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789XY'
+
 /**
- * The digest by which clients know objects and files: SHA-256 in base64url with `-` as X, `_` as Y and no padding, 43
- * letters and digits (facts: tracing API 6.2). The npm SDK computes the same for files.
+ * The digest by which clients know objects, rows and files: SHA-256 in base64url with `-` as X, `_` as Y and no
+ * padding, 43 letters and digits (facts: tracing API 6.2). The npm SDK computes the same for files.
  */
 export const weaveDigest = (hex: ReturnType<Sha256>): string => {
-  const bytes = hex.match(/../g)!.map((pair) => String.fromCharCode(Number.parseInt(pair, 16)))
-  return btoa(bytes.join('')).replaceAll('+', 'X').replaceAll('/', 'Y').replaceAll('=', '')
+  let digest = ''
+  for (let at = 0; at < hex.length; at += 6) {
+    const three = Number.parseInt(hex.slice(at, at + 6).padEnd(6, '0'), 16)
+    digest +=
+      LETTERS[three >> 18]! +
+      LETTERS[(three >> 12) & 63]! +
+      LETTERS[(three >> 6) & 63]! +
+      LETTERS[three & 63]!
+  }
+  return digest.slice(0, Math.ceil((hex.length * 2) / 3))
 }

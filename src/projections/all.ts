@@ -1,5 +1,12 @@
 import { callsProjection } from './calls/project.js'
+import { objectsProjection } from './objects/project.js'
 import type { Projection } from './projection.js'
+import { tablesProjection } from './tables/project.js'
 import { usageProjection } from './usage/project.js'
 
-export const projections: readonly Projection[] = [callsProjection, usageProjection]
+export const projections: readonly Projection[] = [
+  callsProjection,
+  usageProjection,
+  objectsProjection,
+  tablesProjection,
+]

@@ -1,37 +1,37 @@
-import { classesOf } from '../../domain/object/classes.js'
-import { objectDecider } from '../../domain/object/decider.js'
-import { objectId, objectStream } from '../../domain/object/events.js'
-import { nullable } from '../../domain/codec/containers.js'
+import { nullable, nullableText } from '../../domain/codec/containers.js'
+import { instantOf } from '../../domain/codec/instant.js'
 import { json, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { utf8Bytes } from '../../domain/codec/text.js'
 import { execute } from '../../domain/execute.js'
 import { projectId } from '../../domain/ids.js'
 import { canonicalJson } from '../../domain/json/canonical.js'
-import type { Json } from '../../domain/json/json.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import { classesOf } from '../../domain/object/classes.js'
+import { objectDecider } from '../../domain/object/decider.js'
+import { objectId, objectStream } from '../../domain/object/events.js'
+import { spill } from '../../domain/spill/spill.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
-import { requireWriting, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
+import { Failure } from '../failure.js'
+import { requireWriting } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
+import type { Objects } from './objects.js'
 
 const objectCreate = closed('ObjectCreateRequest', {
   required: {
     obj: open('ObjectToCreate', {
       required: { project_id: projectId, object_id: objectId, val: json },
-      optional: { wb_user_id: nullable(string) },
+      optional: {
+        wb_user_id: nullable(string),
+        /** The older name of the next. */
+        set_base_object_class: nullableText(string),
+        builtin_object_class: nullableText(string),
+        expected_digest: nullable(string),
+      },
     }),
   },
 })
 
-export interface Objects {
-  readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
-  readonly teams: Teams
-  readonly reading: Reading
-}
-
 /** `/obj/create`: the same content under the same name is the same version (facts: tracing API 6.4). */
-export const objectRoutes = ({ ports, teams, reading }: Objects): readonly AnyRoute[] => [
+export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute =>
   route({
     method: 'post',
     path: '/obj/create',
@@ -39,35 +39,28 @@ export const objectRoutes = ({ ports, teams, reading }: Objects): readonly AnyRo
     body: objectCreate,
     answer: open('ObjectCreateResponse', { required: { digest: string }, optional: { object_id: string } }),
     handle: async ({ body: { obj }, principal, cause }) => {
-      const { project_id, object_id, val } = obj
+      const { project_id, object_id, val, expected_digest } = obj
       await requireWriting(teams, principal, project_id, cause)
-      const canonical = canonicalJson(val)
-      const digest = weaveDigest(ports.sha256(canonical))
+      const digest = weaveDigest(ports.sha256(canonicalJson(val)))
+      if (expected_digest !== null && expected_digest !== digest)
+        throw new Failure('conflict', `The content's digest is ${digest}, not the one that was expected.`)
+      await pace()
       const content = {
         project_id,
         object_id,
         digest,
-        ...classesOf(val),
-        ...(await placed(ports, val, canonical)),
+        ...classesOf(val, obj.builtin_object_class ?? obj.set_base_object_class),
+        val,
+        created_at: instantOf(ports.clock.now()),
+        spilled: {},
         wb_user_id: principal.userId,
       }
-      const stream = objectStream(project_id, object_id)
       const { position } = await execute(ports)(
         objectDecider,
-        stream,
-        [{ type: 'PublishObject', content }],
+        objectStream(project_id, object_id),
+        [{ type: 'PublishObject', content: await spill(ports)(content, ['val']) }],
         cause,
       )
       return { body: { digest, object_id }, position: reading.acknowledged(project_id, position) }
     },
-  }),
-]
-
-const MAX_INLINE_BYTES = 256 * 1024
-
-/** A large value lies in the blob store, durably before the event that names it. */
-const placed = async ({ blobs }: Pick<Ports, 'blobs'>, val: Json, canonical: string) => {
-  if (utf8Bytes(canonical) <= MAX_INLINE_BYTES) return { val, val_blob: null }
-  const bytes = Buffer.from(JSON.stringify(val))
-  return { val: null, val_blob: { digest: await blobs.put(bytes), size: bytes.length } }
-}
+  })

@@ -66,15 +66,13 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
   }
 }
 
-const operation = ({ path, summary, access, body, form, answer }: AnyRoute): JsonObject => ({
+const operation = ({ path, summary, access, query = {}, body, form, answer }: AnyRoute): JsonObject => ({
   summary,
   ...(access === 'open' ? { security: [] } : {}),
-  parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name: name!,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  })),
+  parameters: [
+    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => parameter('path', name!, { type: 'string' })),
+    ...Object.entries(query).map(([name, schema]) => parameter('query', name, schema)),
+  ],
   ...(body === undefined ? {} : requestBody('application/json', body.schema)),
   ...(form === undefined ? {} : requestBody('multipart/form-data', form)),
   responses: {
@@ -84,6 +82,13 @@ const operation = ({ path, summary, access, body, form, answer }: AnyRoute): Jso
     },
     ...(access === 'open' ? {} : ERRORS),
   },
+})
+
+const parameter = (place: 'path' | 'query', name: string, schema: JsonObject): JsonObject => ({
+  name,
+  in: place,
+  required: true,
+  schema,
 })
 
 const requestBody = (type: string, schema: JsonObject): JsonObject => ({

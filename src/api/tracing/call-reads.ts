@@ -3,10 +3,12 @@ import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { boolean, int64, jsonObject } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { id } from '../../domain/ids.js'
+import { inPages } from '../../domain/pages.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
 import { begun } from '../http/begun.js'
+import { asArray, asLines } from '../http/json-pages.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -29,8 +31,7 @@ export interface CallReads {
 }
 
 /** Calls are read in pages, so that an answer of any length needs the memory of one page. */
-const PAGE_CALLS = 500
-const PAGE_BYTES = 16 * 1024 * 1024
+const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
 export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
   const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
@@ -55,8 +56,12 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     position: Position,
     wanted: (column: string) => boolean,
   ) {
-    for (const page of pages(ids)) {
-      const calls = await callsById(reader)(projectId, page, position)
+    for (const page of inPages(ids, ({ bytes }) => bytes, PAGE)) {
+      const calls = await callsById(reader)(
+        projectId,
+        page.map(({ id }) => id),
+        position,
+      )
       yield calls.map((call) => callJson(call, wanted))
     }
   }
@@ -87,7 +92,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
         return {
-          body: Readable.from(asArray(pagesOfLines)),
+          body: Readable.from(asArray('calls', pagesOfLines)),
           type: 'application/json; charset=utf-8',
           position,
         }
@@ -126,34 +131,4 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       },
     }),
   ]
-}
-
-function* pages(ids: readonly CallId[]): Generator<readonly string[]> {
-  let page: string[] = []
-  let bytes = 0
-  for (const call of ids) {
-    if (page.length > 0 && (page.length >= PAGE_CALLS || bytes + call.bytes > PAGE_BYTES)) {
-      yield page
-      page = []
-      bytes = 0
-    }
-    page.push(call.id)
-    bytes += call.bytes
-  }
-  if (page.length > 0) yield page
-}
-
-async function* asLines(pagesOfLines: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  for await (const lines of pagesOfLines) if (lines.length > 0) yield `${lines.join('\n')}\n`
-}
-
-async function* asArray(pagesOfLines: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
-  let separator = ''
-  yield '{"calls":['
-  for await (const lines of pagesOfLines) {
-    if (lines.length === 0) continue
-    yield separator + lines.join(',')
-    separator = ','
-  }
-  yield ']}'
 }

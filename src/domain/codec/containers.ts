@@ -38,6 +38,11 @@ export const arrayOf = <A>(codec: Codec<A>, least = 0): Codec<readonly A[]> =>
       const items: A[] = []
       const errors: t.ValidationError[] = []
       for (const [index, item] of u.entries()) {
+        const quick = codec.quick(item)
+        if (quick !== undefined) {
+          items.push(quick)
+          continue
+        }
         const result = codec.validate(item, t.appendContext(c, String(index), codec, item))
         if (result._tag === 'Right') items.push(result.right)
         else if (!gather(errors, result.left)) break

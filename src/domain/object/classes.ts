@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 
 export interface ObjectClasses {
   readonly kind: 'op' | 'object'
@@ -8,17 +8,26 @@ export interface ObjectClasses {
 
 const ROOTS = new Set(['Object', 'BaseModel'])
 
-/** What an object says of its class (facts: tracing API 6.4): the last base before the root classes, else its own. */
-export const classesOf = (val: Json): ObjectClasses => {
-  if (!isJsonObject(val)) return { kind: 'object', base_object_class: null, leaf_object_class: null }
-  const own = typeof val['_class_name'] === 'string' ? val['_class_name'] : null
-  const bases = Array.isArray(val['_bases']) ? (val['_bases'] as readonly Json[]) : []
-  const root = bases.findIndex((base) => typeof base === 'string' && ROOTS.has(base))
-  const base = root > 0 ? bases[root - 1] : own
+/**
+ * What an object says of its class (facts: tracing API 6.4): the last base before the root classes, else its own;
+ * `given` stands in the place of the base, and of a class that it does not name.
+ */
+export const classesOf = (val: Json, given: string | null = null): ObjectClasses => {
+  if (!isJsonObject(val)) return { kind: 'object', base_object_class: given, leaf_object_class: given }
+  const own = textOrNull(val['_class_name'])
   const weaveType = isJsonObject(val['weave_type']) ? val['weave_type']['type'] : undefined
   return {
     kind: weaveType === 'Op' || val['_type'] === 'Op' ? 'op' : 'object',
-    base_object_class: typeof base === 'string' ? base : null,
-    leaf_object_class: own,
+    base_object_class: given ?? baseOf(val) ?? own,
+    leaf_object_class: own ?? given,
   }
 }
+
+const baseOf = (val: JsonObject): string | null => {
+  const bases = Array.isArray(val['_bases']) ? (val['_bases'] as readonly Json[]) : []
+  const root = bases.findIndex((base) => typeof base === 'string' && ROOTS.has(base))
+  return root > 0 ? textOrNull(bases[root - 1]) : null
+}
+
+const textOrNull = (value: Json | undefined): string | null =>
+  typeof value === 'string' && value !== '' ? value : null

@@ -1,9 +1,11 @@
 import type * as t from 'io-ts'
-import { nullable, nullableText, withDefault } from '../codec/containers.js'
-import { int64, json, oneOf, string } from '../codec/leaves.js'
+import { arrayOf, nullableText, withDefault } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { integerBetween, json, oneOf, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { textLike } from '../codec/text.js'
 import { projectId } from '../ids.js'
+import { spilledFields } from '../spill/fields.js'
 
 export const objectId = textLike(
   'object_id',
@@ -12,33 +14,76 @@ export const objectId = textLike(
   'String should have 1 to 128 characters, none of them a control character, a slash or a colon',
 )
 
-const blob = open('ValueBlob', { required: { digest: string, size: int64 } })
+const ofObject = { project_id: projectId, object_id: objectId }
+
+const ofVersion = {
+  ...ofObject,
+  /** The content's digest: 43 letters and digits. */
+  digest: string,
+  /** Counts the versions of an object from 0; content that is published again has the number it had. */
+  version_index: integerBetween(0, Number.MAX_SAFE_INTEGER),
+}
+
+const byUser = { wb_user_id: nullableText(string) }
 
 export const objectPublished = open('ObjectPublished', {
   says: 'A version of an object was published. The same content under the same name is the same version.',
-  required: {
-    project_id: projectId,
-    object_id: objectId,
-    /** The content's digest: 43 letters and digits. */
-    digest: string,
-    version_index: int64,
-    kind: oneOf('op', 'object'),
-  },
+  required: { ...ofVersion, kind: oneOf('op', 'object'), created_at: instant },
   optional: {
     base_object_class: nullableText(string),
     leaf_object_class: nullableText(string),
-    /** The content; null where it is too large for an event and lies in `val_blob`. */
+    /** The content; null where it is spilled. */
     val: withDefault(json, null),
-    val_blob: nullable(blob),
-    wb_user_id: nullableText(string),
+    spilled: spilledFields,
+    ...byUser,
   },
 })
+export type ObjectPublished = t.TypeOf<typeof objectPublished>
 
-export const objectEvents = { ObjectPublished: objectPublished }
+const objectDeleted = open('ObjectDeleted', {
+  says: 'A version of an object was deleted, until the same content is published again.',
+  required: { ...ofVersion, deleted_at: instant },
+  optional: byUser,
+})
 
-export interface ObjectEvent {
-  readonly type: 'ObjectPublished'
-  readonly data: t.TypeOf<typeof objectPublished>
+const objectTagsAdded = open('ObjectTagsAdded', {
+  says: 'A version of an object has more tags.',
+  required: { ...ofVersion, tags: arrayOf(string) },
+  optional: byUser,
+})
+
+const objectTagsRemoved = open('ObjectTagsRemoved', {
+  says: 'A version of an object has fewer tags; its deletion takes them all.',
+  required: { ...ofVersion, tags: arrayOf(string) },
+  optional: byUser,
+})
+
+const objectAliasesSet = open('ObjectAliasesSet', {
+  says: 'Aliases of an object point at this version, whatever they pointed at before.',
+  required: { ...ofVersion, aliases: arrayOf(string) },
+  optional: byUser,
+})
+
+const objectAliasesRemoved = open('ObjectAliasesRemoved', {
+  says: 'Aliases of an object point at nothing any more; the deletion of a version takes those that point at it.',
+  required: { ...ofObject, aliases: arrayOf(string) },
+  optional: byUser,
+})
+
+export const objectEvents = {
+  ObjectPublished: objectPublished,
+  ObjectDeleted: objectDeleted,
+  ObjectTagsAdded: objectTagsAdded,
+  ObjectTagsRemoved: objectTagsRemoved,
+  ObjectAliasesSet: objectAliasesSet,
+  ObjectAliasesRemoved: objectAliasesRemoved,
 }
+
+export type ObjectEvent = {
+  [Type in keyof typeof objectEvents]: {
+    readonly type: Type
+    readonly data: t.TypeOf<(typeof objectEvents)[Type]>
+  }
+}[keyof typeof objectEvents]
 
 export const objectStream = (projectId: string, objectId: string): string => `object-${projectId}/${objectId}`

@@ -1,6 +1,5 @@
 import type { CallEvent } from '../../domain/call/events.js'
-import type { Json } from '../../domain/json/json.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { asText, dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { AT, CALL_COLUMNS, emptyCallRow, type CallRow } from './call-row.js'
 import { refsIn } from './refs.js'
@@ -74,10 +73,6 @@ const rowOf = (
   }
   return row
 }
-
-/** An object or a list is taken over as its text; a plain value has to be made into text first. */
-const asText = (value: Json): Json =>
-  typeof value === 'object' && value !== null ? value : JSON.stringify(value)
 
 /** A double that is a 64-bit integer, in digits: JSON would write the largest ones rounded up, over the edge. */
 const int64 = (value: number): string => BigInt(value).toString()

@@ -1,0 +1,19 @@
+/** Pages of JSON texts as lines. */
+export async function* asLines(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  for await (const texts of pages) if (texts.length > 0) yield `${texts.join('\n')}\n`
+}
+
+/** Pages of JSON texts as one object whose only member is the list of them all. */
+export async function* asArray(
+  member: string,
+  pages: AsyncIterable<readonly string[]>,
+): AsyncGenerator<string> {
+  let separator = ''
+  yield `{${JSON.stringify(member)}:[`
+  for await (const texts of pages) {
+    if (texts.length === 0) continue
+    yield separator + texts.join(',')
+    separator = ','
+  }
+  yield ']}'
+}

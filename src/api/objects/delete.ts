@@ -1,0 +1,51 @@
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import { int64, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { execute } from '../../domain/execute.js'
+import { projectId } from '../../domain/ids.js'
+import { objectDecider } from '../../domain/object/decider.js'
+import { objectId, objectStream } from '../../domain/object/events.js'
+import { refuseIf } from '../auth/rights.js'
+import { Failure } from '../failure.js'
+import { requireReading } from '../projects/access.js'
+import { route, type AnyRoute } from '../route.js'
+import type { Objects } from './objects.js'
+
+const objectDelete = closed('ObjectDeleteRequest', {
+  required: { project_id: projectId, object_id: objectId },
+  optional: { digests: nullable(arrayOf(string, 1)), wb_user_id: nullable(string) },
+})
+
+/** As the real servers limit them. */
+const MAX_DIGESTS = 100
+
+/** `/obj/delete`: the versions named by digest, `latest`, `v` with a number or alias, or all. */
+export const deleteObject = ({ ports, teams, reading }: Objects): AnyRoute =>
+  route({
+    method: 'post',
+    path: '/obj/delete',
+    summary: 'Delete versions of an object, or all. Where one that is named is not there, none is deleted.',
+    body: objectDelete,
+    answer: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
+    handle: async ({ body: { project_id, object_id, digests }, principal, cause }) => {
+      requireReading(teams, principal, project_id)
+      if (digests !== null && digests.length > MAX_DIGESTS)
+        throw new Failure('bad-request', `Delete at most ${MAX_DIGESTS} versions by digest at once.`)
+      const command = {
+        type: 'DeleteVersions',
+        project_id,
+        object_id,
+        versions: digests,
+        deleted_at: instantOf(ports.clock.now()),
+        wb_user_id: principal.userId,
+      } as const
+      const stream = objectStream(project_id, object_id)
+      const { events, refusals, position } = await execute(ports)(objectDecider, stream, [command], cause)
+      refuseIf(refusals.get(0))
+      return {
+        body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
+        position: reading.acknowledged(project_id, position),
+      }
+    },
+  })

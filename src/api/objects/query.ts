@@ -1,0 +1,111 @@
+import { Readable } from 'node:stream'
+import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
+import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { projectId } from '../../domain/ids.js'
+import { inPages } from '../../domain/pages.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import {
+  SORT_FIELDS,
+  versionPlaces,
+  versionsAt,
+  type ObjectSort,
+  type VersionPlace,
+} from '../../projections/objects/queries.js'
+import { invalidField } from '../failure.js'
+import { begun } from '../http/begun.js'
+import { asArray } from '../http/json-pages.js'
+import { requireReading } from '../projects/access.js'
+import { route, type AnyRoute } from '../route.js'
+import { requireShort } from '../tracing/filter.js'
+import { objectJson, type Shown } from './object-json.js'
+import { objectSchema } from './object-schema.js'
+import type { Objects } from './objects.js'
+
+const off = withDefault(boolean, false, true)
+const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
+const values = nullable(arrayOf(string))
+
+const objectsFilter = closed('ObjectVersionFilter', {
+  optional: {
+    base_object_classes: values,
+    exclude_base_object_classes: values,
+    leaf_object_classes: values,
+    object_ids: values,
+    is_op: nullable(boolean),
+    latest_only: nullable(boolean),
+    tags: values,
+    aliases: values,
+  },
+})
+
+const objectsQuery = closed('ObjectsQueryRequest', {
+  required: { project_id: projectId },
+  optional: {
+    filter: nullable(objectsFilter),
+    limit: count,
+    offset: count,
+    sort_by: nullable(
+      arrayOf(closed('ObjectSortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
+    ),
+    metadata_only: off,
+    include_storage_size: off,
+    include_tags_and_aliases: off,
+    wb_user_id: nullable(string),
+  },
+})
+
+/** Versions are read in pages, so that an answer of any length needs the memory of one page. */
+const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
+
+/** `/objs/query`, in the order of publication unless another is asked for (facts: tracing API 6.4). */
+export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
+  async function* objects(
+    projectId: string,
+    places: readonly VersionPlace[],
+    position: Position,
+    shown: Shown,
+  ) {
+    const wanted = { withVal: !shown.metadata_only, withLabels: shown.include_tags_and_aliases }
+    const weight = ({ bytes }: VersionPlace) => (wanted.withVal ? bytes : 0)
+    for (const page of inPages(places, weight, PAGE)) {
+      const versions = await versionsAt(reader)(projectId, page, position, wanted)
+      yield versions.map((version) => objectJson(projectId, version, shown))
+    }
+  }
+
+  return route({
+    method: 'post',
+    path: '/objs/query',
+    summary: 'Read the versions of objects that a filter selects.',
+    body: objectsQuery,
+    answer: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
+    handle: async ({ body, principal, headers }) => {
+      const { project_id, filter, limit, offset } = body
+      requireReading(teams, principal, project_id)
+      requireShort(
+        Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
+      )
+      const sortBy = (body.sort_by ?? []).map(sorting)
+      const position = await reading.ready(project_id, headers)
+      const question = { projectId: project_id, filter, position, sortBy, limit, offset }
+      const places = await versionPlaces(reader)(question)
+      const pages = await begun(objects(project_id, places, position, body))
+      return {
+        body: Readable.from(asArray('objs', pages)),
+        type: 'application/json; charset=utf-8',
+        position,
+      }
+    },
+  })
+}
+
+const sorting = (
+  { field, direction }: { readonly field: string; readonly direction: 'asc' | 'desc' },
+  index: number,
+): ObjectSort => {
+  const known = SORT_FIELDS.find((one) => one === field)
+  if (known !== undefined) return { field: known, direction }
+  const fields = SORT_FIELDS.map((one) => `'${one}'`).join(' or ')
+  throw invalidField(['sort_by', index, 'field'], 'literal_error', `Input should be ${fields}`)
+}

@@ -1,0 +1,73 @@
+import { nullable, withDefault } from '../../domain/codec/containers.js'
+import { boolean, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { projectId } from '../../domain/ids.js'
+import { objectId, objectStream } from '../../domain/object/events.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { readVersion } from '../../projections/objects/queries.js'
+import { Failure } from '../failure.js'
+import { requireReading } from '../projects/access.js'
+import { route, type AnyRoute } from '../route.js'
+import { objectJson } from './object-json.js'
+import { objectSchema } from './object-schema.js'
+import type { Objects } from './objects.js'
+import { textCache } from './text-cache.js'
+
+const off = withDefault(boolean, false, true)
+
+const objectRead = closed('ObjectReadRequest', {
+  required: { project_id: projectId, object_id: objectId, digest: string },
+  optional: { metadata_only: off, include_tags_and_aliases: off, wb_user_id: nullable(string) },
+})
+
+const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024
+
+/**
+ * `/obj/read`: `digest` is a digest, `latest`, `v` with a number, or an alias. All about an object is in one stream, so
+ * an answer is good for as long as the stream ends where it ended then, and no other write is waited for.
+ */
+export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute => {
+  const answers = textCache(MAX_KEPT_CHARACTERS)
+
+  const lastWrite = async (project: string, object: string): Promise<Position> => {
+    const last = ports.eventStore.readStream(objectStream(project, object), { backwards: true, limit: 1 })
+    for await (const { position } of last) return position
+    return 0n
+  }
+
+  return route({
+    method: 'post',
+    path: '/obj/read',
+    summary: 'Read a version of an object: by digest, latest, v<number> or alias.',
+    body: objectRead,
+    answer: open('ObjectReadResponse', { required: { obj: objectSchema } }),
+    handle: async ({ body, principal, headers }) => {
+      const { project_id, object_id, digest, metadata_only, include_tags_and_aliases } = body
+      requireReading(teams, principal, project_id)
+      const written = await lastWrite(project_id, object_id)
+      const position = await reading.ready(project_id, headers, written)
+      const answered = (text: string) => ({ body: text, type: 'application/json; charset=utf-8', position })
+      const key = JSON.stringify([project_id, object_id, metadata_only, include_tags_and_aliases, digest])
+      const known = answers.get(key, written)
+      if (known !== undefined && written <= position) return answered(known)
+
+      const version = await readVersion(reader)({
+        projectId: project_id,
+        objectId: object_id,
+        version: digest,
+        position,
+        withVal: !metadata_only,
+        withLabels: include_tags_and_aliases,
+      })
+      if (version === undefined) throw new Failure('not-found', 'Object version not found.')
+      const { deleted_at } = version
+      if (deleted_at !== null)
+        throw new Failure('not-found', `The object version was deleted at ${deleted_at}.`, {
+          body: { deleted_at },
+        })
+      const text = `{"obj":${objectJson(project_id, version, body)}}`
+      if (written <= position) answers.put(key, written, text)
+      return answered(text)
+    },
+  })
+}

@@ -1,0 +1,31 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { isDigest } from '../../domain/table/events.js'
+import { knownRows } from '../../projections/tables/queries.js'
+import { Failure } from '../failure.js'
+
+/** Rows looked for in one statement. */
+const AT_ONCE = 10_000
+
+/** Refuses rows that a project does not have, naming the first. */
+export const requireKnown = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  rowDigests: readonly string[],
+  position: Position,
+): Promise<void> => {
+  const distinct = [...new Set(rowDigests)]
+  for (let at = 0; at < distinct.length; at += AT_ONCE) {
+    const part = distinct.slice(at, at + AT_ONCE)
+    const known = await knownRows(reader)(projectId, part.filter(isDigest), position)
+    const missing = part.find((digest) => !known.has(digest))
+    if (missing !== undefined) throw noSuchRow(missing)
+  }
+}
+
+const MAX_QUOTED = 64
+
+const noSuchRow = (digest: string): Failure => {
+  const quoted = digest.length <= MAX_QUOTED ? digest : `${digest.slice(0, MAX_QUOTED).toWellFormed()}…`
+  return new Failure('not-found', `Row not found: the project has no row of the digest ${quoted}.`)
+}

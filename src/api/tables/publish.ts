@@ -1,0 +1,66 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import type { Cause } from '../../domain/event.js'
+import { execute } from '../../domain/execute.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import type { TableCommand } from '../../domain/table/commands.js'
+import { tableDecider } from '../../domain/table/decider.js'
+import { tableDigest } from '../../domain/table/digests.js'
+import { tableStream } from '../../domain/table/events.js'
+import { Failure } from '../failure.js'
+import { breathing } from './breathing.js'
+import { placed } from './placed.js'
+import { packing, type DigestedRow } from './packs.js'
+
+export type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
+
+export interface TableToPublish {
+  readonly projectId: string
+  readonly userId: string
+  /** All rows of the table, in order. */
+  readonly rowDigests: readonly string[]
+  /** What rows hold that the project may not have yet, each once. */
+  readonly contents: Iterable<DigestedRow>
+  /** What the client has worked out itself. */
+  readonly expectedDigest?: string | null
+}
+
+/** Stores the contents of rows, then says that the table is there; a table that is there already writes nothing. */
+export const publishTable =
+  (ports: TablePorts) =>
+  async (
+    { projectId, userId, rowDigests, contents, expectedDigest = null }: TableToPublish,
+    cause: Cause,
+  ): Promise<{ readonly digest: string; readonly position: Position | undefined }> => {
+    const digest = tableDigest(ports.sha256, rowDigests)
+    if (expectedDigest !== null && expectedDigest !== digest)
+      throw new Failure('conflict', `The digest of these rows is ${digest}, not the expected one.`)
+    const breathe = breathing()
+    const packs = packing(ports)
+    for (const row of contents) {
+      packs.add(row)
+      const pause = breathe()
+      if (pause !== undefined) await pause
+    }
+    const ofTable = { project_id: projectId, digest }
+    const storing = (await packs.finish()).map((pack): TableCommand => ({
+      type: 'StoreTableRows',
+      rows: { ...ofTable, ...pack },
+    }))
+    const row_digests = await placed(ports, 'row_digests', rowDigests, JSON.stringify(rowDigests))
+    const table = {
+      ...ofTable,
+      ...row_digests,
+      row_count: rowDigests.length,
+      created_at: instantOf(ports.clock.now()),
+      wb_user_id: userId,
+    }
+    const { position } = await execute(ports)(
+      tableDecider,
+      tableStream(projectId, digest),
+      [...storing, { type: 'PublishTable', table }],
+      cause,
+      { assumeNew: true },
+    )
+    return { digest, position }
+  }

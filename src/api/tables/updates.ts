@@ -1,0 +1,57 @@
+import type { Sha256 } from '../../domain/ports/sha256.js'
+import { digestedRow } from '../../domain/table/digests.js'
+import { RowOrder } from '../../domain/table/row-order.js'
+import { invalidField } from '../failure.js'
+import { breathing } from './breathing.js'
+import type { DigestedRow } from './packs.js'
+import type { TableUpdate } from './write-codecs.js'
+
+interface Updated {
+  readonly rowDigests: readonly string[]
+  /** Of each update in order: the row that it put in or took out. */
+  readonly updated: readonly string[]
+  /** What rows hold that the base does not have. */
+  readonly contents: readonly DigestedRow[]
+}
+
+/** Applies updates one after the other, as each leaves the table to the next. */
+export const applyUpdates = async (
+  sha256: Sha256,
+  base: readonly string[],
+  updates: readonly TableUpdate[],
+): Promise<Updated> => {
+  const breathe = breathing()
+  const order = new RowOrder(base)
+  const known = new Set(base)
+  const added = new Map<string, DigestedRow>()
+  const updated: string[] = []
+  const put = (index: number, val: DigestedRow['val']) => {
+    const row = { val, ...digestedRow(sha256, val) }
+    order.insert(index, row.digest)
+    if (!known.has(row.digest)) added.set(row.digest, row)
+    return row.digest
+  }
+  for (const [i, update] of updates.entries()) {
+    if ('append' in update) updated.push(put(order.length, update.append.row))
+    else if ('insert' in update) {
+      const { index, row } = update.insert
+      requireWithin(index, order.length, order.length, ['updates', i, 'insert', 'index'])
+      updated.push(put(index, row))
+    } else {
+      const { index } = update.pop
+      requireWithin(index, order.length - 1, order.length, ['updates', i, 'pop', 'index'])
+      updated.push(order.pop(index))
+    }
+    const pause = breathe()
+    if (pause !== undefined) await pause
+  }
+  const rowDigests = order.toArray()
+  const left = new Set(rowDigests)
+  return { rowDigests, updated, contents: [...added.values()].filter(({ digest }) => left.has(digest)) }
+}
+
+const requireWithin = (index: number, most: number, rows: number, loc: readonly (string | number)[]) => {
+  if (index >= 0 && index <= most) return
+  const msg = `Value error, index ${index} is out of range: the table has ${rows} rows here`
+  throw invalidField(loc, 'value_error', msg)
+}

@@ -1,0 +1,78 @@
+import { arrayOf } from '../../domain/codec/containers.js'
+import { string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { requireReading, requireWriting } from '../projects/access.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { digestedRows } from './digested-rows.js'
+import { requireKnown } from './known-rows.js'
+import { publishTable, type TableToPublish } from './publish.js'
+import { rowDigestsOf } from './stored-table.js'
+import type { Tables } from './tables.js'
+import { applyUpdates } from './updates.js'
+import { tableCreate, tableCreateFromDigests, tableUpdate } from './write-codecs.js'
+
+/** The endpoints that make tables: from rows, from rows that are there, and from another table. */
+export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables): readonly AnyRoute[] => {
+  const publish = async (
+    table: Omit<TableToPublish, 'userId'>,
+    { principal, cause }: Pick<Asked<unknown>, 'principal' | 'cause'>,
+  ) => {
+    await requireWriting(teams, principal, table.projectId, cause)
+    await pace()
+    const { digest, position } = await publishTable(ports)({ ...table, userId: principal.userId }, cause)
+    return { digest, position: reading.acknowledged(table.projectId, position) }
+  }
+
+  return [
+    route({
+      method: 'post',
+      path: '/table/create',
+      summary: 'Make a table of rows; the same rows are the same table.',
+      body: tableCreate,
+      answer: open('TableCreateResponse', { required: { digest: string, row_digests: arrayOf(string) } }),
+      handle: async (asked) => {
+        const { project_id: projectId, rows, expected_digest: expectedDigest } = asked.body.table
+        requireReading(teams, asked.principal, projectId)
+        const { digests, contents } = await digestedRows(ports.sha256, rows)
+        const table = { projectId, rowDigests: digests, contents: contents.values(), expectedDigest }
+        const { digest, position } = await publish(table, asked)
+        return { body: { digest, row_digests: digests }, position }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/table/create_from_digests',
+      summary: 'Make a table of rows that the project already has.',
+      body: tableCreateFromDigests,
+      answer: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
+      handle: async (asked) => {
+        const { project_id: projectId, row_digests: rowDigests, expected_digest: expectedDigest } = asked.body
+        requireReading(teams, asked.principal, projectId)
+        const readable = await reading.ready(projectId, asked.headers)
+        await requireKnown(reader, projectId, rowDigests, readable)
+        const { digest, position } = await publish(
+          { projectId, rowDigests, contents: [], expectedDigest },
+          asked,
+        )
+        return { body: { digest }, position }
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/table/update',
+      summary: 'Make a table from another one, by rows appended, inserted and taken out.',
+      body: tableUpdate,
+      answer: open('TableUpdateResponse', {
+        required: { digest: string, updated_row_digests: arrayOf(string) },
+      }),
+      handle: async (asked) => {
+        const { project_id: projectId, base_digest, updates } = asked.body
+        requireReading(teams, asked.principal, projectId)
+        const base = await rowDigestsOf(ports)(projectId, base_digest)
+        const { rowDigests, updated, contents } = await applyUpdates(ports.sha256, base, updates)
+        const { digest, position } = await publish({ projectId, rowDigests, contents }, asked)
+        return { body: { digest, updated_row_digests: updated }, position }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,41 @@
+import { versionName } from './version-name.js'
+
+export interface ObjectState {
+  /** By their number. */
+  readonly versions: readonly Version[]
+  /** The number of the version that each alias points at. */
+  readonly aliases: ReadonlyMap<string, number>
+}
+
+export interface Version {
+  readonly digest: string
+  readonly deleted: boolean
+  readonly tags: ReadonlySet<string>
+}
+
+/** The number of the version that a text names, unless there is none or it is deleted. */
+export const versionNamed = ({ versions, aliases }: ObjectState, text: string): number | undefined => {
+  const index = indexOf(text, versions, aliases)
+  return index === undefined || versions[index]?.deleted !== false ? undefined : index
+}
+
+const indexOf = (
+  text: string,
+  versions: ObjectState['versions'],
+  aliases: ObjectState['aliases'],
+): number | undefined => {
+  const name = versionName(text)
+  switch (name.by) {
+    case 'latest':
+      return versions.findLastIndex(({ deleted }) => !deleted)
+    case 'index':
+      return name.index
+    case 'digest':
+      return versions.findIndex(({ digest }) => digest === name.digest)
+    case 'alias':
+      return aliases.get(name.alias)
+  }
+}
+
+export const aliasesOf = ({ aliases }: ObjectState, index: number): readonly string[] =>
+  [...aliases].flatMap(([alias, target]) => (target === index ? [alias] : []))

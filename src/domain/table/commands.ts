@@ -1,0 +1,5 @@
+import type { TablePublished, TableRowsStored } from './events.js'
+
+export type TableCommand =
+  | { readonly type: 'StoreTableRows'; readonly rows: TableRowsStored }
+  | { readonly type: 'PublishTable'; readonly table: TablePublished }

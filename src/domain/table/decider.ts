@@ -1,0 +1,30 @@
+import { nothing, type Decider } from '../decider.js'
+import type { TableCommand } from './commands.js'
+import type { TableEvent } from './events.js'
+
+interface TableState {
+  /** Packs that are stored. */
+  readonly packs: ReadonlySet<string>
+  readonly published: boolean
+}
+
+/** What was cut off before the table was published is completed by the same commands again. */
+export const tableDecider: Decider<TableState, TableCommand, TableEvent> = {
+  initialState: { packs: new Set(), published: false },
+
+  evolve: (state, { type, data }) =>
+    type === 'TablePublished'
+      ? { ...state, published: true }
+      : { ...state, packs: new Set([...state.packs, data.pack]) },
+
+  decide: ({ packs, published }, command) => {
+    if (published) return nothing
+    switch (command.type) {
+      case 'StoreTableRows':
+        if (packs.has(command.rows.pack)) return nothing
+        return { events: [{ type: 'TableRowsStored', data: command.rows }] }
+      case 'PublishTable':
+        return { events: [{ type: 'TablePublished', data: command.table }] }
+    }
+  },
+}

@@ -1,0 +1,31 @@
+import { canonicalJson } from '../json/canonical.js'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import type { Sha256 } from '../ports/sha256.js'
+import { weaveDigest } from '../weave-digest.js'
+
+/** A row's digest, that of its JSON with sorted keys, and its own JSON text. */
+export const digestedRow = (sha256: Sha256, row: JsonObject) => {
+  const text = JSON.stringify(row)
+  const canonical = isSorted(row) ? text : canonicalJson(row)
+  return { digest: weaveDigest(sha256(canonical)), text, canonical }
+}
+
+export const tableDigest = (sha256: Sha256, rowDigests: readonly string[]): string =>
+  weaveDigest(sha256(rowDigests.join('')))
+
+/** Most rows come with their keys in one order; where it is the sorted one, their text need not be made twice. */
+const isSorted = (value: Json): boolean => {
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && !isSorted(item as Json)) return false
+    return true
+  }
+  if (!isJsonObject(value)) return true
+  let before: string | undefined
+  for (const key in value) {
+    if (before !== undefined && before > key) return false
+    before = key
+    const member = value[key]!
+    if (typeof member === 'object' && !isSorted(member)) return false
+  }
+  return true
+}

@@ -1,0 +1,63 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, nullableText } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { integerBetween, jsonObject, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textLike } from '../codec/text.js'
+import { projectId } from '../ids.js'
+import { spilledFields } from '../spill/fields.js'
+
+const digest = textLike('digest', /^[A-Za-z0-9]{43}$/, 'String should have 43 letters or digits')
+
+/** What a table or a row is known by. */
+export const isDigest = (text: string): boolean => digest.is(text)
+
+const tableRow = open('TableRow', { required: { digest, val: jsonObject } })
+export type TableRow = t.TypeOf<typeof tableRow>
+
+export const tableRowsStored = open('TableRowsStored', {
+  says: 'Contents of rows were stored, a pack of them; the table for which they were stored may not be there yet.',
+  required: {
+    project_id: projectId,
+    /** The table's digest. */
+    digest,
+    /** The digest of the row digests in this pack, one after the other. */
+    pack: digest,
+  },
+  optional: {
+    /** Null where they are too large for an event. */
+    rows: nullable(arrayOf(tableRow)),
+    spilled: spilledFields,
+  },
+})
+
+export const tablePublished = open('TablePublished', {
+  says: 'A table is there, whole: the rows that it names, in their order. Their contents were stored before.',
+  required: {
+    project_id: projectId,
+    /** The digest of the row digests, one after the other. */
+    digest,
+    row_count: integerBetween(0, Number.MAX_SAFE_INTEGER),
+    created_at: instant,
+  },
+  optional: {
+    /** One a row, also for rows of the same content; null where they are too large for an event. */
+    row_digests: nullable(arrayOf(digest)),
+    wb_user_id: nullableText(string),
+    spilled: spilledFields,
+  },
+})
+
+export const tableEvents = { TableRowsStored: tableRowsStored, TablePublished: tablePublished }
+
+export type TableEvent = {
+  [Type in keyof typeof tableEvents]: {
+    readonly type: Type
+    readonly data: t.TypeOf<(typeof tableEvents)[Type]>
+  }
+}[keyof typeof tableEvents]
+
+export type TableRowsStored = t.TypeOf<typeof tableRowsStored>
+export type TablePublished = t.TypeOf<typeof tablePublished>
+
+export const tableStream = (projectId: string, digest: string): string => `table-${projectId}/${digest}`

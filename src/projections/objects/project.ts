@@ -1,0 +1,81 @@
+import type { ObjectEvent } from '../../domain/object/events.js'
+import { asText, dateTime64 } from '../clickhouse-values.js'
+import type { ProjectedEvent, Projection } from '../projection.js'
+
+type Positioned = ObjectEvent & Pick<ProjectedEvent, 'position'>
+type Row = readonly unknown[]
+
+interface Written {
+  readonly versions: Row[]
+  readonly tags: Row[]
+  readonly aliases: Row[]
+}
+
+const VERSION_COLUMNS = [
+  'project_id',
+  'object_id',
+  'version_index',
+  'position',
+  'digest',
+  'kind',
+  'base_object_class',
+  'leaf_object_class',
+  'created_at',
+  'deleted_at',
+  'wb_user_id',
+  'val',
+]
+const TAG_COLUMNS = ['project_id', 'object_id', 'version_index', 'tag', 'position', 'is_on']
+const ALIAS_COLUMNS = ['project_id', 'object_id', 'alias', 'position', 'version_index', 'is_set']
+
+/** Object events to rows of `object_versions`, `object_tags` and `object_aliases`: each is a fact at its position. */
+export const objectsProjection: Projection = {
+  name: 'objects',
+  rowsOf: (events) => {
+    const written: Written = { versions: [], tags: [], aliases: [] }
+    for (const event of events as readonly Positioned[]) add(written, event)
+    return [
+      { table: 'object_versions', columns: VERSION_COLUMNS, values: written.versions },
+      { table: 'object_tags', columns: TAG_COLUMNS, values: written.tags },
+      { table: 'object_aliases', columns: ALIAS_COLUMNS, values: written.aliases },
+    ].filter(({ values }) => values.length > 0)
+  },
+}
+
+const add = (written: Written, event: Positioned): void => {
+  const { type, data } = event
+  const { project_id, object_id } = data
+  const position = String(event.position)
+  switch (type) {
+    case 'ObjectPublished': {
+      const { version_index, digest, kind, base_object_class, leaf_object_class, wb_user_id } = data
+      const created = dateTime64(data.created_at)
+      const classes = [kind, base_object_class, leaf_object_class]
+      const at = [project_id, object_id, version_index, position]
+      written.versions.push([...at, digest, ...classes, created, null, wb_user_id, asText(data.val)])
+      return
+    }
+    case 'ObjectDeleted': {
+      const { version_index, digest, wb_user_id } = data
+      const deleted = dateTime64(data.deleted_at)
+      const at = [project_id, object_id, version_index, position]
+      written.versions.push([...at, digest, 'object', null, null, deleted, deleted, wb_user_id, ''])
+      return
+    }
+    case 'ObjectTagsAdded':
+    case 'ObjectTagsRemoved': {
+      const isOn = type === 'ObjectTagsAdded'
+      for (const tag of data.tags)
+        written.tags.push([project_id, object_id, data.version_index, tag, position, isOn])
+      return
+    }
+    case 'ObjectAliasesSet':
+      for (const alias of data.aliases)
+        written.aliases.push([project_id, object_id, alias, position, data.version_index, true])
+      return
+    case 'ObjectAliasesRemoved':
+      for (const alias of data.aliases)
+        written.aliases.push([project_id, object_id, alias, position, 0, false])
+      return
+  }
+}

@@ -1,0 +1,40 @@
+import type { TableEvent } from '../../domain/table/events.js'
+import type { ProjectedEvent, Projection } from '../projection.js'
+import { readableRow } from './readable-row.js'
+
+type Positioned = TableEvent & Pick<ProjectedEvent, 'position'>
+
+/** Entries in one row of `table_entries`: few rows to insert, and no more to read than a page needs. */
+const STRETCH = 4096
+
+/** Table events to the contents of rows, the order of a table's rows, and the table itself. */
+export const tablesProjection: Projection = {
+  name: 'tables',
+  rowsOf: (events) => {
+    const contents: unknown[][] = []
+    const entries: unknown[][] = []
+    const tables: unknown[][] = []
+    for (const { type, data, position: at } of events as readonly Positioned[]) {
+      const position = String(at)
+      if (type === 'TableRowsStored') {
+        for (const { digest, val } of data.rows ?? [])
+          contents.push([data.project_id, digest, readableRow(val), position])
+      } else if (type === 'TablePublished') {
+        const { project_id, digest, row_count } = data
+        const digests = data.row_digests ?? []
+        for (let first = 0; first < digests.length; first += STRETCH)
+          entries.push([project_id, digest, first, digests.slice(first, first + STRETCH), position])
+        tables.push([project_id, digest, String(BigInt(row_count)), position])
+      }
+    }
+    return [
+      { table: 'table_rows', columns: ['project_id', 'digest', 'val', 'position'], values: contents },
+      {
+        table: 'table_entries',
+        columns: ['project_id', 'table_digest', 'first_index', 'row_digests', 'position'],
+        values: entries,
+      },
+      { table: 'tables', columns: ['project_id', 'digest', 'row_count', 'position'], values: tables },
+    ].filter(({ values }) => values.length > 0)
+  },
+}

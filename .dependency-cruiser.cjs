@@ -67,10 +67,10 @@ module.exports = {
     },
     {
       name: 'src-stands-alone',
-      comment: 'what is shipped needs neither tests nor benchmarks',
+      comment: 'what is shipped needs neither tests nor benchmarks nor the demo',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(test|bench)/' },
+      to: { path: '^(test|bench|demo)/' },
     },
     {
       name: 'src-ships-its-packages',

@@ -133,6 +133,10 @@ export default defineConfig(
     },
   },
   {
+    files: ['demo/**/*.{ts,mjs}'],
+    rules: { 'max-lines': lines(250) },
+  },
+  {
     files: ['src/**/*.ts'],
     rules: {
       'max-lines': lines(250),

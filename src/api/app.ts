@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import Router from '@koa/router'
+import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
 import type { Log } from '../domain/ports/log.js'
 import { respondFailure } from './http/respond.js'
@@ -71,7 +71,21 @@ const withoutPrefix = (ctx: Context, next: Next) => {
   return next()
 }
 
+/** A path that is known is told which methods it has (RFC 9110, 15.5.6). */
 const answerUnrouted = (ctx: Context) => {
-  ctx.status = 404
-  ctx.body = { reason: 'There is no such endpoint. GET /openapi.json lists them all.' }
+  const allowed = methodsAt(ctx)
+  if (allowed.length === 0) {
+    ctx.status = 404
+    ctx.body = { reason: 'There is no such endpoint. GET /openapi.json lists them all.' }
+    return
+  }
+  ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '))
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
+  if (ctx.status === 405)
+    ctx.body = { reason: `This endpoint takes ${allowed.join(', ')}. GET /openapi.json lists them all.` }
+}
+
+const methodsAt = (ctx: Context): readonly string[] => {
+  const { matched = [] } = ctx as Partial<RouterContext>
+  return [...new Set(matched.flatMap(({ methods }) => methods))].sort()
 }

@@ -78,7 +78,7 @@ const minPosition = (headers: IncomingHttpHeaders): Position => {
 }
 
 /** Answered with the present instead, a question about the past would be answered wrongly. */
-const refuseAsOf = (headers: IncomingHttpHeaders): void => {
+export const refuseAsOf = (headers: IncomingHttpHeaders): void => {
   if (headers['tallytree-as-of'] === undefined) return
   const msg = 'Value error, answers as of an earlier position are not served yet: leave it out'
   throw invalid([{ loc: ['header', 'Tallytree-As-Of'], type: 'value_error', msg }])

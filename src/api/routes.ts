@@ -3,7 +3,8 @@ import type { Ports } from '../domain/ports/ports.js'
 import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
 import { accessRoutes } from './access/routes.js'
-import { fileRoutes } from './files/create.js'
+import { fileRoutes } from './files/routes.js'
+import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
 import { projectRoutes } from './projects/settings.js'
 import type { AnyRoute } from './route.js'
@@ -42,6 +43,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...tableReadRoutes(parts),
   ...fileRoutes(parts),
   ...projectRoutes(parts),
+  ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
   ...serviceRoutes(parts),
 ]

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Answered, TestService } from '../support/service.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { sharedService } from './shared-service.js'
@@ -33,6 +33,12 @@ const form = (project: string): Ask => ({
 })
 
 const CALL = 'some-call'
+
+/** The file that `form` stores. */
+const fileIn = (project_id: string): Ask => ({
+  body: { project_id, digest: createHash('sha256').update('content').digest('base64url').replace('-', 'X') },
+})
+
 const OBJECT = { object_id: 'thing', val: { a: 1 } }
 
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
@@ -58,6 +64,8 @@ const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /obj/create': (project_id) => ({ body: { obj: { project_id, ...OBJECT } } }),
   'POST /file/create': form,
   'POST /files/create': form,
+  'POST /file/content': fileIn,
+  'POST /files/content': fileIn,
   'PUT /api/projects/{entity}/{project}': () => ({ body: { usage_reporting: 'own' } }),
 }
 
@@ -69,6 +77,8 @@ const OF_TEAMS: Readonly<Record<string, () => Ask>> = {
 }
 
 const OF_NEITHER = new Set([
+  // What it says of projects is held against their tenants in graphql/projects.test.ts.
+  'POST /graphql',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

@@ -53,17 +53,38 @@ export const openFileBlobStore = (directory: string): BlobStore => {
       return (await confirm(digest)) ? digest : (await putStream(only(content), content.length)).digest
     },
     putStream,
-    get: async (digest) => {
-      if (!/^[0-9a-f]{64}$/u.test(digest)) return undefined
-      return readFile(pathOf(root, digest)).catch(undefinedWhenMissing)
+    get: async (digest) =>
+      isDigest(digest) ? readFile(pathOf(root, digest)).catch(undefinedWhenMissing) : undefined,
+    open: async (digest) => {
+      if (!isDigest(digest)) return undefined
+      const path = pathOf(root, digest)
+      const found = await stat(path).catch(undefinedWhenMissing)
+      return found && { size: found.size, chunks: chunksOf(path) }
     },
   }
 }
+
+const isDigest = (digest: string) => /^[0-9a-f]{64}$/u.test(digest)
 
 const pathOf = (root: string, digest: string) => join(root, digest.slice(0, 2), digest.slice(2, 4), digest)
 
 async function* only(content: Uint8Array) {
   yield content
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+async function* chunksOf(path: string) {
+  const file = await open(path, 'r')
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(CHUNK_BYTES), 0, CHUNK_BYTES, null)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } finally {
+    await file.close()
+  }
 }
 
 const writeFile = async (

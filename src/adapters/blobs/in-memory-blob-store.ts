@@ -27,5 +27,13 @@ export const openInMemoryBlobStore = (): BlobStore => {
       const content = blobs.get(digest)
       return content && Uint8Array.from(content)
     },
+    open: async (digest) => {
+      const content = blobs.get(digest)
+      return content && { size: content.length, chunks: copyOf(content) }
+    },
   }
+}
+
+async function* copyOf(content: Uint8Array) {
+  yield Uint8Array.from(content)
 }

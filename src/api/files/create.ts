@@ -4,22 +4,15 @@ import { execute } from '../../domain/execute.js'
 import { fileDecider } from '../../domain/file/decider.js'
 import { fileStream } from '../../domain/file/events.js'
 import { entityOf, projectId } from '../../domain/ids.js'
-import type { Ports } from '../../domain/ports/ports.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
-import { invalidField } from '../failure.js'
-import { requireReading, requireWriting, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
+import { Failure, invalidField } from '../failure.js'
+import { requireReading, requireWriting } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { readUpload, type Upload } from './read-upload.js'
-
-export interface Files {
-  readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>
-  readonly teams: Teams
-  readonly reading: Reading
-}
+import type { Files } from './files.js'
 
 /** `/file/create`, and under its newer name `/files/create`: a file by its content (facts: tracing API 6.2). */
-export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
+export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
   const create = async ({ headers, stream, principal, cause }: Asked<undefined>) => {
     const mayStore = (fields: Upload['fields']) => {
       const named = fields.get('project_id')
@@ -29,8 +22,9 @@ export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[
     const project_id = projectOf(fields)
     requireReading(teams, principal, project_id)
     if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
-    await requireWriting(teams, principal, project_id, cause)
     const digest = weaveDigest(file.digest)
+    requireExpected(fields, digest)
+    await requireWriting(teams, principal, project_id, cause)
     const stored = { project_id, digest, blob: file.digest, size: file.size, wb_user_id: principal.userId }
     const { position } = await execute(ports)(
       fileDecider,
@@ -46,10 +40,15 @@ export const fileRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[
     route({
       method: 'post',
       path,
-      summary: 'Store a file: a multipart form with the parts project_id and file.',
+      summary:
+        'Store a file: a multipart form with the parts project_id and file, and expected_digest if known.',
       form: {
         type: 'object',
-        properties: { project_id: projectId.schema, file: { type: 'string', format: 'binary' } },
+        properties: {
+          project_id: projectId.schema,
+          file: { type: 'string', format: 'binary' },
+          expected_digest: { type: 'string' },
+        },
         required: ['project_id', 'file'],
       },
       answer: open('FileCreateResponse', { required: { digest: string } }),
@@ -63,4 +62,11 @@ const projectOf = (fields: Upload['fields']): string => {
   if (project_id === undefined) throw invalidField(['project_id'], 'missing', 'Field required')
   if (projectId.is(project_id)) return project_id
   throw invalidField(['project_id'], 'string_pattern_mismatch', "String should be 'entity/project'")
+}
+
+/** A client that computed the digest itself learns that the content changed on its way, and nothing is recorded. */
+const requireExpected = (fields: Upload['fields'], digest: string): void => {
+  const expected = fields.get('expected_digest') ?? ''
+  if (expected !== '' && expected !== digest)
+    throw new Failure('conflict', `The file's digest is ${digest}, not the expected_digest of the form.`)
 }

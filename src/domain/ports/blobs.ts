@@ -10,6 +10,17 @@ export interface BlobStore {
   putStream(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
   /** `undefined` when there is no such blob. */
   get(digest: string): Promise<Uint8Array | undefined>
+  /**
+   * As `get`, for content that is not to be held as a whole: nothing is read before `chunks` is iterated, and what is
+   * read no further is let go. `undefined` when there is no such blob.
+   */
+  open(digest: string): Promise<OpenedBlob | undefined>
+}
+
+export interface OpenedBlob {
+  /** Bytes. */
+  readonly size: number
+  readonly chunks: AsyncIterable<Uint8Array>
 }
 
 export interface StoredBlob {

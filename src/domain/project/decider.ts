@@ -1,18 +1,55 @@
 import { nothing, type Decider } from '../decider.js'
-import type { ChooseUsageReporting } from './commands.js'
-import type { ProjectChosen, UsageReporting } from './events.js'
+import type { ProjectCommand } from './commands.js'
+import type { ProjectEvent, UsageReporting } from './events.js'
 
-interface ProjectState {
+/** What is known of a project. */
+export interface ProjectState {
   readonly usageReporting: UsageReporting
+  /** Null for a project that nobody asked for by name, which is there all the same. */
+  readonly createdAt: string | null
+  readonly description: string | null
+  readonly repo: string | null
 }
 
-export const projectDecider: Decider<ProjectState, ChooseUsageReporting, ProjectChosen> = {
-  initialState: { usageReporting: 'auto' },
+export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
+  initialState: { usageReporting: 'auto', createdAt: null, description: null, repo: null },
 
-  evolve: (_state, { data }) => ({ usageReporting: data.usage_reporting }),
+  evolve: (state, event) => {
+    switch (event.type) {
+      case 'UsageReportingChosen':
+        return { ...state, usageReporting: event.data.usage_reporting }
+      case 'ProjectCreated':
+        return { ...state, createdAt: event.data.created_at }
+      case 'ProjectDescribed':
+        return { ...state, description: event.data.description, repo: event.data.repo }
+      default:
+        // A newer process may already write events that this one does not know.
+        return state
+    }
+  },
 
-  decide: (state, { project_id, usage_reporting }) =>
-    state.usageReporting === usage_reporting
-      ? nothing
-      : { events: [{ type: 'UsageReportingChosen', data: { project_id, usage_reporting } }] },
+  decide: (state, command) => {
+    const { project_id } = command
+    switch (command.type) {
+      case 'ChooseUsageReporting': {
+        const { usage_reporting } = command
+        return state.usageReporting === usage_reporting
+          ? nothing
+          : { events: [{ type: 'UsageReportingChosen', data: { project_id, usage_reporting } }] }
+      }
+      case 'CreateProject':
+        return state.createdAt !== null
+          ? nothing
+          : { events: [{ type: 'ProjectCreated', data: { project_id, created_at: command.created_at } }] }
+      case 'DescribeProject': {
+        const description = command.description ?? state.description
+        const repo = command.repo ?? state.repo
+        return description === state.description && repo === state.repo
+          ? nothing
+          : { events: [{ type: 'ProjectDescribed', data: { project_id, description, repo } }] }
+      }
+      default:
+        return command satisfies never
+    }
+  },
 }

@@ -1,6 +1,9 @@
 import type * as t from 'io-ts'
+import { nullableText } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
 import { oneOf } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import { textUpToCharacters } from '../codec/text.js'
 import { projectId } from '../ids.js'
 
 /**
@@ -10,16 +13,40 @@ import { projectId } from '../ids.js'
 export const usageReporting = oneOf('auto', 'own', 'rolled_up')
 export type UsageReporting = t.TypeOf<typeof usageReporting>
 
+export const MAX_PROJECT_TEXT = 10_000
+
+/** What people write about a project. */
+export const projectText = textUpToCharacters(MAX_PROJECT_TEXT)
+
 export const usageReportingChosen = open('UsageReportingChosen', {
   says: 'A project was told how its calls report usage; answers follow it from here on.',
   required: { project_id: projectId, usage_reporting: usageReporting },
 })
 
-export const projectEvents = { UsageReportingChosen: usageReportingChosen }
+const projectCreated = open('ProjectCreated', {
+  says: 'A client asked for a project by name. Projects that are merely written to do without.',
+  required: { project_id: projectId, created_at: instant },
+})
 
-export interface ProjectChosen {
-  readonly type: 'UsageReportingChosen'
-  readonly data: t.TypeOf<typeof usageReportingChosen>
+const projectDescribed = open('ProjectDescribed', {
+  says: 'A project has this description and this repository, whatever they were before.',
+  required: { project_id: projectId },
+  optional: { description: nullableText(projectText), repo: nullableText(projectText) },
+})
+
+export const projectEvents = {
+  UsageReportingChosen: usageReportingChosen,
+  ProjectCreated: projectCreated,
+  ProjectDescribed: projectDescribed,
 }
+
+export type ProjectEvent = {
+  [Type in keyof typeof projectEvents]: {
+    readonly type: Type
+    readonly data: t.TypeOf<(typeof projectEvents)[Type]>
+  }
+}[keyof typeof projectEvents]
+
+export type ProjectChosen = Extract<ProjectEvent, { readonly type: 'UsageReportingChosen' }>
 
 export const projectStream = (projectId: string): string => `project-${projectId}`

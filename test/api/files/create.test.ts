@@ -79,7 +79,7 @@ describe('a file', () => {
     const project = someProject()
     for (const body of [
       form(file('content'), field('project_id', project)),
-      form(field('expected_digest', 'x'), field('project_id', project), file('content'), field('more', '1')),
+      form(field('expected_digest', ''), field('project_id', project), file('content'), field('more', '1')),
       form(field('project_id', project), file('other', 'attachment'), file('content')),
       form(field('project_id', project), file('content', 'file', '../../etc/passwd')),
       form(field('project_id', 'other/project'), field('project_id', project), file('content')),
@@ -88,6 +88,25 @@ describe('a file', () => {
       const answer = await send(body)
       assert.equal(answer.status, 200, answer.text)
       assert.deepEqual(JSON.parse(answer.text), { digest: digestOf('content') })
+    }
+  })
+
+  it('is taken with the digest that the client expects, and is a 409 with another', async () => {
+    const project = someProject()
+    const [expected, other] = [digestOf('content'), digestOf('Content')]
+    for (const path of PATHS) {
+      await writesNothing(service, async () => {
+        for (const wrong of [other, 'x', expected.toLowerCase(), `${expected} `, 'x'.repeat(70_000)]) {
+          const body = form(field('project_id', project), field('expected_digest', wrong), file('content'))
+          const answer = await send(body, FORM, path)
+          assert.deepEqual(
+            [answer.status, JSON.parse(answer.text)],
+            [409, { reason: `The file's digest is ${expected}, not the expected_digest of the form.` }],
+          )
+        }
+      })
+      const body = form(file('content'), field('expected_digest', expected), field('project_id', project))
+      assert.deepEqual(JSON.parse((await send(body, FORM, path)).text), { digest: expected })
     }
   })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { TestService } from '../../support/service.js'
-import { startTestService } from '../../support/service.js'
+import { ADMINISTRATOR_KEY, startTestService } from '../../support/service.js'
 import { aCompleted, anEnd, aStart, endItem, startItem } from '../tracing/given.js'
 import { endpointsOf } from './endpoints.js'
 
@@ -15,6 +15,8 @@ const query = {
   sort_by: [{ field: 'id', direction: 'asc' }],
   columns: ['id'],
 }
+
+const FILE = { content: 'content', digest: '7XACtDnprIRfIjV9giusFERzD722AW0XyUMil7nsn3M' }
 
 /** A valid body of each endpoint that takes JSON, to be spoilt. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -41,7 +43,14 @@ const BODIES: Readonly<Record<string, unknown>> = {
       val: { _class_name: 'C', _bases: ['Object'], weave_type: { type: 'Op' } },
     },
   },
+  '/file/content': { project_id, digest: FILE.digest },
+  '/files/content': { project_id, digest: FILE.digest },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
+  '/graphql': {
+    query: 'query Q($n: String) { project(name: $n) { id } }',
+    variables: { n: 'p' },
+    operationName: 'Q',
+  },
   '/api/teams': { name: 'fuzzed' },
   '/api/teams/{team}/members': { user: 'fuzzed', roles: ['member'] },
   '/api/users/me/api-keys': { name: 'n' },
@@ -135,7 +144,15 @@ const isObjectAt = (value: unknown, path: Path): boolean => {
 
 describe('a body that is spoilt in any way', () => {
   let service: TestService
-  before(async () => (service = await startTestService()))
+  before(async () => {
+    service = await startTestService()
+    const form = new FormData()
+    form.append('project_id', project_id)
+    form.append('file', new Blob([FILE.content]))
+    const headers = { authorization: `Bearer ${ADMINISTRATOR_KEY}` }
+    const stored = await fetch(`${service.address}/file/create`, { method: 'POST', headers, body: form })
+    assert.deepEqual(await stored.json(), { digest: FILE.digest })
+  })
   after(() => service.stop())
 
   it('is known of every endpoint', async () => {

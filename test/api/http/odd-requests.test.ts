@@ -54,17 +54,34 @@ describe('a request to no endpoint', () => {
       }
     })
 
-  it('is a 404 with any method that an endpoint does not have', async () => {
-    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE']
+  it('is a 405 that names the methods, with any method that an endpoint does not have', async () => {
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE']
     const endpoints = await endpointsOf(service, 'default/project')
     const served = new Set(endpoints.map(({ method, path }) => `${method} ${path}`))
     for (const { path } of endpoints)
       for (const method of methods) {
         if (served.has(`${method} ${path}`)) continue
-        const { status, text } = await sendBytes(service, path, NO_BODY, {}, method)
-        assert.equal(status, 404, `${method} ${path}`)
-        assert.match(text, /"reason"/)
+        for (const prefixed of [path, `/traces${path}`]) {
+          const { status, headers, text } = await sendBytes(service, prefixed, NO_BODY, {}, method)
+          assert.equal(status, 405, `${method} ${path}`)
+          assert.match((JSON.parse(text) as { reason: string }).reason, /openapi\.json/)
+          const allowed = (headers.allow ?? '').split(', ')
+          assert.deepEqual(
+            allowed.filter((one) => one !== 'HEAD' && one !== 'OPTIONS'),
+            methods.filter((one) => served.has(`${one} ${path}`)).sort(),
+          )
+          assert.equal(allowed.includes('HEAD'), allowed.includes('GET'))
+        }
       }
+  })
+
+  it('is told the methods of a path where OPTIONS asks, and nothing of a path that is not there', async () => {
+    for (const key of [ADMINISTRATOR_KEY, 'no-key']) {
+      const headers = { authorization: `Bearer ${key}` }
+      const there = await sendBytes(service, '/api/teams', NO_BODY, headers, 'OPTIONS')
+      assert.deepEqual([there.status, there.headers.allow, there.text], [204, 'GET, HEAD, POST, OPTIONS', ''])
+      assert.equal((await sendBytes(service, '/nothing', NO_BODY, headers, 'OPTIONS')).status, 404)
+    }
   })
 
   it('has no body where HEAD asks', async () => {
@@ -72,7 +89,7 @@ describe('a request to no endpoint', () => {
       ['/health', 200],
       ['/openapi.json', 200],
       ['/nothing', 404],
-      ['/call/start', 404],
+      ['/call/start', 405],
       ['/api/teams', 200],
     ] as const) {
       const answer = await sendBytes(service, path, NO_BODY, {}, 'HEAD')

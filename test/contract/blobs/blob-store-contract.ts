@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { BlobTooLarge, type BlobStore } from '../../../src/domain/ports/blobs.js'
+import { BlobTooLarge, type BlobStore, type OpenedBlob } from '../../../src/domain/ports/blobs.js'
 
 export interface BlobStoreUnderTest {
   readonly store: BlobStore
@@ -11,6 +11,12 @@ export const sha256 = (content: Uint8Array): string => createHash('sha256').upda
 
 export async function* inChunks(content: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size)
+}
+
+const contentIn = async (opened: OpenedBlob | undefined): Promise<Buffer> => {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of opened?.chunks ?? []) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 /** What every adapter of the blob store keeps; `open` is called for each test. */
@@ -44,6 +50,43 @@ export const blobStoreContract = (name: string, open: () => Promise<BlobStoreUnd
       })
     }
 
+    for (const size of [0, 1, 3_000_000]) {
+      it(`opens ${size} bytes, with their size, as often as it is asked`, async () => {
+        const { store } = opened
+        const content = randomBytes(size)
+        const digest = await store.put(content)
+
+        for (let time = 0; time < 2; time += 1) {
+          const blob = await store.open(digest)
+          assert.equal(blob?.size, size)
+          assert.deepEqual(await contentIn(blob), content)
+        }
+      })
+    }
+
+    it('lets go of a blob that is not read to its end, or not at all', async () => {
+      const { store } = opened
+      const content = randomBytes(3_000_000)
+      const digest = await store.put(content)
+
+      await store.open(digest)
+      for await (const chunk of (await store.open(digest))?.chunks ?? []) {
+        assert.ok(chunk.length > 0)
+        break
+      }
+
+      assert.deepEqual(await contentIn(await store.open(digest)), content)
+    })
+
+    it('does not give one who reads chunks what another did to theirs', async () => {
+      const { store } = opened
+      const digest = await store.put(Buffer.from('content'))
+
+      for await (const chunk of (await store.open(digest))?.chunks ?? []) chunk.fill(0)
+
+      assert.deepEqual(await contentIn(await store.open(digest)), Buffer.from('content'))
+    })
+
     it('keeps the same content once, however often and from where it comes', async () => {
       const { store } = opened
       const content = randomBytes(10_000)
@@ -62,11 +105,13 @@ export const blobStoreContract = (name: string, open: () => Promise<BlobStoreUnd
 
     it('has nothing under a digest that was never put', async () => {
       assert.equal(await opened.store.get(sha256(randomBytes(8))), undefined)
+      assert.equal(await opened.store.open(sha256(randomBytes(8))), undefined)
     })
 
     for (const name of ['', 'abc', '../../../etc/passwd', 'A'.repeat(64), `${'a'.repeat(64)}/..`]) {
       it(`has nothing under '${name}', which is no digest`, async () => {
         assert.equal(await opened.store.get(name), undefined)
+        assert.equal(await opened.store.open(name), undefined)
       })
     }
 

@@ -1,0 +1,54 @@
+import { teamName } from '../../domain/ids.js'
+import { Failure } from '../failure.js'
+import type { Principal } from '../principal.js'
+import type { Teams } from '../projects/access.js'
+
+const MOST_TEAMS = 1000
+
+/** An entity as GraphQL shows it: every entity is a team. */
+export const entityOf = (name: string) => ({ id: name, name, isTeam: true, readOnly: false })
+
+/** The entity of those who name none (design: calls and usage 1); undefined for a user without a team. */
+export const defaultEntityOf = ({ administrator, teams }: Principal): string | undefined =>
+  administrator ? 'default' : teams[0]
+
+/** Whom the key stands for. */
+export const viewerOf = (principal: Principal) => {
+  const { userId, administrator, teams } = principal
+  const entity = defaultEntityOf(principal)
+  return {
+    id: userId,
+    username: userId,
+    name: userId,
+    email: null,
+    admin: administrator,
+    entity: entity ?? null,
+    defaultEntity: entity === undefined ? null : entityOf(entity),
+    teams: (page: TeamsPage) => pageOf(teams, page),
+    flags: '{}',
+    photoUrl: null,
+  }
+}
+
+interface TeamsPage {
+  readonly first?: number | null
+  readonly after?: string | null
+}
+
+const pageOf = (teams: readonly string[], { first, after }: TeamsPage) => {
+  const limit = first ?? MOST_TEAMS
+  if (limit < 1 || limit > MOST_TEAMS) throw new Failure('bad-request', `first should be 1 to ${MOST_TEAMS}.`)
+  const left = after == null ? teams : teams.filter((team) => team > after)
+  const shown = left.slice(0, limit)
+  return {
+    edges: shown.map((team) => ({ node: entityOf(team), cursor: team })),
+    pageInfo: { hasNextPage: left.length > shown.length, endCursor: shown.at(-1) ?? null },
+  }
+}
+
+/** The same answer for an entity of others and for none at all. */
+export const visibleEntity = ({ mayUse }: Teams, principal: Principal, name: string | null | undefined) => {
+  if (name == null || !teamName.is(name) || !mayUse(principal, name))
+    throw new Failure('not-found', 'Entity not found, or the API key has no access to it.')
+  return entityOf(name)
+}

@@ -1,0 +1,112 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import type { Cause } from '../../domain/event.js'
+import { execute } from '../../domain/execute.js'
+import { projectId } from '../../domain/ids.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import type { ProjectCommand } from '../../domain/project/commands.js'
+import { projectDecider, type ProjectState } from '../../domain/project/decider.js'
+import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/project/events.js'
+import { Failure } from '../failure.js'
+import type { Principal } from '../principal.js'
+import { requireReading, requireWriting, type Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { defaultEntityOf, entityOf } from './entities.js'
+
+export interface GraphQlParts {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
+  readonly teams: Teams
+  readonly reading: Reading
+}
+
+interface Asking {
+  readonly principal: Principal
+  readonly cause: Cause
+}
+
+export interface ProjectNames {
+  readonly name?: string | null
+  readonly entityName?: string | null
+}
+
+/** A project as GraphQL shows it: within a team of the key every project exists. */
+export const projectNamed = async (
+  parts: GraphQlParts,
+  { principal, cause }: Asking,
+  names: ProjectNames,
+) => {
+  const project_id = projectIdOf(principal, names)
+  requireReading(parts.teams, principal, project_id)
+  const { state } = await execute(parts.ports)(projectDecider, projectStream(project_id), [], cause)
+  return projectOf(project_id, state)
+}
+
+export interface UpsertModelInput extends ProjectNames {
+  readonly id?: string | null
+  readonly description?: string | null
+  readonly repo?: string | null
+  readonly clientMutationId?: string | null
+}
+
+/** Asks for a project by name; a repeat writes nothing. */
+export const upsertModel = async (
+  parts: GraphQlParts,
+  { principal, cause }: Asking,
+  input: UpsertModelInput,
+) => {
+  const { ports, teams, reading } = parts
+  const project_id = projectIdOf(principal, input)
+  const description = textOf('description', input.description)
+  const repo = textOf('repo', input.repo)
+  requireReading(teams, principal, project_id)
+  if (input.id != null && input.id !== '' && input.id !== project_id)
+    throw new Failure('bad-request', 'input.id should be the id of the project that the names say.')
+  await requireWriting(teams, principal, project_id, cause)
+  const run = (command: ProjectCommand) =>
+    execute(ports)(projectDecider, projectStream(project_id), [command], cause)
+  const created_at = instantOf(ports.clock.now())
+  const created = await run({ type: 'CreateProject', project_id, created_at })
+  const described = await run({ type: 'DescribeProject', project_id, description, repo })
+  const position = reading.acknowledged(project_id, described.position ?? created.position)
+  const project = projectOf(project_id, described.state)
+  const inserted = created.position !== undefined
+  const { clientMutationId = null } = input
+  return { position, payload: { model: project, project, inserted, clientMutationId } }
+}
+
+const projectIdOf = (principal: Principal, { name, entityName }: ProjectNames): string => {
+  if (name == null || name === '')
+    throw new Failure('bad-request', 'name is needed: the name of the project.')
+  const entity = entityName == null || entityName === '' ? defaultEntityOf(principal) : entityName
+  if (entity === undefined)
+    throw new Failure('bad-request', 'entityName is needed: the user of the API key is in no team.')
+  const named = `${entity}/${name}`
+  if (projectId.is(named)) return named
+  throw new Failure(
+    'bad-request',
+    'name and entityName should each be 1 to 128 letters, digits, dots, underscores or hyphens.',
+  )
+}
+
+const textOf = (field: string, text: string | null | undefined): string | null => {
+  if (text == null || text === '') return null
+  if (projectText.is(text)) return text
+  throw new Failure(
+    'bad-request',
+    `input.${field} should have at most ${MAX_PROJECT_TEXT} characters.`,
+  )
+}
+
+const projectOf = (project_id: string, { createdAt, description, repo }: ProjectState) => {
+  const [entityName, name] = project_id.split('/') as [string, string]
+  return {
+    id: project_id,
+    internalId: project_id,
+    name,
+    entityName,
+    entity: entityOf(entityName),
+    description,
+    repo,
+    dockerImage: null,
+    createdAt,
+  }
+}

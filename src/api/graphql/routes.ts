@@ -1,0 +1,97 @@
+import { execute, GraphQLError } from 'graphql'
+import { nullable, nullableText } from '../../domain/codec/containers.js'
+import { json, jsonObject, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { textUpToBytes, utf8Bytes } from '../../domain/codec/text.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { Failure, invalidField } from '../failure.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { viewerOf, visibleEntity } from './entities.js'
+import { readDocument } from './limits.js'
+import {
+  projectNamed,
+  upsertModel,
+  type GraphQlParts,
+  type ProjectNames,
+  type UpsertModelInput,
+} from './projects.js'
+import { schema } from './schema.js'
+
+const MAX_QUERY_BYTES = 32_768
+const MAX_VARIABLES_BYTES = 65_536
+
+const graphQlRequest = closed('GraphQlRequest', {
+  required: { query: textUpToBytes(MAX_QUERY_BYTES) },
+  optional: {
+    variables: nullable(jsonObject),
+    operationName: nullableText(string),
+    extensions: nullable(json),
+  },
+})
+
+/**
+ * `/graphql`: what SDKs ask before they trace (facts: tracing API 6.2, 6.4). As GraphQL has it over HTTP, whatever is
+ * wrong with a query is said in `errors` of a 200; only what is no GraphQL request at all is a 422.
+ */
+export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: '/graphql',
+    summary: 'The few questions in GraphQL that SDKs ask before they trace: viewer, project, upsertModel.',
+    body: graphQlRequest,
+    answer: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
+    handle: async (asked) => {
+      const { query, variables, operationName } = asked.body
+      if (utf8Bytes(JSON.stringify(variables)) > MAX_VARIABLES_BYTES)
+        throw invalidField(
+          ['variables'],
+          'too_long',
+          `Input should have at most ${MAX_VARIABLES_BYTES} bytes`,
+        )
+      const document = readDocument(query)
+      if (!('kind' in document)) return { body: { errors: document } }
+      const { rootValue, lastWritten } = rootFor(parts, asked)
+      const { data, errors = [] } = await execute({
+        schema,
+        document,
+        rootValue,
+        variableValues: variables,
+        operationName,
+      })
+      errors.forEach(rethrowUnforeseen)
+      return {
+        body: { ...(data === undefined ? {} : { data }), ...(errors.length === 0 ? {} : { errors }) },
+        position: lastWritten(),
+      }
+    },
+  }),
+]
+
+/** The fields of Query and Mutation, for one request. */
+const rootFor = (parts: GraphQlParts, { principal, cause }: Asked<unknown>) => {
+  let written: Position | undefined
+  const asking = { principal, cause }
+  const project = (names: ProjectNames) => projectNamed(parts, asking, names)
+  return {
+    rootValue: {
+      viewer: () => viewerOf(principal),
+      project,
+      model: project,
+      entity: ({ name }: ProjectNames) => visibleEntity(parts.teams, principal, name),
+      serverInfo: { frontendHost: null, cliVersionInfo: {}, latestLocalVersionInfo: null, features: [] },
+      upsertModel: async ({ input }: { readonly input: UpsertModelInput }) => {
+        const { position, payload } = await upsertModel(parts, asking, input)
+        written = position
+        return payload
+      },
+    },
+    lastWritten: () => written,
+  }
+}
+
+/** What the request asked wrongly is told in `errors`; that the service could not answer is told by the status. */
+const rethrowUnforeseen = ({ originalError }: GraphQLError): void => {
+  if (originalError == null || originalError instanceof GraphQLError || originalError instanceof Failure)
+    return
+  throw originalError
+}

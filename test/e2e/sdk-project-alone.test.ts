@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startRecordingProxy, statusesOf, type RecordingProxy } from '../support/recording-proxy.js'
+import { startRecordingProxy, type RecordingProxy } from '../support/recording-proxy.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { selfSigned } from '../support/self-signed.js'
 import { RESEARCH } from './research.js'
 import { runProgram } from './run-program.js'
+import { assertNoneRefused } from './sdk-service.js'
 
 /** The SDK asks for the default team over https alone, so the service stands behind a proxy here, as it would outside. */
 describe('a program of the SDK of npm that names its project without a team', () => {
@@ -41,7 +42,7 @@ describe('a program of the SDK of npm that names its project without a team', ()
     assert.match(project, /^[^/]+\/alone$/)
     const { text } = await service.post('/calls/stream_query', { project_id: project, columns: ['id'] })
     assert.equal(text.trimEnd().split('\n').length, RESEARCH.size)
-    assert.deepEqual(statusesOf(proxy.exchanges.filter(({ status }) => status !== 200)), {})
+    assertNoneRefused(proxy)
     assert.deepEqual([...new Set(proxy.exchanges.map(({ path }) => path))].sort(), [
       '/graphql',
       '/traces/call/upsert_batch',

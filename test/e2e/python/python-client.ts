@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 
 /** Sends what the Python SDK sends: JSON as bytes without a content type, and forms, under Basic authentication. */
@@ -17,11 +18,13 @@ export interface PythonClient {
   ) => Promise<JsonObject>
 }
 
+/** As many as the SDK makes while the service asks it to try again. */
+const ATTEMPTS = 3
 const BOUNDARY = '0123456789abcdef0123456789abcdef'
 
 export const pythonClient = (address: string, key: string): PythonClient => {
   let retryId = 0
-  const send = async (path: string, body: Buffer, contentType?: string) => {
+  const send = async (path: string, body: Buffer, contentType?: string, attempt = 1): Promise<Buffer> => {
     const response = await fetch(`${address}${path}`, {
       method: 'POST',
       headers: {
@@ -33,6 +36,10 @@ export const pythonClient = (address: string, key: string): PythonClient => {
       body,
     })
     const answered = Buffer.from(await response.arrayBuffer())
+    if (response.status === 503 && attempt < ATTEMPTS) {
+      await sleep(1000 * attempt)
+      return send(path, body, contentType, attempt + 1)
+    }
     assert.equal(response.status, 200, `${path}: ${answered.toString('utf8').slice(0, 500)}`)
     return answered
   }

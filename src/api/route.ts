@@ -3,6 +3,8 @@ import type { Readable } from 'node:stream'
 import type { AnyCodec, Codec, JsonSchema } from '../domain/codec/codec.js'
 import type { Cause } from '../domain/event.js'
 import type { Position } from '../domain/ports/event-store.js'
+import type { AnswerHeader, AskedHeader } from './conduct.js'
+import type { FailureKind } from './failure.js'
 import type { Principal } from './principal.js'
 
 /** A decoded request. */
@@ -27,6 +29,13 @@ export interface Answer {
   readonly position?: Position | undefined
 }
 
+export interface DescribedAnswer {
+  readonly schema: JsonSchema
+  readonly type?: string
+  /** Headers that it may carry; without them, where a key is needed, the position. */
+  readonly headers?: readonly AnswerHeader[]
+}
+
 export interface Route<Body = unknown> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
   /** In the router's form, `/v2/:entity/:project/call/start`. */
@@ -35,8 +44,6 @@ export interface Route<Body = unknown> {
   readonly summary: string
   /** Open routes need no key. */
   readonly access?: 'open'
-  /** The parameters that the address must carry behind its path. */
-  readonly query?: Readonly<Record<string, JsonSchema>>
   /** The JSON body; absent where the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */
@@ -46,8 +53,20 @@ export interface Route<Body = unknown> {
    * does not refuse its neighbours.
    */
   readonly elementwise?: true
+  /** The parameters behind the path, for the API description. */
+  readonly query?: AnyCodec
+  /** Request headers that matter to it, for the API description. */
+  readonly takes?: readonly AskedHeader[]
+  /**
+   * How it may fail beyond what follows from needing a key, a body or a form; without it, the API description says
+   * that it may fail in every way.
+   */
+  readonly fails?: readonly FailureKind[]
   /** What a 200 carries. */
-  readonly answer: { readonly schema: JsonSchema; readonly type?: string }
+  readonly answer: DescribedAnswer & {
+    /** Answers of other statuses that are no failures. */
+    readonly otherwise?: Readonly<Record<number, DescribedAnswer & { readonly says: string }>>
+  }
   readonly handle: (asked: Asked<Body>) => Promise<Answer>
 }
 

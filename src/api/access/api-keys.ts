@@ -9,23 +9,22 @@ import { id } from '../../domain/ids.js'
 import type { Access } from '../auth/access.js'
 import { makeKey, type KeyPorts } from '../auth/new-key.js'
 import { refuseIf } from '../auth/rights.js'
+import { readsDirectory, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute } from '../route.js'
 import { done, neverStored } from './answers.js'
 import { repeatableId } from './idempotency.js'
-import { pageOf, takePage } from './page.js'
+import { pageOf, pageQuery, takePage } from './page.js'
 
 const PATH = '/api/users/me/api-keys'
 
 const newApiKey = closed('NewApiKey', { optional: { name: nullableText(keyName) } })
 
 const fields = {
-  required: { id, prefix: string, created_at: instant },
-  optional: { name: nullableText(keyName) },
+  required: { id, name: nullable(keyName), prefix: string, created_at: instant },
 }
 const apiKey = open('ApiKey', fields)
 const createdApiKey = open('CreatedApiKey', {
-  required: fields.required,
-  optional: { ...fields.optional, api_key: nullable(string) },
+  required: { ...fields.required, api_key: nullable(string) },
 })
 
 const shown = ({ key_id, name, prefix, issued_at }: ApiKey) => ({
@@ -40,7 +39,9 @@ export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
     method: 'get',
     path: PATH,
     summary: "Lists the caller's valid API keys: their names and beginnings, never the keys.",
-    answer: { schema: pageOf(apiKey).schema },
+    query: pageQuery,
+    ...readsDirectory,
+    answer: { schema: pageOf(apiKey).schema, headers: [] },
     handle: async ({ query, principal: { userId } }) => {
       const directory = access.directory()
       const { data, next } = takePage(
@@ -60,6 +61,8 @@ export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyR
       'Makes an API key for the caller. The answer carries it once; repeated with the same Idempotency-Key it answers ' +
       'the same key without its text.',
     body: newApiKey,
+    ...writesDirectory,
+    takes: ['Idempotency-Key'],
     answer: { schema: createdApiKey.schema },
     handle: async ({ body: { name }, headers, principal: { userId: user }, cause }) => {
       const id = repeatableId(ports, user, headers['idempotency-key'])
@@ -78,6 +81,8 @@ export const revokeApiKey = (access: Pick<Access, 'run'>): AnyRoute =>
     method: 'delete',
     path: `${PATH}/:id`,
     summary: "Revokes one of the caller's API keys: here at once, in other processes within a second.",
+    ...writesDirectory,
+    fails: [...writesDirectory.fails, 'not-found', 'conflict'],
     answer: done,
     handle: async ({ params, principal: { userId: user }, cause }) => {
       const command = { type: 'RevokeApiKey', user, key_id: params['id']! } as const

@@ -7,12 +7,16 @@ import { closed, open } from '../../domain/codec/struct.js'
 import type { Access } from '../auth/access.js'
 import { makeKey, type KeyPorts } from '../auth/new-key.js'
 import { refuseIf, requireRole } from '../auth/rights.js'
+import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
-import { pageOf, takePage } from './page.js'
+import { pageOf, pageQuery, takePage } from './page.js'
 import { done, neverStored } from './answers.js'
 
 const PATH = '/api/teams/:team/members'
+
+/** Outside a team it is not to be seen, inside it a role is needed. */
+const rights = ['not-found', 'forbidden'] as const
 
 const newMember = closed('NewMember', {
   required: { user: userName },
@@ -22,8 +26,7 @@ const newMember = closed('NewMember', {
 const member = open('Member', { required: { user: userName, roles: arrayOf(role) } })
 
 const addedMember = open('AddedMember', {
-  required: { user: userName, roles: arrayOf(role) },
-  optional: { api_key: nullable(string) },
+  required: { user: userName, roles: arrayOf(role), api_key: nullable(string) },
 })
 
 export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
@@ -31,7 +34,10 @@ export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
     method: 'get',
     path: PATH,
     summary: "Lists a team's members by name. Needs the role team_administrator.",
-    answer: { schema: pageOf(member).schema },
+    query: pageQuery,
+    ...readsDirectory,
+    fails: [...readsDirectory.fails, ...rights],
+    answer: { schema: pageOf(member).schema, headers: [] },
     handle: async ({ params, query, principal }) => {
       const team = params['team']!
       requireRole(access, principal, team, 'team_administrator')
@@ -54,6 +60,8 @@ export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRout
       'Gives a user exactly these roles in a team. A user who did not exist comes into being, and the answer carries ' +
       'their API key, once. Needs the role team_administrator.',
     body: newMember,
+    ...writesDirectory,
+    fails: [...writesDirectory.fails, ...rights],
     answer: { schema: addedMember.schema },
     handle: async ({ body, params, principal, cause }) => {
       const { user } = body
@@ -83,6 +91,8 @@ export const removeMember = (access: Pick<Access, 'run'>): AnyRoute =>
     path: `${PATH}/:user`,
     summary:
       'Takes a user out of a team; their keys stay valid elsewhere. Needs the role team_administrator.',
+    ...writesDirectory,
+    fails: [...writesDirectory.fails, ...rights],
     answer: done,
     handle: async ({ params, principal, cause }) => {
       const { refusals, position } = await access.run(

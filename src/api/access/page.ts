@@ -9,7 +9,8 @@ import type { Asked } from '../route.js'
 const USUAL_LIMIT = 100
 const LARGEST_LIMIT = 1000
 
-const pageQuery = open('Page', {
+/** The query of a list. */
+export const pageQuery = open('Page', {
   optional: {
     limit: withDefault(integerBetween(1, LARGEST_LIMIT), USUAL_LIMIT),
     after: withDefault(string, undefined),
@@ -18,7 +19,7 @@ const pageQuery = open('Page', {
 
 /** A list as it is answered: `next` is the `after` of the page behind this one, null on the last. */
 export const pageOf = <A>(item: Codec<A>) =>
-  open(`${item.name}List`, { required: { data: arrayOf(item) }, optional: { next: nullable(string) } })
+  open(`${item.name}List`, { required: { data: arrayOf(item), next: nullable(string) } })
 
 /** Takes the page that `limit` and `after` of the query ask for from items in the order of their names. */
 export const takePage = <A>(

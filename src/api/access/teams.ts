@@ -4,8 +4,9 @@ import { open, closed } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
 import type { Access } from '../auth/access.js'
 import { refuseIf } from '../auth/rights.js'
+import { readsDirectory, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute } from '../route.js'
-import { pageOf, takePage } from './page.js'
+import { pageOf, pageQuery, takePage } from './page.js'
 
 const newTeam = closed('NewTeam', { required: { name: teamName } })
 const team = open('Team', { required: { name: teamName } })
@@ -16,6 +17,8 @@ export const createTeam = (access: Pick<Access, 'run'>): AnyRoute =>
     path: '/api/teams',
     summary: 'Creates a team. Needs the administrator key; a name that is taken is a conflict.',
     body: newTeam,
+    ...writesDirectory,
+    fails: [...writesDirectory.fails, 'forbidden', 'conflict'],
     answer: { schema: team.schema },
     handle: async ({ body: { name }, principal, cause }) => {
       const command = { type: 'CreateTeam', by: principal.userId, team: name } as const
@@ -30,7 +33,9 @@ export const listTeams = (access: Pick<Access, 'directory'>): AnyRoute =>
     method: 'get',
     path: '/api/teams',
     summary: "Lists the caller's teams by name; the administrator's list has them all.",
-    answer: { schema: pageOf(team).schema },
+    query: pageQuery,
+    ...readsDirectory,
+    answer: { schema: pageOf(team).schema, headers: [] },
     handle: async ({ query, principal: { userId } }) => {
       const directory = access.directory()
       return {

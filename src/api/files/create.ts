@@ -5,6 +5,7 @@ import { fileDecider } from '../../domain/file/decider.js'
 import { fileStream } from '../../domain/file/events.js'
 import { entityOf, projectId } from '../../domain/ids.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
+import { writesProject } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { requireReading, requireWriting } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -43,6 +44,7 @@ export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRout
       summary:
         'Store a file: a multipart form with the parts project_id and file, and expected_digest if known.',
       form: {
+        title: 'FileCreateForm',
         type: 'object',
         properties: {
           project_id: projectId.schema,
@@ -51,6 +53,7 @@ export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRout
         },
         required: ['project_id', 'file'],
       },
+      ...writesProject,
       answer: open('FileCreateResponse', { required: { digest: string } }),
       handle: create,
     }),

@@ -6,22 +6,9 @@ import {
   StoreUnavailable,
 } from '../../domain/ports/event-store-errors.js'
 import type { JsonObject } from '../../domain/json/json.js'
-import { Failure, type FailureKind } from '../failure.js'
+import { Failure } from '../failure.js'
 import type { Answer } from '../route.js'
-
-const STATUS: Readonly<Record<FailureKind, number>> = {
-  'bad-request': 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  'not-found': 404,
-  conflict: 409,
-  'too-large': 413,
-  invalid: 422,
-  'too-costly': 502,
-  overloaded: 503,
-  'not-yet-readable': 503,
-  'too-slow': 504,
-}
+import { STATUS } from './status.js'
 
 export const respond = (ctx: Context, { status = 200, body, type, headers, position }: Answer): void => {
   ctx.status = status

@@ -6,6 +6,7 @@ import { open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { aliasesOf, tagsOf } from '../../projections/objects/queries.js'
+import { readsProject } from '../conduct.js'
 import { invalid } from '../failure.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -21,7 +22,8 @@ export const labelListRoutes = ({ teams, reading, reader }: Objects): readonly A
       method: 'get',
       path: `/${name}`,
       summary: `List the ${name} of a project's objects.`,
-      query: { project_id: projectId.schema },
+      query: ofProject,
+      ...readsProject,
       answer: open(name === 'tags' ? 'TagsList' : 'AliasesList', { required: { [name]: arrayOf(string) } }),
       handle: async ({ query, principal, headers }) => {
         const project = projectInQuery(query)
@@ -33,7 +35,8 @@ export const labelListRoutes = ({ teams, reading, reader }: Objects): readonly A
   return [list('tags', tagsOf(reader)), list('aliases', aliasesOf(reader))]
 }
 
-const decodeQuery = decode(open('Query', { required: { project_id: projectId } }))
+const ofProject = open('ProjectQuery', { required: { project_id: projectId } })
+const decodeQuery = decode(ofProject)
 
 const projectInQuery = (query: Asked<undefined>['query']): string => {
   const decoded = decodeQuery(query)

@@ -3,6 +3,7 @@ import { execute } from '../../domain/execute.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { projectDecider } from '../../domain/project/decider.js'
 import { projectStream, usageReporting } from '../../domain/project/events.js'
+import { writesProject } from '../conduct.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
 import { projectInPath, requireWriting, type Teams } from './access.js'
@@ -21,6 +22,7 @@ export const projectRoutes = ({ ports, teams, reading }: Projects): readonly Any
     path: '/api/projects/:entity/:project',
     summary: "Choose how a project's calls report usage; it holds from its log position on.",
     body: closed('ProjectSettings', settings),
+    ...writesProject,
     answer: open('ProjectSettingsResponse', settings),
     handle: async ({ body: { usage_reporting }, params, principal, cause }) => {
       const project_id = projectInPath(params)

@@ -1,5 +1,5 @@
 import { nullable } from '../../domain/codec/containers.js'
-import { string } from '../../domain/codec/leaves.js'
+import { oneOf, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { route, type AnyRoute } from '../route.js'
 
@@ -17,7 +17,19 @@ export const serviceRoutes = ({ isReady, quarantined }: Vitals): readonly AnyRou
     path: '/health',
     summary: 'Whether writes are accepted.',
     access: 'open',
-    answer: open('Health', { required: { status: string } }),
+    answer: {
+      schema: open('Health', {
+        required: { status: oneOf('ok', 'degraded') },
+        optional: { quarantined_events: string },
+      }).schema,
+      otherwise: {
+        503: {
+          says: 'Not yet; Retry-After says when to ask again.',
+          schema: open('Starting', { required: { status: oneOf('starting') } }).schema,
+          headers: ['Retry-After'],
+        },
+      },
+    },
     handle: () => Promise.resolve(healthOf(isReady(), quarantined())),
   }),
   route({
@@ -26,8 +38,7 @@ export const serviceRoutes = ({ isReady, quarantined }: Vitals): readonly AnyRou
     summary: 'What SDKs ask before they begin.',
     access: 'open',
     answer: open('ServerInfo', {
-      required: { min_required_weave_python_version: string },
-      optional: { trace_server_version: nullable(string) },
+      required: { min_required_weave_python_version: string, trace_server_version: nullable(string) },
     }),
     handle: () =>
       Promise.resolve({ body: { min_required_weave_python_version: '0.0.0', trace_server_version: null } }),

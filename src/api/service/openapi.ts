@@ -1,99 +1,38 @@
 import type { JsonObject } from '../../domain/json/json.js'
 import { route, type AnyRoute } from '../route.js'
-
-const reason = (description: string): JsonObject => ({
-  description,
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Reason' } } },
-})
-
-const ERRORS: Readonly<Record<string, JsonObject>> = {
-  400: reason('The request makes no sense.'),
-  401: reason('No valid API key was sent.'),
-  403: reason('The key lacks a right, which is named.'),
-  404: reason('There is no such thing, or the key has no access to it.'),
-  409: reason('Something else is already recorded.'),
-  413: reason('A limit is passed, which is named.'),
-  422: {
-    description: 'The request is not valid.',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/HTTPValidationError' } } },
-  },
-  502: reason('The read needs too much memory.'),
-  503: reason('Not possible now; Retry-After says when.'),
-  504: reason('The read took too long.'),
-}
-
-const schemas: JsonObject = {
-  Reason: {
-    type: 'object',
-    properties: { reason: { type: 'string' } },
-    required: ['reason'],
-    additionalProperties: true,
-  },
-  HTTPValidationError: {
-    type: 'object',
-    properties: { detail: { type: 'array', items: { $ref: '#/components/schemas/ValidationError' } } },
-  },
-  ValidationError: {
-    type: 'object',
-    properties: {
-      loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
-      msg: { type: 'string' },
-      type: { type: 'string' },
-    },
-    required: ['loc', 'msg', 'type'],
-  },
-}
+import { tagsOf } from './description/areas.js'
+import { gatherComponents } from './description/components.js'
+import { operationOf } from './description/operation.js'
 
 /** The description of the routes as OpenAPI 3.1.0, made from the codecs that decode. */
 const openApi = (routes: readonly AnyRoute[]): JsonObject => {
+  const components = gatherComponents()
   const paths: Record<string, JsonObject> = {}
   for (const one of routes) {
     const path = one.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [one.method]: operation(one) }
+    paths[path] = { ...paths[path], [one.method]: operationOf(one, components.named) }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Tallytree', version: '0.1.0' },
+    info: {
+      title: 'Tallytree',
+      version: '0.1.0',
+      summary: 'What AI programs did, and what it used.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }, { url: '/traces', description: 'The same, where SDKs look for it.' }],
+    tags: tagsOf(routes.map(({ path }) => path)),
     paths,
     components: {
-      schemas,
+      schemas: components.schemas(),
       securitySchemes: {
-        basic: { type: 'http', scheme: 'basic' },
-        bearer: { type: 'http', scheme: 'bearer' },
+        basic: { type: 'http', scheme: 'basic', description: 'The API key as password; any user name.' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The API key as token.' },
       },
     },
     security: [{ basic: [] }, { bearer: [] }],
   }
 }
-
-const operation = ({ path, summary, access, query = {}, body, form, answer }: AnyRoute): JsonObject => ({
-  summary,
-  ...(access === 'open' ? { security: [] } : {}),
-  parameters: [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => parameter('path', name!, { type: 'string' })),
-    ...Object.entries(query).map(([name, schema]) => parameter('query', name, schema)),
-  ],
-  ...(body === undefined ? {} : requestBody('application/json', body.schema)),
-  ...(form === undefined ? {} : requestBody('multipart/form-data', form)),
-  responses: {
-    200: {
-      description: 'Success.',
-      content: { [answer.type ?? 'application/json']: { schema: answer.schema } },
-    },
-    ...(access === 'open' ? {} : ERRORS),
-  },
-})
-
-const parameter = (place: 'path' | 'query', name: string, schema: JsonObject): JsonObject => ({
-  name,
-  in: place,
-  required: true,
-  schema,
-})
-
-const requestBody = (type: string, schema: JsonObject): JsonObject => ({
-  requestBody: { required: true, content: { [type]: { schema } } },
-})
 
 /** `/openapi.json`, describing the given routes and itself. */
 export const openApiRoute = (routes: readonly AnyRoute[]): AnyRoute => {

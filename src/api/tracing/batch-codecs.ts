@@ -1,13 +1,18 @@
-import { arrayOf } from '../../domain/codec/containers.js'
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { Codec, refuse } from '../../domain/codec/codec.js'
 import { closed, open } from '../../domain/codec/struct.js'
+import { oneOf } from '../../domain/codec/leaves.js'
 import { isJsonObject } from '../../domain/json/json.js'
 import { completedCall, endedCall, startedCall, type EndedCall, type StartedCall } from './client-call.js'
 
 const startItem = open('StartItem', {
+  optional: { mode: nullable(oneOf('start')) },
   required: { req: closed('StartRequest', { required: { start: startedCall } }) },
 })
-const endItem = open('EndItem', { required: { req: closed('EndRequest', { required: { end: endedCall } }) } })
+const endItem = open('EndItem', {
+  optional: { mode: nullable(oneOf('end')) },
+  required: { req: closed('EndRequest', { required: { end: endedCall } }) },
+})
 
 export type BatchItem =
   { readonly mode: 'start'; readonly start: StartedCall } | { readonly mode: 'end'; readonly end: EndedCall }
@@ -28,12 +33,7 @@ export const batchItem: Codec<BatchItem> = new Codec<BatchItem>(
     }
     return refuse(u, c, 'value_error', "Value error, mode should be 'start' or 'end'")
   },
-  {
-    oneOf: [
-      { ...startItem.schema, title: 'StartItem' },
-      { ...endItem.schema, title: 'EndItem' },
-    ],
-  },
+  { oneOf: [startItem.schema, endItem.schema] },
 )
 
 const modeOfRequest = (request: unknown): string | undefined =>

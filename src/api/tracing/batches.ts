@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Codec } from '../../domain/codec/codec.js'
-import { arrayOf } from '../../domain/codec/containers.js'
-import { open } from '../../domain/codec/struct.js'
-import { jsonObject } from '../../domain/codec/leaves.js'
+import { writesProject } from '../conduct.js'
+import { nothingToSay } from '../nothing-to-say.js'
 import type { JsonBody } from '../http/read-json.js'
 import { projectInPath, requireReading } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -12,10 +11,23 @@ import { completedCall, type CompletedCall } from './client-call.js'
 import { decodeElement, elementsOf, type BatchElement } from './elements.js'
 import { idFor } from './generated-id.js'
 import { intake, type Element } from './intake.js'
-import { nothingToSay } from './start-and-end.js'
+import { started } from './start-and-end.js'
 import type { Tracing } from './tracing.js'
 
-const upserted = open('CallsUpsertBatchResponse', { required: { res: arrayOf(jsonObject) } })
+const upserted = {
+  title: 'CallsUpsertBatchResponse',
+  type: 'object',
+  properties: {
+    res: {
+      type: 'array',
+      description: 'In the order of the batch: for a start its id and trace.',
+      items: { anyOf: [started.schema, nothingToSay.schema] },
+    },
+  },
+  required: ['res'],
+}
+
+const headers = ['Tallytree-Position', 'Tallytree-Refused'] as const
 
 /** `/call/upsert_batch` and `/calls/complete`: an element that is not taken never refuses its neighbours. */
 export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
@@ -55,7 +67,9 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         method: 'post',
         path: '/call/upsert_batch',
         summary: 'Record starts and ends of calls, in order; each is answered in its place.',
-        answer: upserted,
+        ...writesProject,
+        takes: ['Idempotency-Key'],
+        answer: { schema: upserted, headers },
         handle: upsert,
       }),
       body: upsertBatch,
@@ -66,7 +80,8 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         method: 'post',
         path: '/v2/:entity/:project/calls/complete',
         summary: 'Record calls that have ended, start and end in one.',
-        answer: nothingToSay,
+        ...writesProject,
+        answer: { ...nothingToSay, headers },
         handle: complete,
       }),
       body: completeBatch,

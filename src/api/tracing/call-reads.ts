@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
-import { boolean, int64, jsonObject } from '../../domain/codec/leaves.js'
+import { boolean, int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { id } from '../../domain/ids.js'
 import { inPages } from '../../domain/pages.js'
@@ -8,11 +8,13 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
 import { begun } from '../http/begun.js'
+import { readsProject } from '../conduct.js'
 import { asArray, asLines } from '../http/json-pages.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { callJson } from './call-json.js'
+import { readCall } from './call-schema.js'
 import { requireModest } from './filter.js'
 import {
   callRead,
@@ -32,6 +34,16 @@ export interface CallReads {
 
 /** Calls are read in pages, so that an answer of any length needs the memory of one page. */
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
+
+/** A field to sort by may be refused. */
+const sortedReads = { ...readsProject, fails: [...readsProject.fails, 'forbidden'] } as const
+
+const linesOfCalls = {
+  type: 'string',
+  description: 'One call a line.',
+  contentMediaType: 'application/jsonl',
+  contentSchema: readCall.schema,
+}
 
 export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
   const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
@@ -72,7 +84,8 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       path: '/call/read',
       summary: 'Read one call; null when there is none.',
       body: callRead,
-      answer: open('CallReadResponse', { required: { call: nullable(jsonObject) } }),
+      ...readsProject,
+      answer: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       handle: async (asked) => {
         requireServed(asked.body)
         const position = await ready(asked)
@@ -88,7 +101,8 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       path: '/calls/query',
       summary: 'Read the calls that a filter selects, in one answer.',
       body: callsQuery,
-      answer: open('CallsQueryResponse', { required: { calls: arrayOf(jsonObject) } }),
+      ...sortedReads,
+      answer: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
         return {
@@ -103,7 +117,8 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       path: '/calls/stream_query',
       summary: 'Read the calls that a filter selects, one a line.',
       body: callsQuery,
-      answer: { schema: { type: 'string' }, type: 'application/jsonl' },
+      ...sortedReads,
+      answer: { schema: linesOfCalls, type: 'application/jsonl' },
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
         return { body: Readable.from(asLines(pagesOfLines)), type: 'application/jsonl', position }
@@ -114,9 +129,9 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       path: '/calls/query_stats',
       summary: 'Count the calls that a filter selects.',
       body: callsStats,
+      ...readsProject,
       answer: open('CallsQueryStatsResponse', {
-        required: { count: int64, has_more: boolean },
-        optional: { total_storage_size_bytes: nullable(int64) },
+        required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
       handle: async (asked) => {
         const { project_id, filter, limit } = asked.body

@@ -9,10 +9,11 @@ import { id, projectId } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { withDescendants } from '../../projections/usage/queries-of-descendants.js'
+import { readsProject, writesProject } from '../conduct.js'
 import { Failure } from '../failure.js'
+import { nothingToSay } from '../nothing-to-say.js'
 import { requireReading, requireWriting } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
-import { nothingToSay } from './start-and-end.js'
 import { later, type Tracing } from './tracing.js'
 
 const callUpdate = closed('CallUpdateRequest', {
@@ -39,6 +40,7 @@ export const changeRoutes = (
       path: '/call/update',
       summary: "Set a call's display name; an empty one sets it back to none.",
       body: callUpdate,
+      ...writesProject,
       answer: nothingToSay,
       handle: async ({ body, principal, cause }) => {
         const { project_id, call_id, display_name } = body
@@ -65,6 +67,8 @@ export const changeRoutes = (
       path: '/calls/delete',
       summary: 'Delete calls with all their descendants.',
       body: callsDelete,
+      ...readsProject,
+      takes: ['Tallytree-Min-Position'],
       answer: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
       handle: async ({ body, principal, cause, headers }) => {
         const { project_id, call_ids } = body

@@ -1,6 +1,8 @@
 import { Failure, invalidField } from '../failure.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { string } from '../../domain/codec/leaves.js'
+import { writesProject } from '../conduct.js'
+import { nothingToSay } from '../nothing-to-say.js'
 import { projectInPath, requireReading, type Teams } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { startedCall, endedCall, type EndedCall, type StartedCall } from './client-call.js'
@@ -12,8 +14,7 @@ import type { Written } from './write-calls.js'
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
 const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
 
-const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
-export const nothingToSay = { schema: { type: 'object', properties: {} } }
+export const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
 
 /** `/call/start` and `/call/end` (spec 4.1), alone and under a project's path. */
 export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
@@ -38,8 +39,10 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     return { written: taken(written[0]!), position }
   }
 
-  const starting = { body: startRequest, answer: started, handle: start }
-  const ending = { body: endRequest, answer: nothingToSay, handle: end }
+  const fails = [...writesProject.fails, 'conflict'] as const
+  const takes = ['Idempotency-Key'] as const
+  const starting = { body: startRequest, takes, fails, answer: started, handle: start }
+  const ending = { body: endRequest, takes: [], fails, answer: nothingToSay, handle: end }
   return [
     route({ method: 'post', path: '/call/start', summary: 'Record the start of a call.', ...starting }),
     route({ method: 'post', path: '/call/end', summary: 'Record the end of a call.', ...ending }),

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
-import { boolean, integerBetween, jsonObject, string } from '../../domain/codec/leaves.js'
+import { boolean, int64, integerBetween, jsonObject, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
@@ -11,6 +11,7 @@ import {
   usageFrom,
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
+import { readsProject } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -36,9 +37,29 @@ const callsUsageRequest = closed('CallsUsageRequest', {
   optional: { include_costs: includeCosts, limit },
 })
 
-const usageResponse = open('UsageResponse', {
-  required: { call_usage: recordOf(recordOf(jsonObject)), unfinished_call_ids: arrayOf(string) },
+const cost = nullable(number)
+
+const modelUsage = open('ModelUsage', {
+  required: {
+    requests: int64,
+    prompt_tokens: int64,
+    completion_tokens: int64,
+    total_tokens: int64,
+    cache_read_input_tokens: int64,
+    cache_creation_input_tokens: int64,
+    prompt_tokens_total_cost: cost,
+    completion_tokens_total_cost: cost,
+    cache_read_input_tokens_total_cost: cost,
+    cache_creation_input_tokens_total_cost: cost,
+  },
 })
+
+const usageResponse = open('UsageResponse', {
+  says: 'By call and model, each with all descendants of the call.',
+  required: { call_usage: recordOf(recordOf(modelUsage)), unfinished_call_ids: arrayOf(string) },
+})
+
+const headers = ['Tallytree-Position', 'Tallytree-Truncated', 'Tallytree-Unfinished-Descendants'] as const
 
 export interface UsageReads {
   readonly teams: Teams
@@ -70,7 +91,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       path: '/trace/usage',
       summary: 'Usage of the calls that a filter selects, each with all its descendants.',
       body: traceUsageRequest,
-      answer: usageResponse,
+      ...readsProject,
+      answer: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, filter, query, include_costs, limit } = asked.body
         if (query !== null) throw notYet('query')
@@ -85,7 +107,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       path: '/calls/usage',
       summary: 'Usage of the given calls, each with all its descendants.',
       body: callsUsageRequest,
-      answer: usageResponse,
+      ...readsProject,
+      answer: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, include_costs, limit } = asked.body
         if (include_costs) throw notYet('include_costs')

@@ -21,9 +21,16 @@ export const withDefault = <A, D>(codec: Codec<A>, fallback: D, nullToo = false)
     nullToo ? `${codec.name} | null` : codec.name,
     (u): u is A | D => u === fallback || codec.is(u),
     (u, c) => (u === undefined || (nullToo && u === null) ? t.success(fallback) : codec.validate(u, c)),
-    nullToo ? { anyOf: [codec.schema, { type: 'null' }] } : codec.schema,
+    {
+      ...(nullToo ? { anyOf: [codec.schema, { type: 'null' }] } : codec.schema),
+      ...(isPlain(fallback) ? { default: fallback } : {}),
+    },
     (u) => (u === undefined || (nullToo && u === null) ? fallback : codec.quick(u)),
   )
+
+/** A default worth telling: that what is absent is null goes without saying. */
+const isPlain = (u: unknown): u is string | number | boolean =>
+  typeof u === 'string' || typeof u === 'number' || typeof u === 'boolean'
 
 const isArray = (u: unknown): u is readonly unknown[] => Array.isArray(u)
 

@@ -23,32 +23,21 @@ const build =
     name: string,
     { says, required, optional }: Shape<R, O>,
   ): Codec<Decoded<R, O>> => {
-    const mustHave = Object.entries(required ?? {})
-    const mayHave = Object.entries(optional ?? {})
-    const known = new Set([...mustHave, ...mayHave].map(([key]) => key))
+    const mustHave = fieldsOf(required, true)
+    const fields = [...mustHave, ...fieldsOf(optional, false)]
+    const known = new Set(fields.map(({ key }) => key))
 
     const validate = (u: unknown, context: t.Context): t.Validation<Decoded<R, O>> => {
       if (!isJsonObject(u))
         return refuse(u, context, 'model_attributes_type', 'Input should be a valid dictionary or object')
       const decoded: Record<string, unknown> = {}
       const errors: t.ValidationError[] = []
-      for (const [key, codec] of mustHave) {
+      for (const { key, codec, isRequired } of fields) {
         const value = Object.hasOwn(u, key) ? u[key] : undefined
-        if (value === undefined) {
+        if (value === undefined && isRequired) {
           gather(errors, missing(context, key, codec))
           continue
         }
-        const quick: unknown = codec.quick(value)
-        if (quick !== undefined) {
-          decoded[key] = quick
-          continue
-        }
-        const result = codec.validate(value, t.appendContext(context, key, codec, value))
-        if (result._tag === 'Right') decoded[key] = result.right
-        else gather(errors, result.left)
-      }
-      for (const [key, codec] of mayHave) {
-        const value = Object.hasOwn(u, key) ? u[key] : undefined
         const quick: unknown = codec.quick(value)
         if (quick !== undefined) {
           decoded[key] = quick
@@ -68,11 +57,14 @@ const build =
       title: name,
       ...(says === undefined ? {} : { description: says }),
       type: 'object',
-      properties: Object.fromEntries([...mustHave, ...mayHave].map(([key, codec]) => [key, codec.schema])),
-      ...(mustHave.length > 0 ? { required: mustHave.map(([key]) => key) } : {}),
+      properties: Object.fromEntries(fields.map(({ key, codec }) => [key, codec.schema])),
+      ...(mustHave.length > 0 ? { required: mustHave.map(({ key }) => key) } : {}),
       ...(extras === 'refused' ? { additionalProperties: false } : {}),
     })
   }
+
+const fieldsOf = (fields: Fields | undefined, isRequired: boolean) =>
+  Object.entries(fields ?? {}).map(([key, codec]) => ({ key, codec, isRequired }))
 
 const missing = (context: t.Context, key: string, codec: AnyCodec): t.Errors => [
   {

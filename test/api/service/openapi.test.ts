@@ -1,20 +1,28 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
-import { isJsonObject } from '../../../src/domain/json/json.js'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { isJsonObject, type Json, type JsonObject } from '../../../src/domain/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
 
 interface Operation {
+  readonly operationId: string
+  readonly tags: readonly string[]
   readonly summary: string
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonObject }>> }
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content: JsonObject }>>
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly description: string; readonly headers: JsonObject; readonly content: JsonObject }
+    >
+  >
 }
 
 interface Description {
   readonly openapi: string
   readonly info: { readonly version: string }
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly tags: readonly { readonly name: string }[]
   readonly components: { readonly schemas: JsonObject }
 }
 
@@ -32,21 +40,53 @@ describe('the description of the API', () => {
     )
 
   const bodyOf = (path: string) =>
-    JSON.parse(
-      JSON.stringify(description.paths[path]?.['post']?.requestBody?.content['application/json']?.schema),
-    )
+    resolved(description.paths[path]?.['post']?.requestBody?.content['application/json']?.schema)
+
+  const resolved = (schema: Json | undefined) => {
+    const ref = isJsonObject(schema) ? schema['$ref'] : undefined
+    const found = typeof ref === 'string' ? description.components.schemas[ref.split('/').at(-1)!] : schema
+    return JSON.parse(JSON.stringify(found))
+  }
 
   it('is OpenAPI 3.1.0, version 0.1.0', () =>
     assert.deepEqual([description.openapi, description.info.version], ['3.1.0', '0.1.0']))
+
+  it('is valid, as an independent validator sees it', async () => {
+    const { valid, errors } = await new Validator().validate({ ...structuredClone(description) })
+    assert.equal(valid, true, JSON.stringify(errors))
+  })
+
+  it('names each operation once, in an area that it describes', () => {
+    const ids = operations().map(({ operation }) => operation.operationId)
+    assert.equal(new Set(ids).size, ids.length)
+    const areas = description.tags.map(({ name }) => name)
+    for (const { path, operation } of operations())
+      assert.ok(operation.tags.every((tag) => areas.includes(tag)) && operation.tags.length === 1, path)
+  })
+
+  it('gives each name to one schema', () =>
+    assert.deepEqual(
+      Object.keys(description.components.schemas).filter((name) => /_\d+$/.test(name)),
+      [],
+    ))
+
+  it('says of every answer that it names the request, and of a refused key how to send one', () => {
+    for (const { path, operation } of operations())
+      for (const [status, { headers }] of Object.entries(operation.responses)) {
+        assert.ok('x-request-id' in headers, path)
+        assert.equal('WWW-Authenticate' in headers, status === '401')
+        assert.equal('Retry-After' in headers, status === '503')
+      }
+  })
 
   it('names every parameter of every path, says what each endpoint does and what it answers', () => {
     for (const { path, operation } of operations()) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
       assert.deepEqual(
-        operation.parameters.map(({ name }) => name),
+        operation.parameters.filter((one) => one.in === 'path' && one.required).map(({ name }) => name),
         inPath,
       )
-      assert.ok(operation.parameters.every((one) => one.in === 'path' && one.required))
+      assert.ok(operation.parameters.every((one) => one.in === 'path' || !one.required))
       assert.ok(!path.includes(':') && operation.summary.endsWith('.'))
       for (const [status, { description: said, content }] of Object.entries(operation.responses))
         assert.ok(/^[2-5]\d\d$/.test(status) && said !== '' && Object.keys(content).length === 1)
@@ -68,7 +108,7 @@ describe('the description of the API', () => {
   it('describes a started call as the specification does', () => {
     const { properties, required, additionalProperties } = bodyOf('/call/start')
     assert.deepEqual([Object.keys(properties), required, additionalProperties], [['start'], ['start'], false])
-    const start = properties.start
+    const start = resolved(properties.start)
     assert.deepEqual(start.required.toSorted(), [
       'attributes',
       'inputs',

@@ -1,0 +1,34 @@
+import type { FailureKind } from './failure.js'
+
+/** Request headers with a meaning of their own. */
+export type AskedHeader = 'Tallytree-Min-Position' | 'Tallytree-Stale' | 'Idempotency-Key'
+
+/** Headers that an answer may carry beside those of every answer. */
+export type AnswerHeader =
+  | 'Retry-After'
+  | 'Tallytree-Position'
+  | 'Tallytree-Refused'
+  | 'Tallytree-Truncated'
+  | 'Tallytree-Unfinished-Descendants'
+
+/** What routes of one kind have in common, for the API description. */
+interface Conduct {
+  readonly takes: readonly AskedHeader[]
+  readonly fails: readonly FailureKind[]
+}
+
+/** Reads of what projections hold of a project. */
+export const readsProject = {
+  takes: ['Tallytree-Min-Position', 'Tallytree-Stale'],
+  fails: ['not-found', 'overloaded', 'not-yet-readable', 'too-slow', 'too-costly'],
+} as const satisfies Conduct
+
+/** Writes to a project. */
+export const writesProject = {
+  takes: [],
+  fails: ['not-found', 'too-large', 'overloaded'],
+} as const satisfies Conduct
+
+/** Reads and writes of teams, members and keys, which every process holds in memory. */
+export const readsDirectory = { takes: [], fails: ['invalid'] } as const satisfies Conduct
+export const writesDirectory = { takes: [], fails: ['overloaded'] } as const satisfies Conduct

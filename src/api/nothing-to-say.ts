@@ -1,0 +1,6 @@
+import { closed } from '../domain/codec/struct.js'
+
+const nothing = closed('Nothing', { says: 'It is done; there is nothing more to say.' })
+
+/** The answer `{}`. */
+export const nothingToSay = { schema: nothing.schema }

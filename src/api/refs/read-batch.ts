@@ -1,0 +1,53 @@
+import { arrayOf } from '../../domain/codec/containers.js'
+import { json, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { entityOf } from '../../domain/ids.js'
+import { parseRef } from '../../domain/ref/ref.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { Failure } from '../failure.js'
+import type { Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { resolveRefs } from './resolve.js'
+import { sourcesFrom } from './sources.js'
+
+export interface Refs {
+  readonly teams: Teams
+  readonly reading: Reading
+  readonly reader: ClickHouseReader
+}
+
+/** As many references as the real servers answer at once. */
+const MAX_REFS = 1000
+
+const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
+
+/** `/refs/read_batch`: what references lead to, through objects, tables and calls (facts: tracing API 5, 6.4). */
+export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: '/refs/read_batch',
+    summary: 'Read what references lead to, in their order; null where one leads nowhere.',
+    body: refsReadBatch,
+    answer: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
+    handle: async ({ body, principal, headers }: Asked<{ readonly refs: readonly string[] }>) => {
+      if (body.refs.length > MAX_REFS)
+        throw new Failure(
+          'bad-request',
+          `At most ${MAX_REFS} refs can be read at once. Ask in several requests.`,
+        )
+      let position: Position | undefined
+      const positionOf = async (projectId: string) => {
+        if (!teams.mayUse(principal, entityOf(projectId))) return undefined
+        return (position = await reading.ready(projectId, headers))
+      }
+      const values = await resolveRefs(sourcesFrom(reader, positionOf), body.refs.map(parseRef))
+      return {
+        body: `{"vals":[${values.join(',')}]}`,
+        type: 'application/json; charset=utf-8',
+        position,
+      }
+    },
+  }),
+]

@@ -1,0 +1,54 @@
+import type { Json } from '../../domain/json/json.js'
+import type { Ref } from '../../domain/ref/ref.js'
+import { walk } from '../../domain/ref/walk.js'
+import { loadRoots, type Root, type Sources } from './roots.js'
+
+/** So many references may lead on from one another; a ring of them leads nowhere. */
+const MAX_HOPS = 32
+
+interface Pending {
+  /** Its place in the answer. */
+  readonly index: number
+  readonly ref: Ref
+}
+
+/**
+ * What each reference leads to, as JSON text in their order; `null` where it leads nowhere. All that one look can tell
+ * is asked for at once: a look a hop, whatever the number of references.
+ */
+export const resolveRefs = async (
+  sources: Sources,
+  refs: readonly (Ref | undefined)[],
+): Promise<readonly string[]> => {
+  const values = refs.map(() => 'null')
+  let pending = refs.flatMap((ref, index): Pending[] => (ref === undefined ? [] : [{ index, ref }]))
+  for (let hops = 0; pending.length > 0 && hops < MAX_HOPS; hops += 1) {
+    const roots = await loadRoots(
+      sources,
+      pending.map(({ ref }) => ref),
+    )
+    pending = pending.flatMap(({ index }, at): Pending[] => {
+      const root = roots[at]
+      if (root === undefined) return []
+      const found = valueOf(root)
+      if (found.onwards !== undefined) return [{ index, ref: found.onwards }]
+      values[index] = found.text
+      return []
+    })
+  }
+  return values
+}
+
+interface Found {
+  readonly text: string
+  readonly onwards?: Ref
+}
+
+/** A root without a way into it stays the text it is stored as. */
+const valueOf = ({ text, parsed, edges }: Root): Found => {
+  if (edges.length === 0) return { text }
+  const walked = walk(parsed(), edges)
+  if (walked.kind === 'onwards') return { text: 'null', onwards: walked.ref }
+  const value: Json = walked.kind === 'value' ? walked.value : null
+  return { text: JSON.stringify(value) }
+}

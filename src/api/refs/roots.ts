@@ -1,0 +1,114 @@
+import type { Json } from '../../domain/json/json.js'
+import type { Edge, Ref } from '../../domain/ref/ref.js'
+import { isIndex } from '../../domain/ref/walk.js'
+
+export interface ObjectVersion {
+  readonly objectId: string
+  /** A digest, `latest` or `v<N>`. */
+  readonly version: string
+}
+
+/** A row of a table by its digest, or by its place. */
+export type TableRow =
+  | { readonly tableDigest: string; readonly rowDigest: string }
+  | { readonly tableDigest: string; readonly index: number }
+
+type Texts = readonly (string | undefined)[]
+
+/** Where values come from: JSON texts in the order asked for, undefined where there is none. */
+export interface Sources {
+  readonly objects: (projectId: string, wanted: readonly ObjectVersion[]) => Promise<Texts>
+  readonly rows: (projectId: string, wanted: readonly TableRow[]) => Promise<Texts>
+  readonly calls: (projectId: string, ids: readonly string[]) => Promise<Texts>
+}
+
+/** The value that a reference starts from, and the way that is left from there. */
+export interface Root {
+  readonly text: string
+  readonly parsed: () => Json
+  readonly edges: readonly Edge[]
+}
+
+/** The roots of references, in their order; equal ones are asked for and parsed once. */
+export const loadRoots = async (
+  sources: Sources,
+  refs: readonly Ref[],
+): Promise<readonly (Root | undefined)[]> => {
+  const wanted = refs.map((ref) => wantedBy(ref))
+  const groups = new Map<string, Map<string, Wanted>>()
+  for (const one of wanted) {
+    if (one === undefined) continue
+    const group = groups.get(one.group) ?? new Map<string, Wanted>()
+    groups.set(one.group, group.set(one.key, one))
+  }
+  const loaded = new Map<string, Loaded>()
+  await Promise.all(
+    [...groups.values()].map(async (group) => {
+      const all = [...group.values()]
+      const texts = await ask(sources, all)
+      for (const [index, { key }] of all.entries()) {
+        const text = texts[index]
+        if (text !== undefined) loaded.set(key, once(text))
+      }
+    }),
+  )
+  return wanted.map((one): Root | undefined => {
+    const found = one === undefined ? undefined : loaded.get(one.key)
+    return found === undefined ? undefined : { ...found, edges: one!.edges }
+  })
+}
+
+type Loaded = Omit<Root, 'edges'>
+
+const once = (text: string): Loaded => {
+  let value: Json | undefined
+  return { text, parsed: () => (value ??= JSON.parse(text) as Json) }
+}
+
+type Wanted = Named & {
+  readonly projectId: string
+  /** What one look can fetch together. */
+  readonly group: string
+  readonly key: string
+  readonly edges: readonly Edge[]
+}
+
+type Named =
+  | { readonly kind: 'object'; readonly name: ObjectVersion }
+  | { readonly kind: 'row'; readonly name: TableRow }
+  | { readonly kind: 'call'; readonly name: string }
+
+/** Undefined for a table as a whole, which is not a value. */
+const wantedBy = (ref: Ref): Wanted | undefined => {
+  const { projectId } = ref
+  const found = named(ref)
+  if (found === undefined) return undefined
+  const group = `${projectId} ${found.kind}`
+  const edges = found.kind === 'row' ? ref.edges.slice(1) : ref.edges
+  return { ...found, projectId, group, key: `${group} ${JSON.stringify(found.name)}`, edges }
+}
+
+const named = (ref: Ref): Named | undefined => {
+  if (ref.kind === 'call') return { kind: 'call', name: ref.id }
+  if (ref.kind === 'object') return { kind: 'object', name: { objectId: ref.objectId, version: ref.version } }
+  const [edge] = ref.edges
+  const tableDigest = ref.digest
+  if (edge?.kind === 'id') return { kind: 'row', name: { tableDigest, rowDigest: edge.value } }
+  if (edge?.kind === 'index' && isIndex(edge.value))
+    return { kind: 'row', name: { tableDigest, index: Number(edge.value) } }
+  return undefined
+}
+
+/** Wanted things of one kind and project. */
+const ask = (sources: Sources, all: readonly Wanted[]): Promise<Texts> => {
+  const [{ kind, projectId }] = all as [Wanted]
+  const names = all.map(({ name }) => name)
+  switch (kind) {
+    case 'object':
+      return sources.objects(projectId, names as readonly ObjectVersion[])
+    case 'row':
+      return sources.rows(projectId, names as readonly TableRow[])
+    case 'call':
+      return sources.calls(projectId, names as readonly string[])
+  }
+}

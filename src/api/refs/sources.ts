@@ -1,0 +1,31 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { callsById } from '../../projections/calls/queries.js'
+import { objectValues } from '../../projections/objects/queries.js'
+import { rowValues } from '../../projections/tables/queries.js'
+import { callJson } from '../tracing/call-json.js'
+import type { Sources } from './roots.js'
+
+/** Values as they stand at the position that a project is read at; one that may not be read has none, and no values. */
+export const sourcesFrom = (
+  reader: ClickHouseReader,
+  positionOf: (projectId: string) => Promise<Position | undefined>,
+): Sources => ({
+  objects: async (projectId, wanted) => {
+    const position = await positionOf(projectId)
+    return position === undefined ? [] : objectValues(reader)(projectId, wanted, position)
+  },
+
+  rows: async (projectId, wanted) => {
+    const position = await positionOf(projectId)
+    return position === undefined ? [] : rowValues(reader)(projectId, wanted, position)
+  },
+
+  calls: async (projectId, ids) => {
+    const position = await positionOf(projectId)
+    if (position === undefined) return []
+    const calls = await callsById(reader)(projectId, ids, position)
+    const texts = new Map(calls.map((call) => [call.id, callJson(call, () => true)]))
+    return ids.map((id) => texts.get(id))
+  },
+})

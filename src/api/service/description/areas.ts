@@ -1,0 +1,41 @@
+import type { JsonObject } from '../../../domain/json/json.js'
+
+/** What the paths that begin with a word are about. */
+const AREAS: readonly (readonly [name: string, says: string, words: readonly string[]])[] = [
+  ['calls', 'Record, read, change and delete calls.', ['call', 'calls']],
+  ['usage', 'What calls used, with all their descendants.', ['trace']],
+  ['objects', 'Versions of objects, and references to them.', ['obj', 'objs', 'refs']],
+  ['tables', 'Tables of rows, known by their content.', ['table']],
+  ['files', 'Files, known by their content.', ['file', 'files']],
+  ['feedback', 'What people and programs think of a call or an object.', ['feedback']],
+  ['costs', 'Prices, and what calls cost.', ['cost']],
+  ['evaluations', 'Runs of evaluations, and their scores.', ['evaluations']],
+  ['graphql', 'What SDKs ask in GraphQL before they begin.', ['graphql']],
+  ['projects', 'How a project behaves.', ['projects']],
+  ['access', 'Teams, members and API keys.', ['teams', 'users']],
+  ['service', 'The service itself; needs no key.', ['health', 'server_info', 'openapi.json']],
+]
+
+/** The words of a path that say what it is about: not its parameters, and not what all of a kind begin with. */
+const wordsOf = (path: string): readonly string[] =>
+  path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
+
+/** The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too. */
+export const areaOf = (path: string): string => {
+  const words = wordsOf(path)
+  if (words.at(-1) === 'usage') return 'usage'
+  return AREAS.find(([, , known]) => known.includes(words[0] ?? ''))?.[0] ?? 'other'
+}
+
+/** The areas that are in use, described, in the order above. */
+export const tagsOf = (paths: readonly string[]): readonly JsonObject[] => {
+  const used = new Set(paths.map(areaOf))
+  return AREAS.filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description }))
+}
+
+/** A name for an operation, from its method and path: `post_call_start`, `delete_users_me_api_keys_id`. */
+export const operationIdOf = (method: string, path: string): string => {
+  const parts = path.split('/').filter((part) => part !== '' && part !== 'api')
+  const named = parts.filter((part, place) => !part.startsWith(':') || place === parts.length - 1)
+  return [method, ...named].join('_').replaceAll(/\W+/g, '_').replaceAll(/_+/g, '_')
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from '../../../domain/json/json.js'
+import type { FailureKind } from '../../failure.js'
+import { STATUS } from '../../http/status.js'
+import type { AnyRoute } from '../../route.js'
+import { answerHeaders } from './headers.js'
+
+const SAYS: Readonly<Record<FailureKind, string>> = {
+  'bad-request': 'The request cannot be read, or asks for what makes no sense.',
+  unauthenticated: 'No valid API key was sent.',
+  forbidden: 'The key lacks a right, or a field may not be asked for; the reason names it.',
+  'not-found': 'There is no such thing, or the key has no access to it: the answer is the same.',
+  conflict: 'Something else is already recorded.',
+  'too-large': 'A limit is passed; the reason names it.',
+  invalid: 'The request is not valid; the answer says where and why, and quotes no values.',
+  'too-costly': 'The read needs too much memory. Ask for less.',
+  overloaded: 'Not possible now. Try again.',
+  'not-yet-readable': 'What was written last, or asked for, cannot be read yet. Try again.',
+  'too-slow': 'The read took too long. Ask for less.',
+}
+
+const reason = {
+  title: 'Reason',
+  description: 'Why a request was not served.',
+  type: 'object',
+  properties: { reason: { type: 'string' } },
+  required: ['reason'],
+  additionalProperties: true,
+}
+
+const validation = {
+  title: 'HTTPValidationError',
+  type: 'object',
+  properties: {
+    detail: {
+      type: 'array',
+      items: {
+        title: 'ValidationError',
+        type: 'object',
+        properties: {
+          loc: { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'integer' }] } },
+          msg: { type: 'string' },
+          type: { type: 'string' },
+        },
+        required: ['loc', 'msg', 'type'],
+      },
+    },
+  },
+  required: ['detail'],
+}
+
+/** The ways in which a route may fail, by status. */
+export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
+  const kinds = kindsOf(route)
+  const statuses = [...new Set(kinds.map((kind) => STATUS[kind]))].sort((a, b) => a - b)
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const ofStatus = kinds.filter((kind) => STATUS[kind] === status)
+      const schema = named(status === STATUS.invalid ? validation : reason)
+      return [
+        status,
+        {
+          description: ofStatus.map((kind) => SAYS[kind]).join(' '),
+          headers: answerHeaders(headersOf(status)),
+          content: { 'application/json': { schema } },
+        },
+      ]
+    }),
+  )
+}
+
+const kindsOf = ({ access, body, form, fails }: AnyRoute): readonly FailureKind[] => {
+  if (access === 'open') return fails ?? []
+  const all = Object.keys(SAYS) as FailureKind[]
+  const possible = new Set<FailureKind>([
+    'unauthenticated',
+    ...(body === undefined ? [] : (['bad-request', 'too-large', 'invalid'] as const)),
+    ...(form === undefined ? [] : (['too-large', 'invalid'] as const)),
+    ...(fails ?? all),
+  ])
+  return all.filter((kind) => possible.has(kind))
+}
+
+const headersOf = (status: number) => {
+  if (status === STATUS.unauthenticated) return ['WWW-Authenticate'] as const
+  return status === STATUS.overloaded ? (['Retry-After'] as const) : []
+}

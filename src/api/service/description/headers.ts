@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../../domain/json/json.js'
+import type { AnswerHeader, AskedHeader } from '../../conduct.js'
+
+type CommonHeader = 'x-request-id' | 'WWW-Authenticate'
+
+const count = { type: 'integer', minimum: 0 }
+const position = { type: 'integer', format: 'int64', minimum: 0 }
+
+const ASKED: Readonly<Record<AskedHeader, JsonObject>> = {
+  'Tallytree-Min-Position': {
+    description: 'A log position, as another answer gave it: the read waits for it, for at most two seconds.',
+    schema: position,
+  },
+  'Tallytree-Stale': {
+    description: '"allow" takes what can be read now, without waiting for the last writes.',
+    schema: { type: 'string', enum: ['allow'] },
+  },
+  'Idempotency-Key': {
+    description:
+      'The same key again, from the same user, is the same request: what it makes gets the same id.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+}
+
+const ANSWERED: Readonly<Record<AnswerHeader | CommonHeader, JsonObject>> = {
+  'x-request-id': {
+    description: 'Names the request, in the log too.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'Retry-After': {
+    description: 'Seconds after which another try makes sense.',
+    required: true,
+    schema: count,
+  },
+  'WWW-Authenticate': {
+    description: 'The schemes that carry a key.',
+    required: true,
+    schema: { type: 'string' },
+  },
+  'Tallytree-Position': {
+    description: 'The log position that a read speaks of, or at which what was written can be read.',
+    schema: position,
+  },
+  'Tallytree-Refused': {
+    description: 'How many elements of the batch were not taken; absent where all were.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Tallytree-Truncated': {
+    description: 'How many calls matched beyond what `limit` let through; absent where none did.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Tallytree-Unfinished-Descendants': {
+    description: 'How many descendants of the answered calls have not ended.',
+    schema: count,
+  },
+}
+
+/** Request headers as parameters. */
+export const headerParameters = (names: readonly AskedHeader[]): readonly JsonObject[] =>
+  names.map((name) => ({ name, in: 'header', required: false, ...ASKED[name] }))
+
+/** Headers of an answer, the request's id among them. */
+export const answerHeaders = (names: readonly (AnswerHeader | CommonHeader)[]): JsonObject =>
+  Object.fromEntries((['x-request-id', ...names] as const).map((name) => [name, ANSWERED[name]]))

@@ -1,0 +1,77 @@
+import { isJsonObject, type JsonObject } from '../../../domain/json/json.js'
+import type { AnswerHeader } from '../../conduct.js'
+import type { AnyRoute, DescribedAnswer } from '../../route.js'
+import { areaOf, operationIdOf } from './areas.js'
+import { failuresOf } from './failures.js'
+import { answerHeaders, headerParameters } from './headers.js'
+
+type Named = (schema: JsonObject) => JsonObject
+
+/** A route as an operation of OpenAPI; its named schemas go to the components. */
+export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
+  const { method, path, summary, access, body, form, answer } = route
+  return {
+    operationId: operationIdOf(method, path),
+    tags: [areaOf(path)],
+    summary,
+    ...(access === 'open' ? { security: [] } : {}),
+    parameters: [
+      ...pathParameters(path),
+      ...queryParameters(route, named),
+      ...headerParameters(asked(route)),
+    ],
+    ...(body === undefined ? {} : requestBody('application/json', named(body.schema))),
+    ...(form === undefined ? {} : requestBody('multipart/form-data', named(form))),
+    responses: {
+      200: answered('Success.', answer, usualHeaders(route), named),
+      ...failuresOf(route, named),
+      ...Object.fromEntries(
+        Object.entries(answer.otherwise ?? {}).map(([status, other]) => [
+          status,
+          answered(other.says, other, [], named),
+        ]),
+      ),
+    },
+  }
+}
+
+const asked = ({ access, takes }: AnyRoute) =>
+  takes ?? (access === 'open' ? [] : (['Tallytree-Min-Position', 'Tallytree-Stale'] as const))
+
+const usualHeaders = ({ access }: AnyRoute): readonly AnswerHeader[] =>
+  access === 'open' ? [] : ['Tallytree-Position']
+
+const pathParameters = (path: string): readonly JsonObject[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name: name!,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', minLength: 1 },
+  }))
+
+const queryParameters = ({ query }: AnyRoute, named: Named): readonly JsonObject[] => {
+  const properties = query?.schema['properties']
+  if (!isJsonObject(properties)) return []
+  const required = (query?.schema['required'] ?? []) as readonly string[]
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema: named(schema as JsonObject),
+  }))
+}
+
+const requestBody = (type: string, schema: JsonObject): JsonObject => ({
+  requestBody: { required: true, content: { [type]: { schema } } },
+})
+
+const answered = (
+  description: string,
+  { schema, type = 'application/json', headers }: DescribedAnswer,
+  usual: readonly AnswerHeader[],
+  named: Named,
+): JsonObject => ({
+  description,
+  headers: answerHeaders(headers ?? usual),
+  content: { [type]: { schema: named(schema) } },
+})

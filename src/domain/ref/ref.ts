@@ -1,0 +1,64 @@
+import { projectId as projectIdCodec } from '../ids.js'
+
+/** One step into a value: a member of an object, an item of a list, a row of a table by its digest. */
+export interface Edge {
+  readonly kind: 'attr' | 'key' | 'index' | 'id'
+  readonly value: string
+}
+
+/** What a reference names, and the way from there (facts: tracing API 5). */
+export type Ref = { readonly projectId: string; readonly edges: readonly Edge[] } & Target
+
+type Target =
+  | { readonly kind: 'object'; readonly objectId: string; readonly version: string }
+  | { readonly kind: 'table'; readonly digest: string }
+  | { readonly kind: 'call'; readonly id: string }
+
+const SCHEME = 'weave:///'
+const EDGE_KINDS = new Set<string>(['attr', 'key', 'index', 'id'])
+
+export const callRef = (projectId: string, id: string): string => `${SCHEME}${projectId}/call/${id}`
+
+/**
+ * Reads `weave:///entity/project/<op|object|table|call>/<name>[:<version>][/<edge>/<value>…]`, the edges' values
+ * percent-encoded; undefined for anything else.
+ */
+export const parseRef = (text: string): Ref | undefined => {
+  if (!text.startsWith(SCHEME)) return undefined
+  const [entity, project, kind, named, ...way] = text.slice(SCHEME.length).split('/')
+  const projectId = `${entity}/${project}`
+  const target = targetOf(kind, named)
+  const edges = edgesOf(way)
+  if (target === undefined || edges === undefined || !projectIdCodec.is(projectId)) return undefined
+  return { projectId, edges, ...target }
+}
+
+const targetOf = (kind: string | undefined, named: string | undefined): Target | undefined => {
+  if (named === undefined || named === '') return undefined
+  if (kind === 'table') return { kind, digest: named }
+  if (kind === 'call') return { kind, id: named }
+  if (kind !== 'object' && kind !== 'op') return undefined
+  const colon = named.lastIndexOf(':')
+  if (colon <= 0 || colon === named.length - 1) return undefined
+  return { kind: 'object', objectId: named.slice(0, colon), version: named.slice(colon + 1) }
+}
+
+const edgesOf = (way: readonly string[]): readonly Edge[] | undefined => {
+  if (way.length % 2 !== 0) return undefined
+  const edges: Edge[] = []
+  for (let at = 0; at < way.length; at += 2) {
+    const kind = way[at]!
+    if (!EDGE_KINDS.has(kind)) return undefined
+    edges.push({ kind: kind as Edge['kind'], value: decoded(way[at + 1]!) })
+  }
+  return edges
+}
+
+/** A lone percent sign stands for itself. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

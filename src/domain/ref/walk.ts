@@ -1,0 +1,37 @@
+import { isJsonObject, type Json } from '../json/json.js'
+import { parseRef, type Edge, type Ref } from './ref.js'
+
+/** Where a way into a value leads: to a value, nowhere, or on from another reference found on the way. */
+export type Walked =
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'nowhere' }
+  | { readonly kind: 'onwards'; readonly ref: Ref }
+
+const NOWHERE: Walked = { kind: 'nowhere' }
+
+/** Follows edges into a value. A reference with edges left after it is to be followed itself; the last is a value. */
+export const walk = (value: Json, edges: readonly Edge[]): Walked => {
+  let reached = value
+  for (const [at, edge] of edges.entries()) {
+    if (typeof reached === 'string') return onwards(reached, edges.slice(at))
+    const next = step(reached, edge)
+    if (next === undefined) return NOWHERE
+    reached = next
+  }
+  return { kind: 'value', value: reached }
+}
+
+const onwards = (text: string, left: readonly Edge[]): Walked => {
+  const ref = parseRef(text)
+  return ref === undefined ? NOWHERE : { kind: 'onwards', ref: { ...ref, edges: [...ref.edges, ...left] } }
+}
+
+const step = (value: Json, { kind, value: name }: Edge): Json | undefined => {
+  if (kind === 'index') return isList(value) && isIndex(name) ? value[Number(name)] : undefined
+  if (kind === 'id' || !isJsonObject(value) || !Object.hasOwn(value, name)) return undefined
+  return value[name]
+}
+
+export const isIndex = (text: string): boolean => /^\d{1,15}$/.test(text)
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value)

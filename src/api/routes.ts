@@ -7,6 +7,7 @@ import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
 import { projectRoutes } from './projects/settings.js'
+import { refRoutes } from './refs/read-batch.js'
 import type { AnyRoute } from './route.js'
 import { openApiRoute } from './service/openapi.js'
 import { serviceRoutes, type Vitals } from './service/health.js'
@@ -41,6 +42,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...objectRoutes(parts),
   ...tableWriteRoutes(parts),
   ...tableReadRoutes(parts),
+  ...refRoutes(parts),
   ...fileRoutes(parts),
   ...projectRoutes(parts),
   ...graphQlRoutes(parts),

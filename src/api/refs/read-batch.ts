@@ -5,6 +5,7 @@ import { entityOf } from '../../domain/ids.js'
 import { parseRef } from '../../domain/ref/ref.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import type { Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -30,6 +31,7 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
     path: '/refs/read_batch',
     summary: 'Read what references lead to, in their order; null where one leads nowhere.',
     body: refsReadBatch,
+    ...readsProject,
     answer: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
     handle: async ({ body, principal, headers }: Asked<{ readonly refs: readonly string[] }>) => {
       if (body.refs.length > MAX_REFS)

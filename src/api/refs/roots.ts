@@ -2,23 +2,29 @@ import type { Json } from '../../domain/json/json.js'
 import type { Edge, Ref } from '../../domain/ref/ref.js'
 import { isIndex } from '../../domain/ref/walk.js'
 
-export interface ObjectVersion {
+interface ObjectVersion {
   readonly objectId: string
   /** A digest, `latest` or `v<N>`. */
-  readonly version: string
+  readonly digest: string
 }
 
-/** A row of a table by its digest, or by its place. */
-export type TableRow =
-  | { readonly tableDigest: string; readonly rowDigest: string }
-  | { readonly tableDigest: string; readonly index: number }
+interface RowOfTable {
+  readonly tableDigest: string
+  readonly rowDigest: string
+}
+
+interface RowAtIndex {
+  readonly tableDigest: string
+  readonly index: number
+}
 
 type Texts = readonly (string | undefined)[]
 
 /** Where values come from: JSON texts in the order asked for, undefined where there is none. */
 export interface Sources {
   readonly objects: (projectId: string, wanted: readonly ObjectVersion[]) => Promise<Texts>
-  readonly rows: (projectId: string, wanted: readonly TableRow[]) => Promise<Texts>
+  readonly rows: (projectId: string, wanted: readonly RowOfTable[]) => Promise<Texts>
+  readonly rowsByIndex: (projectId: string, wanted: readonly RowAtIndex[]) => Promise<Texts>
   readonly calls: (projectId: string, ids: readonly string[]) => Promise<Texts>
 }
 
@@ -75,7 +81,8 @@ type Wanted = Named & {
 
 type Named =
   | { readonly kind: 'object'; readonly name: ObjectVersion }
-  | { readonly kind: 'row'; readonly name: TableRow }
+  | { readonly kind: 'row'; readonly name: RowOfTable }
+  | { readonly kind: 'row by index'; readonly name: RowAtIndex }
   | { readonly kind: 'call'; readonly name: string }
 
 /** Undefined for a table as a whole, which is not a value. */
@@ -84,18 +91,18 @@ const wantedBy = (ref: Ref): Wanted | undefined => {
   const found = named(ref)
   if (found === undefined) return undefined
   const group = `${projectId} ${found.kind}`
-  const edges = found.kind === 'row' ? ref.edges.slice(1) : ref.edges
+  const edges = ref.kind === 'table' ? ref.edges.slice(1) : ref.edges
   return { ...found, projectId, group, key: `${group} ${JSON.stringify(found.name)}`, edges }
 }
 
 const named = (ref: Ref): Named | undefined => {
   if (ref.kind === 'call') return { kind: 'call', name: ref.id }
-  if (ref.kind === 'object') return { kind: 'object', name: { objectId: ref.objectId, version: ref.version } }
+  if (ref.kind === 'object') return { kind: 'object', name: { objectId: ref.objectId, digest: ref.version } }
   const [edge] = ref.edges
   const tableDigest = ref.digest
   if (edge?.kind === 'id') return { kind: 'row', name: { tableDigest, rowDigest: edge.value } }
   if (edge?.kind === 'index' && isIndex(edge.value))
-    return { kind: 'row', name: { tableDigest, index: Number(edge.value) } }
+    return { kind: 'row by index', name: { tableDigest, index: Number(edge.value) } }
   return undefined
 }
 
@@ -107,7 +114,9 @@ const ask = (sources: Sources, all: readonly Wanted[]): Promise<Texts> => {
     case 'object':
       return sources.objects(projectId, names as readonly ObjectVersion[])
     case 'row':
-      return sources.rows(projectId, names as readonly TableRow[])
+      return sources.rows(projectId, names as readonly RowOfTable[])
+    case 'row by index':
+      return sources.rowsByIndex(projectId, names as readonly RowAtIndex[])
     case 'call':
       return sources.calls(projectId, names as readonly string[])
   }

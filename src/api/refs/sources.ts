@@ -2,7 +2,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callsById } from '../../projections/calls/queries.js'
 import { objectValues } from '../../projections/objects/queries.js'
-import { rowValues } from '../../projections/tables/queries.js'
+import { rowValues, rowValuesByIndex } from '../../projections/tables/queries.js'
 import { callJson } from '../tracing/call-json.js'
 import type { Sources } from './roots.js'
 
@@ -19,6 +19,11 @@ export const sourcesFrom = (
   rows: async (projectId, wanted) => {
     const position = await positionOf(projectId)
     return position === undefined ? [] : rowValues(reader)(projectId, wanted, position)
+  },
+
+  rowsByIndex: async (projectId, wanted) => {
+    const position = await positionOf(projectId)
+    return position === undefined ? [] : rowValuesByIndex(reader)(projectId, wanted, position)
   },
 
   calls: async (projectId, ids) => {

@@ -120,7 +120,7 @@ describe('things published with the SDK of npm', () => {
         updated: [1, 2, 3, 9],
         base: [3, 1, 3],
         count: 4,
-        updatedRows: 2,
+        updatedRows: 3,
       },
     )
     for (const ref of told.rowRefs)

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../src/domain/json/json.js'
 import { opOf, startSdkService, type Call, type SdkService } from '../e2e/sdk-service.js'
 import { usageOf } from '../e2e/usage.js'
 
-const ROUNDS = Number(process.env['RESTART_ROUNDS'] ?? 6)
+const ROUNDS = Number(process.env['RESTART_ROUNDS'] ?? 4)
 const PROJECT = 'team/outliving-restarts'
 
 interface Done {

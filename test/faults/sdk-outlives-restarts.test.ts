@@ -33,7 +33,8 @@ describe('a program of the SDK while the service is killed and restarted', funct
     const running = sdk.runDirectly('outlivingRestarts', PROJECT, [stopFile]).finally(() => ended.abort())
     try {
       for (let round = 0; round < ROUNDS && !ended.signal.aborted; round += 1) {
-        await sleep(200 + Math.random() * 1500)
+        await moreCalls(ended.signal)
+        await sleep(Math.random() * 2000)
         await sdk.service.kill(round % 3 === 2 ? 'SIGTERM' : 'SIGKILL')
         await sdk.service.restart()
       }
@@ -48,6 +49,15 @@ describe('a program of the SDK while the service is killed and restarted', funct
       await rm(stopFile, { force: true })
     }
   })
+
+  /** Waits until the program got through again: a service that is hardly ever there makes the SDK give up. */
+  const moreCalls = async (ended: AbortSignal): Promise<void> => {
+    const before = await count()
+    while (!ended.aborted && (await count()) <= before) await sleep(100)
+  }
+
+  const count = async () =>
+    (await sdk.answered<{ count: number }>('/calls/query_stats', { project_id: PROJECT })).count
 
   const named = (op: string) => calls.filter((call) => opOf(call) === op)
 

@@ -20,6 +20,14 @@ interface Told {
   readonly left: { readonly result: readonly Given[] }
 }
 
+/** With what the service adds to an emoji. */
+const REACTION = {
+  emoji: '\ud83d\udc4d',
+  alias: ':thumbs_up:',
+  detoned: '\ud83d\udc4d',
+  detoned_alias: ':thumbs_up:',
+}
+
 describe('feedback given with the SDK of npm', () => {
   let sdk: SdkService
   let told: Told
@@ -48,10 +56,10 @@ describe('feedback given with the SDK of npm', () => {
         creator,
       ]),
       [
-        [told.given[0]!.id, told.refs[0], 'wandb.reaction.1', { emoji: '\ud83d\udc4d' }, null],
+        [told.given[0]!.id, told.refs[0], 'wandb.reaction.1', REACTION, null],
         [told.given[1]!.id, told.refs[0], 'wandb.note.1', { note: 'well said' }, 'ada'],
         [told.given[2]!.id, told.refs[1], 'custom', { deep: { value: [1, null, 'ü'] } }, null],
-      ].map(([id, ref, type, payload, creator]) => [id, ref, type, payload, creator]),
+      ],
     )
   })
 

@@ -3,6 +3,7 @@ import type { Ports } from '../domain/ports/ports.js'
 import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
 import { accessRoutes } from './access/routes.js'
+import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
@@ -44,6 +45,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...tableReadRoutes(parts),
   ...refRoutes(parts),
   ...fileRoutes(parts),
+  ...feedbackRoutes(parts),
   ...projectRoutes(parts),
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),

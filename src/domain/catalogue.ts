@@ -1,6 +1,7 @@
 import { accessEvents } from './access/events.js'
 import { callEvents } from './call/events.js'
 import type { AnyCodec } from './codec/codec.js'
+import { feedbackEvents } from './feedback/events.js'
 import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
 import { objectEvents } from './object/events.js'
@@ -22,5 +23,6 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'object', stream: 'object-<entity>/<project>/<object id>', events: objectEvents },
   { name: 'table', stream: 'table-<entity>/<project>/<digest>', events: tableEvents },
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
+  { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
 ]

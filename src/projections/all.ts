@@ -1,4 +1,5 @@
 import { callsProjection } from './calls/project.js'
+import { feedbackProjection } from './feedback/project.js'
 import { objectsProjection } from './objects/project.js'
 import type { Projection } from './projection.js'
 import { tablesProjection } from './tables/project.js'
@@ -9,4 +10,5 @@ export const projections: readonly Projection[] = [
   usageProjection,
   objectsProjection,
   tablesProjection,
+  feedbackProjection,
 ]

@@ -41,6 +41,13 @@ const fileIn = (project_id: string): Ask => ({
 
 const OBJECT = { object_id: 'thing', val: { a: 1 } }
 
+const feedbackOn = (project_id: string) => ({
+  project_id,
+  weave_ref: `weave:///${project_id}/call/${CALL}`,
+  feedback_type: 'custom',
+  payload: {},
+})
+
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
 const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
@@ -62,6 +69,13 @@ const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /trace/usage': (project_id) => ({ body: { project_id } }),
   'POST /calls/usage': (project_id) => ({ body: { project_id, call_ids: [CALL] } }),
   'POST /obj/create': (project_id) => ({ body: { obj: { project_id, ...OBJECT } } }),
+  'POST /feedback/create': (project) => ({ body: feedbackOn(project) }),
+  'POST /feedback/batch/create': (project) => ({ body: { batch: [feedbackOn(project)] } }),
+  'POST /feedback/query': (project_id) => ({ body: { project_id } }),
+  'POST /feedback/purge': (project_id) => ({
+    body: { project_id, query: { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'unknown' }] } } },
+  }),
+  'POST /feedback/replace': (project) => ({ body: { ...feedbackOn(project), feedback_id: 'unknown' } }),
   'POST /file/create': form,
   'POST /files/create': form,
   'POST /file/content': fileIn,

@@ -6,6 +6,7 @@ import {
   StoreUnavailable,
 } from '../../domain/ports/event-store-errors.js'
 import type { JsonObject } from '../../domain/json/json.js'
+import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../failure.js'
 import type { Answer } from '../route.js'
 import { STATUS } from './status.js'
@@ -35,6 +36,7 @@ const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>
 
 const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof Failure) return error
+  if (error instanceof UnknownField) return new Failure('forbidden', error.message)
   if (error instanceof EventTooLarge)
     return new Failure(
       'too-large',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../domain/json/json.js'
+import { querySchemas } from '../../domain/query/schema.js'
 import { route, type AnyRoute } from '../route.js'
 import { tagsOf } from './description/areas.js'
 import { gatherComponents } from './description/components.js'
@@ -24,7 +25,7 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
     tags: tagsOf(routes.map(({ path }) => path)),
     paths,
     components: {
-      schemas: components.schemas(),
+      schemas: { ...querySchemas, ...components.schemas() },
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'The API key as password; any user name.' },
         bearer: { type: 'http', scheme: 'bearer', description: 'The API key as token.' },

@@ -4,14 +4,19 @@ import type { StoredCall } from '../../projections/calls/queries.js'
 
 /**
  * A call as clients read it (facts: tracing API 1.1), as JSON text: payload fields are put in as they are stored,
- * without being parsed. Dictionaries that were not asked for are `{}`, other fields null.
+ * without being parsed. Dictionaries that were not asked for are `{}`, other fields null. Feedback that was asked for
+ * stands in the summary whether or not that was.
  */
-export const callJson = (call: StoredCall, wanted: (column: string) => boolean): string => {
+export const callJson = (
+  call: StoredCall,
+  wanted: (column: string) => boolean,
+  feedback?: readonly JsonObject[],
+): string => {
   const text = (column: string, value: Json) =>
     `"${column}":${wanted(column) ? JSON.stringify(value) : 'null'}`
   const raw = (column: string, json: string | null, otherwise: string) =>
     `"${column}":${wanted(column) ? (json ?? otherwise) : otherwise}`
-  const summary = wanted('summary') ? JSON.stringify(derivedSummary(call)) : '{}'
+  const summary = JSON.stringify(withFeedback(wanted('summary') ? derivedSummary(call) : {}, feedback))
   return `{${[
     text('id', call.id),
     text('project_id', call.project_id),
@@ -45,6 +50,12 @@ const derivedSummary = (call: StoredCall): JsonObject => {
     ...summary,
     weave: { ...weave, status: statusOf(call, summary), ...latencyOf(call), ...nameOf(call) },
   }
+}
+
+const withFeedback = (summary: JsonObject, feedback: readonly JsonObject[] | undefined): JsonObject => {
+  if (feedback === undefined) return summary
+  const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
+  return { ...summary, weave: { ...weave, feedback } }
 }
 
 const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): string => {

@@ -3,7 +3,6 @@ import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { boolean, int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { id } from '../../domain/ids.js'
-import { inPages } from '../../domain/pages.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
@@ -13,9 +12,11 @@ import { asArray, asLines } from '../http/json-pages.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
+import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
 import { requireModest } from './filter.js'
+import { pages } from './pages.js'
 import {
   callRead,
   callsQuery,
@@ -31,9 +32,6 @@ export interface CallReads {
   readonly reading: Reading
   readonly reader: ClickHouseReader
 }
-
-/** Calls are read in pages, so that an answer of any length needs the memory of one page. */
-const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
 /** A field to sort by may be refused. */
 const sortedReads = { ...readsProject, fails: [...readsProject.fails, 'forbidden'] } as const
@@ -59,22 +57,20 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
     const ids = await callIds(reader)({ projectId, filter, position, sortBy, limit, offset })
-    return { lines: await begun(linesOf(projectId, ids, position, wantedColumns(body.columns))), position }
+    return { lines: await begun(linesOf(body, ids, position)), position }
   }
 
-  async function* linesOf(
-    projectId: string,
-    ids: readonly CallId[],
-    position: Position,
-    wanted: (column: string) => boolean,
-  ) {
-    for (const page of inPages(ids, ({ bytes }) => bytes, PAGE)) {
-      const calls = await callsById(reader)(
-        projectId,
-        page.map(({ id }) => id),
-        position,
-      )
-      yield calls.map((call) => callJson(call, wanted))
+  async function* linesOf(asked: CallsQuery, ids: readonly CallId[], position: Position) {
+    const { project_id: projectId, include_feedback, columns } = asked
+    const wanted = wantedColumns(columns)
+    const parts = include_feedback ? pagesWithFeedback(reader, projectId, ids, position) : pages(ids)
+    for await (const part of parts) {
+      const page = part.map(({ id }) => id)
+      const calls = await callsById(reader)(projectId, page, position)
+      const feedback = include_feedback
+        ? await feedbackOnCalls(reader, projectId, page, position)
+        : () => undefined
+      yield calls.map((call) => callJson(call, wanted, feedback(call.id)))
     }
   }
 

@@ -52,7 +52,6 @@ export const callRead = closed('CallReadRequest', {
 const NOT_SERVED = [
   'latest_only',
   'include_costs',
-  'include_feedback',
   'include_storage_size',
   'include_total_storage_size',
   'include_usernames',

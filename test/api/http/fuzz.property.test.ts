@@ -17,6 +17,32 @@ const query = {
 }
 
 const FILE = { content: 'content', digest: '7XACtDnprIRfIjV9giusFERzD722AW0XyUMil7nsn3M' }
+const feedback = {
+  project_id,
+  weave_ref: `weave:///${project_id}/call/c`,
+  feedback_type: 'wandb.runnable.s',
+  payload: { output: 1 },
+  runnable_ref: `weave:///${project_id}/op/s:d`,
+  call_ref: `weave:///${project_id}/call/d`,
+  scorer_tags: ['t'],
+  scorer_ratings: { r: 1 },
+}
+
+const field = { $getField: 'payload.a.0' }
+
+const $expr = {
+  $or: [
+    {
+      $and: [
+        { $eq: [field, { $literal: 1 }] },
+        { $not: [{ $gt: [{ $getField: 'created_at' }, { $literal: 0 }] }] },
+      ],
+    },
+    { $in: [{ $convert: { input: field, to: 'double' } }, [{ $literal: 'a' }, { $literal: null }]] },
+    { $contains: { input: field, substr: { $literal: 'a' }, case_insensitive: true } },
+    { $containsToken: { input: { $getField: 'creator' }, substr: { $literal: 'a' } } },
+  ],
+}
 
 /** A valid body of each endpoint that takes JSON, to be spoilt. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -45,6 +71,21 @@ const BODIES: Readonly<Record<string, unknown>> = {
   },
   '/file/content': { project_id, digest: FILE.digest },
   '/files/content': { project_id, digest: FILE.digest },
+  '/feedback/create': { ...feedback, id: 'f', feedback_type: 'wandb.note.1', payload: { note: 'n' } },
+  '/feedback/batch/create': { batch: [feedback, feedback] },
+  '/feedback/query': {
+    project_id,
+    fields: ['id', 'payload.a.0'],
+    query: { $expr },
+    sort_by: [{ field: 'payload.a', direction: 'desc' }],
+    limit: 1,
+    offset: 0,
+  },
+  '/feedback/purge': {
+    project_id,
+    query: { $expr: { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'f' }]] }] } },
+  },
+  '/feedback/replace': { ...feedback, feedback_id: 'f', feedback_type: 'custom', creator: 'c' },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
   '/graphql': {
     query: 'query Q($n: String) { project(name: $n) { id } }',

@@ -301,9 +301,7 @@ describe('an option that is not served yet', () => {
         QUERIES,
         {},
         [
-          ...[...FLAGS, 'latest_only', 'include_feedback', 'include_usernames'].map(
-            (flag) => [flag, true] as const,
-          ),
+          ...[...FLAGS, 'latest_only', 'include_usernames'].map((flag) => [flag, true] as const),
           ['query', { $expr: { $and: [] } }],
           ['expand_columns', ['inputs']],
         ],

@@ -75,9 +75,7 @@ const placesIn = (value: Json, way: readonly Edge[] = []): readonly (readonly [r
         placesIn(item, [...way, { kind: 'index', value: String(index) }]),
       )
     : typeof value === 'object' && value !== null
-      ? Object.entries(value).flatMap(([key, item]) =>
-          placesIn(item, [...way, { kind: 'key', value: key }]),
-        )
+      ? Object.entries(value).flatMap(([key, item]) => placesIn(item, [...way, { kind: 'key', value: key }]))
       : []
   return [[way, value], ...below]
 }

@@ -1,0 +1,102 @@
+import * as t from 'io-ts'
+import { Codec, refuse } from '../../domain/codec/codec.js'
+import { arrayOf, nullable, nullableText } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { integerBetween, jsonObject, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { textUpToBytes } from '../../domain/codec/text.js'
+import { scorerFields, textFields } from '../../domain/feedback/content.js'
+import { id, projectId } from '../../domain/ids.js'
+import { query } from '../../domain/query/query.js'
+
+const MAX_REF_BYTES = 8192
+const refText = textUpToBytes(MAX_REF_BYTES)
+
+// eslint-disable-next-line no-control-regex -- control characters are what this pattern is about
+const REF = /^weave:\/\/\/[^/\u0000-\u001f]+\/[^/\u0000-\u001f]+\/[a-z_-]+\/[^\u0000-\u001f\u007f]+$/
+const RULE = "String should be a reference, 'weave:///entity/project/kind/name'"
+
+/** A reference as the SDKs write it. */
+const ref: Codec<string> = new Codec(
+  'ref',
+  (u): u is string => refText.is(u) && REF.test(u),
+  (u, c) => {
+    if (!refText.is(u)) return refText.validate(u, c)
+    return REF.test(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', RULE)
+  },
+  { type: 'string', description: RULE, maxLength: MAX_REF_BYTES },
+  'unchanged',
+)
+
+const MAX_TYPE_BYTES = 1024
+const typeText = textUpToBytes(MAX_TYPE_BYTES)
+
+const feedbackType: Codec<string> = new Codec(
+  'feedback_type',
+  (u): u is string => typeText.is(u) && u !== '',
+  (u, c) =>
+    u === ''
+      ? refuse(u, c, 'string_too_short', 'String should have at least 1 character')
+      : typeText.validate(u, c),
+  { type: 'string', minLength: 1, maxLength: MAX_TYPE_BYTES },
+)
+
+const create = {
+  required: {
+    project_id: projectId,
+    weave_ref: ref,
+    feedback_type: feedbackType,
+    payload: jsonObject,
+  },
+  optional: {
+    id: nullableText(id),
+    ...textFields,
+    annotation_ref: nullableText(ref),
+    runnable_ref: nullableText(ref),
+    call_ref: nullableText(ref),
+    trigger_ref: nullableText(ref),
+    ...scorerFields,
+    wb_user_id: nullable(string),
+  },
+}
+
+export const feedbackCreate = closed('FeedbackCreateRequest', create)
+export type FeedbackCreate = t.TypeOf<typeof feedbackCreate>
+
+export const feedbackBatch = closed('FeedbackCreateBatchRequest', {
+  required: { batch: arrayOf(feedbackCreate) },
+})
+
+export const feedbackReplace = closed('FeedbackReplaceRequest', {
+  required: { ...create.required, feedback_id: string },
+  optional: create.optional,
+})
+
+const created = { required: { id, created_at: instant, wb_user_id: string, payload: jsonObject } }
+
+export const feedbackCreated = open('FeedbackCreateResponse', created)
+export const feedbackBatchCreated = open('FeedbackCreateBatchResponse', {
+  required: { res: arrayOf(feedbackCreated) },
+})
+
+const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
+
+export const feedbackQuery = closed('FeedbackQueryRequest', {
+  required: { project_id: projectId },
+  optional: {
+    fields: nullable(arrayOf(string)),
+    query: nullable(query),
+    sort_by: nullable(
+      arrayOf(closed('SortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
+    ),
+    limit: count,
+    offset: count,
+  },
+})
+export type FeedbackQuery = t.TypeOf<typeof feedbackQuery>
+
+export const feedbackQueried = open('FeedbackQueryResponse', {
+  required: { result: arrayOf(jsonObject), total_count: integerBetween(0, Number.MAX_SAFE_INTEGER) },
+})
+
+export const feedbackPurge = closed('FeedbackPurgeRequest', { required: { project_id: projectId, query } })

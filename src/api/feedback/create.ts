@@ -1,0 +1,116 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import type { Problem } from '../../domain/codec/problem.js'
+import type { Cause } from '../../domain/event.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { Failure, invalidBody } from '../failure.js'
+import { requireWriting, type Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { idFor } from '../tracing/generated-id.js'
+import { later } from '../tracing/tracing.js'
+import { feedbackBatch, feedbackBatchCreated, feedbackCreate, feedbackCreated } from './codecs.js'
+import type { FeedbackCreate } from './codecs.js'
+import { answerOf, give, givingOf, problemsOf, rehearsal, type FeedbackPorts, type Giving } from './write.js'
+
+export interface FeedbackWrites {
+  readonly ports: FeedbackPorts
+  readonly teams: Teams
+  readonly reading: Reading
+  /** Delays a write while the read side is too far behind. */
+  readonly pace: () => Promise<void>
+}
+
+const AT_ONCE = 100
+
+/** `/feedback/create` and `/feedback/batch/create` (facts: tracing API 6.2, 6.4). */
+export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: '/feedback/create',
+    summary: 'Give feedback on a call or an object; under an id of your own it can be sent again.',
+    body: feedbackCreate,
+    answer: feedbackCreated,
+    handle: async (asked) => {
+      const { answers, position } = await giveAll(writes)([asked.body], asked, (problem) => problem)
+      return { body: answers[0], position }
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/feedback/batch/create',
+    summary: 'Give several pieces of feedback; one that is not valid refuses them all.',
+    body: feedbackBatch,
+    answer: feedbackBatchCreated,
+    handle: async (asked) => {
+      const inBatch = (problem: Problem, index: number) => ({
+        ...problem,
+        loc: ['batch', index, ...problem.loc],
+      })
+      const { answers, position } = await giveAll(writes)(asked.body.batch, asked, inBatch)
+      return { body: { res: answers }, position }
+    },
+  }),
+]
+
+/** Checks all, then records all; answers and problems are in their order. */
+export const giveAll =
+  ({ ports, teams, reading, pace }: FeedbackWrites) =>
+  async (
+    all: readonly FeedbackCreate[],
+    asked: Asked<unknown>,
+    placed: (problem: Problem, index: number) => Problem,
+  ) => {
+    const { principal, cause } = asked
+    const projects = new Set(all.map(({ project_id }) => project_id))
+    for (const project of projects) await requireWriting(teams, principal, project, cause)
+    const problems = all.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
+    if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
+    await pace()
+
+    const givings = await inTurns(all, (one, index) =>
+      givingOf(ports, one, one.id ?? idFor(ports, asked, index)),
+    )
+    const now = instantOf(ports.clock.now())
+    if (givings.length > 1) await rehearse(ports, givings, all, cause)
+    const given = await inTurns(givings, async (giving) => {
+      const executed = await give(ports, giving, now, cause)
+      return { answer: answerOf(giving, executed), position: executed.position }
+    })
+    let position: Position | undefined
+    for (const one of given) position = later(position, one.position)
+    let acknowledged: Position | undefined
+    for (const project of projects)
+      acknowledged = later(acknowledged, reading.acknowledged(project, position))
+    return { answers: given.map(({ answer }) => answer), position: acknowledged }
+  }
+
+const MAX_PROBLEMS = 100
+
+/** One piece that contradicts what is recorded, or another of the batch, refuses the batch before it writes. */
+const rehearse = async (
+  ports: FeedbackPorts,
+  givings: readonly Giving[],
+  all: readonly FeedbackCreate[],
+  cause: Cause,
+): Promise<void> => {
+  const own = givings.filter((_, index) => all[index]!.id !== null)
+  const streams = new Set(own.map(({ content }) => `${content.project_id}/${content.id}`))
+  if (streams.size < own.length)
+    throw new Failure('conflict', 'An id stands twice in the batch. Give each piece of feedback its own.')
+  const now = instantOf(ports.clock.now())
+  await inTurns(own, async (giving) => {
+    const { refusals } = await give(ports, giving, now, cause, rehearsal)
+    for (const { reason } of refusals.values()) throw new Failure('conflict', reason)
+  })
+}
+
+/** So many at a time, so that a large batch does not hold all of its reads and writes at once. */
+const inTurns = async <A, B>(
+  all: readonly A[],
+  work: (one: A, index: number) => Promise<B>,
+): Promise<readonly B[]> => {
+  const done: B[] = []
+  for (let from = 0; from < all.length; from += AT_ONCE)
+    done.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map((one, at) => work(one, from + at)))))
+  return done
+}

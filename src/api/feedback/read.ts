@@ -1,0 +1,99 @@
+import { Readable } from 'node:stream'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import {
+  countFeedback,
+  feedbackById,
+  feedbackIds,
+  type FeedbackId,
+  type OrderBy,
+  type StoredFeedback,
+} from '../../projections/feedback/queries.js'
+import { invalidField } from '../failure.js'
+import { begun } from '../http/begun.js'
+import { requireReading, type Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute } from '../route.js'
+import { pages } from '../tracing/pages.js'
+import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
+import { rowsOf } from './row-json.js'
+
+export interface FeedbackReads {
+  readonly teams: Teams
+  readonly reading: Reading
+  readonly reader: ClickHouseReader
+}
+
+const MAX_FIELDS = 1000
+const MAX_SORT_FIELDS = 32
+
+/** `/feedback/query`: what a query selects, with how much that is in all. */
+export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =>
+  route({
+    method: 'post',
+    path: '/feedback/query',
+    summary: 'Read the feedback that a query selects.',
+    body: feedbackQuery,
+    answer: feedbackQueried,
+    handle: async ({ body, principal, headers }) => {
+      const { project_id: projectId, fields, query, limit, offset } = body
+      requireReading(teams, principal, projectId)
+      requireFew(fields ?? [], 'fields', MAX_FIELDS)
+      const row = rowsOf(fields)
+      const order = orderOf(body.sort_by)
+      const position = await reading.ready(projectId, headers)
+      const asked = { projectId, operation: query?.$expr ?? null, position }
+      const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
+      const isAll = limit === null && (offset ?? 0) === 0
+      const total = isAll ? ids.length : await countFeedback(reader)(asked)
+      const rows = await begun(rowsOfPages(reader, projectId, ids, position, row))
+      return {
+        body: Readable.from(asAnswer(rows, total)),
+        type: 'application/json; charset=utf-8',
+        position,
+      }
+    },
+  })
+
+/** Without a request the order is that of time; a field named again says nothing more. */
+const orderOf = (asked: FeedbackQuery['sort_by']): readonly OrderBy[] => {
+  if (asked === null) return [{ field: 'created_at', direction: 'asc' }]
+  const order = new Map<string, OrderBy>()
+  for (const one of asked) if (!order.has(one.field)) order.set(one.field, one)
+  requireFew([...order.keys()], 'sort_by', MAX_SORT_FIELDS)
+  return [...order.values()]
+}
+
+const requireFew = (names: readonly string[], field: string, most: number): void => {
+  if (names.length > most)
+    throw invalidField([field], 'too_long', `List should have at most ${most} items after validation`)
+}
+
+async function* rowsOfPages(
+  reader: ClickHouseReader,
+  projectId: string,
+  ids: readonly FeedbackId[],
+  position: Position,
+  row: (feedback: StoredFeedback) => JsonObject,
+): AsyncGenerator<readonly string[]> {
+  for (const page of pages(ids)) {
+    const found = await feedbackById(reader)(
+      projectId,
+      page.map(({ id }) => id),
+      position,
+    )
+    yield found.map((feedback) => JSON.stringify(row(feedback)))
+  }
+}
+
+async function* asAnswer(rows: AsyncIterable<readonly string[]>, total: number): AsyncGenerator<string> {
+  let separator = ''
+  yield '{"result":['
+  for await (const page of rows) {
+    if (page.length === 0) continue
+    yield separator + page.join(',')
+    separator = ','
+  }
+  yield `],"total_count":${total}}`
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from '../../domain/json/json.js'
+import { fieldPicker, type StoredFeedback } from '../../projections/feedback/queries.js'
+
+/** What clients of all versions know; newer columns are in a row where they were given. */
+const ALWAYS = [
+  'id',
+  'project_id',
+  'weave_ref',
+  'wb_user_id',
+  'creator',
+  'created_at',
+  'feedback_type',
+  'payload',
+  'annotation_ref',
+  'runnable_ref',
+  'call_ref',
+  'trigger_ref',
+] as const
+
+/** A piece of feedback as clients read it. */
+export const feedbackJson = (feedback: StoredFeedback): JsonObject => {
+  const given = Object.entries(feedback).filter(([, value]) => value !== null)
+  return {
+    ...Object.fromEntries(ALWAYS.map((column) => [column, feedback[column]])),
+    ...Object.fromEntries(given),
+  }
+}
+
+/**
+ * The same of the fields that were asked for, each under its dotted name.
+ *
+ * @throws UnknownField
+ */
+export const rowsOf = (fields: readonly string[] | null): ((feedback: StoredFeedback) => JsonObject) => {
+  if (fields === null || fields.length === 0) return feedbackJson
+  const pickers = [...new Set(fields)].map((field) => [field, fieldPicker(field)] as const)
+  return (feedback) => Object.fromEntries(pickers.map(([field, pick]) => [field, pick(feedback)]))
+}

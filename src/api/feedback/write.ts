@@ -1,0 +1,66 @@
+import type { Instant } from '../../domain/codec/instant.js'
+import type { Problem } from '../../domain/codec/problem.js'
+import type { Decider } from '../../domain/decider.js'
+import type { Cause } from '../../domain/event.js'
+import { execute, type Executed } from '../../domain/execute.js'
+import type { FeedbackCommand, GiveFeedback } from '../../domain/feedback/commands.js'
+import { FEEDBACK_PAYLOAD } from '../../domain/feedback/content.js'
+import { feedbackDecider, type FeedbackState } from '../../domain/feedback/decider.js'
+import { feedbackStream, type FeedbackContent, type FeedbackEvent } from '../../domain/feedback/events.js'
+import { keptPayload, kindProblems } from '../../domain/feedback/kinds.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { spill } from '../../domain/spill/spill.js'
+import { Failure } from '../failure.js'
+import type { FeedbackCreate } from './codecs.js'
+
+export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
+
+/** Feedback that is about to be recorded, under the id it will have. */
+export interface Giving {
+  readonly content: FeedbackContent
+  readonly payload: JsonObject
+}
+
+/** What is wrong with a piece of feedback beyond its shape. */
+export const problemsOf = (asked: FeedbackCreate): readonly Problem[] => {
+  const own = asked.weave_ref.startsWith(`weave:///${asked.project_id}/`)
+  const msg = 'Value error, the reference should be one of the project'
+  return [...(own ? [] : [{ loc: ['weave_ref'], type: 'value_error', msg }]), ...kindProblems(asked)]
+}
+
+export const givingOf = async (ports: FeedbackPorts, asked: FeedbackCreate, id: string): Promise<Giving> => {
+  const payload = keptPayload(asked.feedback_type, asked.payload)
+  const { wb_user_id: _ignored, ...said } = asked
+  const content = await spill(ports)({ ...said, id, payload, spilled: {} }, FEEDBACK_PAYLOAD)
+  return { content, payload }
+}
+
+/** Records feedback. Under an id that has said the same already it writes nothing. */
+export const give = (
+  ports: FeedbackPorts,
+  { content }: Giving,
+  now: Instant,
+  cause: Cause,
+  decider: FeedbackDecider = feedbackDecider,
+): Promise<Executed<FeedbackState>> => {
+  const command: GiveFeedback = { type: 'GiveFeedback', content, userId: cause.actor, now }
+  const stream = feedbackStream(content.project_id, content.id)
+  return execute(ports)(decider, stream, [command], cause, { assumeNew: decider === feedbackDecider })
+}
+
+type FeedbackDecider = Decider<FeedbackState, FeedbackCommand, FeedbackEvent>
+
+/** Decides as the real one does, and records nothing: it says beforehand what would be refused. */
+export const rehearsal: FeedbackDecider = {
+  ...feedbackDecider,
+  decide: (state, command) => ({ ...feedbackDecider.decide(state, command), events: [] }),
+}
+
+/** What is answered for feedback that now stands. */
+export const answerOf = ({ content, payload }: Giving, { state, refusals }: Executed<FeedbackState>) => {
+  const [refusal] = refusals.values()
+  if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
+  const given = state.given!
+  return { id: content.id, created_at: given.created_at, wb_user_id: given.wb_user_id ?? '', payload }
+}

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../domain/json/json.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { CallId } from '../../projections/calls/queries.js'
+import { feedbackBytes, feedbackOn } from '../../projections/feedback/queries.js'
+import { feedbackJson } from '../feedback/row-json.js'
+import { pages } from './pages.js'
+
+const refOf = (projectId: string, callId: string): string => `weave:///${projectId}/call/${callId}`
+
+/** Pages of calls that stay bounded with the feedback on them. */
+export async function* pagesWithFeedback(
+  reader: ClickHouseReader,
+  projectId: string,
+  ids: readonly CallId[],
+  position: Position,
+): AsyncGenerator<readonly CallId[]> {
+  for (const page of pages(ids)) {
+    const refs = page.map(({ id }) => refOf(projectId, id))
+    const bytes = await feedbackBytes(reader)(projectId, refs, position)
+    yield* pages(page.map((call, at) => ({ ...call, bytes: call.bytes + (bytes.get(refs[at]!) ?? 0) })))
+  }
+}
+
+/** The feedback on each of some calls, as clients read it. */
+export const feedbackOnCalls = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  ids: readonly string[],
+  position: Position,
+): Promise<(callId: string) => readonly JsonObject[]> => {
+  const refs = ids.map((id) => refOf(projectId, id))
+  const byRef = await feedbackOn(reader)(projectId, refs, position)
+  return (callId) => (byRef.get(refOf(projectId, callId)) ?? []).map(feedbackJson)
+}

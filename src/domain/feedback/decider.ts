@@ -1,0 +1,50 @@
+import { nothing, type Decider, type Decision } from '../decider.js'
+import type { FeedbackCommand, GiveFeedback } from './commands.js'
+import type { FeedbackEvent, FeedbackGiven } from './events.js'
+import { sameFeedback } from './same.js'
+
+export interface FeedbackState {
+  readonly given: FeedbackGiven | null
+  /** Purged or replaced; an id is not used again. */
+  readonly gone: boolean
+}
+
+const evolve = (state: FeedbackState, event: FeedbackEvent): FeedbackState =>
+  event.type === 'FeedbackGiven' ? { ...state, given: event.data } : { ...state, gone: true }
+
+const decide = (state: FeedbackState, command: FeedbackCommand): Decision<FeedbackEvent> => {
+  switch (command.type) {
+    case 'GiveFeedback':
+      return decideGiven(state, command)
+    case 'ReplaceFeedback': {
+      if (state.given === null || state.gone) return nothing
+      const { project_id, id, replaced_by } = command
+      return { events: [{ type: 'FeedbackReplaced', data: { project_id, id, replaced_by } }] }
+    }
+    case 'PurgeFeedback': {
+      if (state.given === null || state.gone) return nothing
+      const { project_id, id } = command
+      return { events: [{ type: 'FeedbackPurged', data: { project_id, id } }] }
+    }
+    default:
+      return command satisfies never
+  }
+}
+
+const decideGiven = ({ given }: FeedbackState, { content, userId, now }: GiveFeedback) => {
+  if (given === null) {
+    const data: FeedbackGiven = { ...content, wb_user_id: userId, created_at: now }
+    return { events: [{ type: 'FeedbackGiven', data }] } satisfies Decision<FeedbackEvent>
+  }
+  const { wb_user_id: _user, created_at: _when, ...known } = given
+  if (sameFeedback(content, known)) return nothing
+  const reason =
+    'Different feedback of this id is already recorded, and the first one stands. Use another id.'
+  return { events: [], refused: { kind: 'conflict', reason } } satisfies Decision<FeedbackEvent>
+}
+
+export const feedbackDecider: Decider<FeedbackState, FeedbackCommand, FeedbackEvent> = {
+  initialState: { given: null, gone: false },
+  evolve,
+  decide,
+}

@@ -1,0 +1,50 @@
+import type * as t from 'io-ts'
+import { nullableText } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { id, projectId } from '../ids.js'
+import { contentFields } from './content.js'
+
+const ofFeedback = { project_id: projectId, id }
+
+export const feedbackGiven = open('FeedbackGiven', {
+  says: 'Feedback was given on a call or an object. What was given first under an id stands.',
+  required: { ...contentFields.required, created_at: instant },
+  optional: {
+    ...contentFields.optional,
+    /** The user of the key that gave it. */
+    wb_user_id: nullableText(string),
+  },
+})
+
+const feedbackReplaced = open('FeedbackReplaced', {
+  says: 'A piece of feedback gave way to another: from here on it answers nowhere.',
+  required: { ...ofFeedback, replaced_by: id },
+})
+
+const feedbackPurged = open('FeedbackPurged', {
+  says: 'A piece of feedback was purged: from here on it answers nowhere.',
+  required: ofFeedback,
+})
+
+export const feedbackEvents = {
+  FeedbackGiven: feedbackGiven,
+  FeedbackReplaced: feedbackReplaced,
+  FeedbackPurged: feedbackPurged,
+}
+
+export type FeedbackGiven = t.TypeOf<typeof feedbackGiven>
+
+/** What a client says: all but what the server fills in. */
+export type FeedbackContent = Omit<FeedbackGiven, 'created_at' | 'wb_user_id'>
+
+export type FeedbackEvent = {
+  [Type in keyof typeof feedbackEvents]: {
+    readonly type: Type
+    readonly data: t.TypeOf<(typeof feedbackEvents)[Type]>
+  }
+}[keyof typeof feedbackEvents]
+
+export const feedbackStream = (projectId: string, feedbackId: string): string =>
+  `feedback-${projectId}/${feedbackId}`

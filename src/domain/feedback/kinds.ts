@@ -1,0 +1,115 @@
+import type { Problem } from '../codec/problem.js'
+import { textUpToCharacters } from '../codec/text.js'
+import type { JsonObject } from '../json/json.js'
+import { SCORER_FIELDS } from './content.js'
+import { aliasOf, detoned, emojiCount } from './emoji.js'
+import type { FeedbackContent } from './events.js'
+
+/** What real servers ask of the types of feedback that they know; any other type may say what it likes. */
+
+const REACTION = 'wandb.reaction.1'
+const NOTE = 'wandb.note.1'
+const ANNOTATION = 'wandb.annotation'
+const RUNNABLE = 'wandb.runnable'
+const MONITOR = 'wandb.agent_monitor'
+const USER_TAGS = 'wandb.agent_user_feedback'
+
+const MAX_NOTE = 1024
+
+type Said = Omit<FeedbackContent, 'id' | 'spilled'>
+
+/** What is wrong with feedback of a known type; nothing with any other. */
+export const kindProblems = (said: Said): readonly Problem[] => [
+  ...payloadProblems(said),
+  ...refProblems(said),
+  ...scorerProblems(said),
+]
+
+const payloadProblems = ({ feedback_type, payload }: Said): readonly Problem[] => {
+  if (feedback_type === REACTION) {
+    const emoji = payload?.['emoji']
+    if (typeof emoji !== 'string') return [wrongText('emoji', emoji)]
+    return emojiCount(emoji) === 1 ? [] : [value(['payload', 'emoji'], 'exactly one emoji is needed')]
+  }
+  if (feedback_type === NOTE) {
+    const note = payload?.['note']
+    if (typeof note !== 'string') return [wrongText('note', note)]
+    if (note === '')
+      return [problem(['payload', 'note'], 'string_too_short', 'String should have at least 1 character')]
+    if (!textUpToCharacters(MAX_NOTE).is(note))
+      return [
+        problem(['payload', 'note'], 'string_too_long', `String should have at most ${MAX_NOTE} characters`),
+      ]
+  }
+  if (isOf(ANNOTATION, feedback_type) && payload?.['value'] === undefined)
+    return [problem(['payload', 'value'], 'missing', 'Field required')]
+  return []
+}
+
+const REFS = ['annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref'] as const
+
+const refProblems = (said: Said): readonly Problem[] => {
+  const { feedback_type } = said
+  if (isOf(ANNOTATION, feedback_type)) return named(ANNOTATION, 'annotation_ref', said)
+  if (isOf(RUNNABLE, feedback_type))
+    return [...forbidden(said, ['annotation_ref']), ...named(RUNNABLE, 'runnable_ref', said)]
+  if (feedback_type === MONITOR)
+    return [
+      ...forbidden(said, ['annotation_ref']),
+      ...REFS.slice(1).flatMap((ref) =>
+        said[ref] === null ? [problem([ref], 'missing', 'Field required')] : [],
+      ),
+    ]
+  return forbidden(said, REFS)
+}
+
+const forbidden = (said: Said, refs: readonly (typeof REFS)[number][]): readonly Problem[] =>
+  refs.flatMap((ref) =>
+    said[ref] === null
+      ? []
+      : [value([ref], `not allowed for feedback of the type ${quoted(said.feedback_type)}`)],
+  )
+
+/** `<prefix>.<name>` needs a reference to something of that name. */
+const named = (prefix: string, field: 'annotation_ref' | 'runnable_ref', said: Said): readonly Problem[] => {
+  const ref = said[field]
+  if (ref === null) return [problem([field], 'missing', 'Field required')]
+  const name = /^[a-z-]+:\/\/\/[^/]+\/[^/]+\/[^/]+\/([^/:]+)/.exec(ref)?.[1]
+  return said.feedback_type === `${prefix}.${name}`
+    ? []
+    : [value([field], `the type of this feedback should be ${prefix}. and the name in the reference`)]
+}
+
+const scorerProblems = (said: Said): readonly Problem[] => {
+  const { feedback_type } = said
+  if (feedback_type === USER_TAGS)
+    return isEmpty(said.scorer_tags) ? [problem(['scorer_tags'], 'missing', 'Field required')] : []
+  if (feedback_type === MONITOR || isOf(RUNNABLE, feedback_type)) return []
+  return SCORER_FIELDS.flatMap((field) =>
+    isEmpty(said[field]) ? [] : [value([field], 'only feedback of a scorer has this field')],
+  )
+}
+
+const isEmpty = (given: object | null): boolean => given === null || Object.keys(given).length === 0
+
+/** A type that begins like a known one is of that kind, with or without a name. */
+const isOf = (prefix: string, type: string): boolean => type.startsWith(prefix)
+
+const problem = (loc: Problem['loc'], type: string, msg: string): Problem => ({ loc, type, msg })
+const value = (loc: Problem['loc'], msg: string): Problem =>
+  problem(loc, 'value_error', `Value error, ${msg}`)
+
+const wrongText = (key: string, given: unknown): Problem =>
+  given === undefined
+    ? problem(['payload', key], 'missing', 'Field required')
+    : problem(['payload', key], 'string_type', 'Input should be a valid string')
+
+const quoted = (type: string): string => (type.length <= 64 ? type : `${type.slice(0, 64).toWellFormed()}…`)
+
+/** The payload as it is kept: a reaction also says its emoji's name, and both without the tone of skin. */
+export const keptPayload = (type: string, payload: JsonObject): JsonObject => {
+  const emoji = payload['emoji']
+  if (type !== REACTION || typeof emoji !== 'string') return payload
+  const plain = detoned(emoji)
+  return { ...payload, alias: aliasOf(emoji), detoned: plain, detoned_alias: aliasOf(plain) }
+}

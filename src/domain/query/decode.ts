@@ -1,0 +1,107 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { gather, refuse } from '../codec/codec.js'
+import { withDefault } from '../codec/containers.js'
+import { boolean, oneOf, string } from '../codec/leaves.js'
+import { isJsonObject, type Json } from '../json/json.js'
+import { CONVERT_TO, MAX_EXPRESSION_DEPTH, type Operand, type Operation } from './expression.js'
+import { fieldPath } from './field-path.js'
+import { isFiniteJson, literalValue } from './literal.js'
+import { listOf, tooLarge, tupleOf, within, type DecodeAt } from './place.js'
+
+/** An object by the one key it has of some forms; other keys are passed over, as real servers do. */
+const formOf =
+  <A>(forms: () => Readonly<Record<string, DecodeAt<unknown>>>): DecodeAt<A> =>
+  (u, place) => {
+    const keys = isJsonObject(u) ? Object.keys(u).filter((key) => Object.hasOwn(forms(), key)) : []
+    const [key] = keys
+    if (!isJsonObject(u) || key === undefined || keys.length > 1) {
+      const known = Object.keys(forms()).join(', ')
+      return refuse(u, place.context, 'value_error', `Value error, expected an object with one of ${known}`)
+    }
+    if (place.depth >= MAX_EXPRESSION_DEPTH) {
+      const rule = `Expression should nest at most ${MAX_EXPRESSION_DEPTH} levels deep`
+      return refuse(u, place.context, 'recursion_depth', rule)
+    }
+    if (!place.takeNodes(1)) return tooLarge(u, place)
+    const decoded = forms()[key]!(u[key], { ...within(place, key, u[key]), depth: place.depth + 1 })
+    return E.isLeft(decoded) ? decoded : t.success({ [key]: decoded.right } as A)
+  }
+
+/** An operation, with every key that says nothing left out. */
+export const decodeOperation: DecodeAt<Operation> = formOf(() => OPERATIONS)
+const operand: DecodeAt<Operand> = formOf(() => OPERANDS)
+
+/** Literals in a list are counted apart from the other operands: they cost a query next to nothing. */
+const listed: DecodeAt<Operand> = (u, place) => {
+  const isLiteral = isJsonObject(u) && Object.hasOwn(u, '$literal')
+  return operand(u, isLiteral ? { ...place, takeNodes: place.takeListLiterals } : place)
+}
+
+const literal: DecodeAt<Json> = (u, place) => {
+  if (u === undefined) return refuse(u, place.context, 'missing', 'Field required')
+  const value = literalValue(u as Json)
+  return isFiniteJson(value)
+    ? t.success(value)
+    : refuse(u, place.context, 'finite_number', 'Input should be a finite number')
+}
+
+const fieldName: DecodeAt<string> = (u, place) => {
+  const decoded = string.validate(u, place.context)
+  if (E.isLeft(decoded)) return decoded
+  return place.takeNodes(fieldPath(decoded.right).length) ? decoded : tooLarge(u, place)
+}
+
+const leaf =
+  <A>(codec: t.Type<A, unknown, unknown>): DecodeAt<A> =>
+  (u, place) =>
+    codec.validate(u, place.context)
+
+/** An object of which only these members count. */
+const membersOf =
+  (members: Readonly<Record<string, DecodeAt<unknown>>>): DecodeAt<unknown> =>
+  (u, place) => {
+    if (!isJsonObject(u))
+      return refuse(u, place.context, 'model_attributes_type', 'Input should be a valid dictionary or object')
+    const errors: t.ValidationError[] = []
+    const decoded = Object.entries(members).map(([key, decode]): [string, unknown] => {
+      const value = Object.hasOwn(u, key) ? u[key] : undefined
+      const result = decode(value, within(place, key, value))
+      if (E.isLeft(result)) gather(errors, result.left)
+      return [key, E.isRight(result) ? result.right : undefined]
+    })
+    return errors.length === 0 ? t.success(Object.fromEntries(decoded)) : t.failures(errors)
+  }
+
+const required =
+  <A>(decode: DecodeAt<A>): DecodeAt<A> =>
+  (u, place) =>
+    u === undefined ? refuse(u, place.context, 'missing', 'Field required') : decode(u, place)
+
+const pair = tupleOf(operand, operand)
+const contains = membersOf({
+  input: required(operand),
+  substr: required(operand),
+  case_insensitive: leaf(withDefault(boolean, false, true)),
+})
+
+const OPERATIONS: Readonly<Record<string, DecodeAt<unknown>>> = {
+  $and: listOf(operand),
+  $or: listOf(operand),
+  $not: tupleOf(operand),
+  $eq: pair,
+  $gt: pair,
+  $gte: pair,
+  $lt: pair,
+  $lte: pair,
+  $in: tupleOf(operand, listOf(listed)),
+  $contains: contains,
+  $containsToken: contains,
+}
+
+const OPERANDS: Readonly<Record<string, DecodeAt<unknown>>> = {
+  $literal: literal,
+  $getField: fieldName,
+  $convert: membersOf({ input: required(operand), to: required(leaf(oneOf(...CONVERT_TO))) }),
+  ...OPERATIONS,
+}

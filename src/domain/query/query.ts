@@ -1,0 +1,16 @@
+import { Codec } from '../codec/codec.js'
+import { closed } from '../codec/struct.js'
+import { decodeOperation } from './decode.js'
+import type { Operation, Query } from './expression.js'
+import { outermost } from './place.js'
+import { OPERATION_REF } from './schema.js'
+
+const operation: Codec<Operation> = new Codec<Operation>(
+  'QueryOperation',
+  (u): u is Operation => decodeOperation(u, outermost([]))._tag === 'Right',
+  (u, context) => decodeOperation(u, outermost(context)),
+  { $ref: OPERATION_REF },
+)
+
+/** A query as clients send it: `{"$expr": operation}` and no other key. */
+export const query: Codec<Query> = closed('Query', { required: { $expr: operation } })

@@ -1,0 +1,101 @@
+import type { Json } from '../../domain/json/json.js'
+import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { Convert, Operand, Operation, Pair } from '../../domain/query/expression.js'
+import { compare, type Comparison } from './compare.js'
+import { contains } from './contains.js'
+import { fieldValue, type Fields } from './fields.js'
+import { membership } from './membership.js'
+import { newParameters, type Parameters } from './parameters.js'
+import { asInteger, asNumber, asText, asTruth, exists, truthy, type Value } from './value.js'
+
+export interface Compiled {
+  readonly sql: string
+  readonly parameters: Readonly<Record<string, SqlParameter>>
+}
+
+/**
+ * An operation as an SQL condition of three values (facts: tracing API 3): NULL where a comparison lacks a value, which
+ * selects nothing, and neither does its negation. What the client wrote is in the parameters alone.
+ *
+ * It is to be read with {@link JSON_SETTINGS}.
+ *
+ * @throws UnknownField
+ */
+export const compileCondition = (operation: Operation, fields: Fields): Compiled => {
+  const parameters = newParameters()
+  const sql = compiler(fields, parameters).condition(operation)
+  return { sql, parameters: parameters.all() }
+}
+
+/** The other JSON parser of ClickHouse gives up on a text that has an integer of more than 64 bits anywhere. */
+export const JSON_SETTINGS = 'allow_simdjson = 0'
+
+const compiler = (fields: Fields, parameters: Parameters) => {
+  const value = (operand: Operand): Value => {
+    if ('$literal' in operand) return literalValue(operand.$literal, parameters)
+    if ('$getField' in operand) return fieldValue(fields, operand.$getField, parameters)
+    if ('$convert' in operand) return converted(value(operand.$convert.input), operand.$convert.to)
+    return { type: 'truth', sql: condition(operand) }
+  }
+
+  const condition = (operation: Operation): string => {
+    if ('$and' in operation) return joined(operation.$and, 'AND', 'true')
+    if ('$or' in operation) return joined(operation.$or, 'OR', 'false')
+    if ('$not' in operation) return `(NOT ${truthy(value(operation.$not[0]))})`
+    if ('$eq' in operation) return compared('=', operation.$eq)
+    if ('$gt' in operation) return compared('>', operation.$gt)
+    if ('$gte' in operation) return compared('>=', operation.$gte)
+    if ('$lt' in operation) return compared('<', operation.$lt)
+    if ('$lte' in operation) return compared('<=', operation.$lte)
+    if ('$in' in operation)
+      return membership(value(operation.$in[0]), operation.$in[1].map(value), parameters)
+    const [spec, token] =
+      '$contains' in operation ? [operation.$contains, false] : [operation.$containsToken, true]
+    return contains({ input: value(spec.input), substr: value(spec.substr) }, spec, token, parameters)
+  }
+
+  const joined = (operands: readonly Operand[], by: 'AND' | 'OR', none: string): string =>
+    operands.length === 0 ? none : `(${operands.map((one) => truthy(value(one))).join(` ${by} `)})`
+
+  const compared = (operator: Comparison, [left, right]: Pair): string =>
+    compare(operator, value(left), value(right), parameters)
+
+  return { condition }
+}
+
+/** A literal becomes a parameter where its SQL is asked for: in lists many are given as one. */
+const literalValue = (literal: Json, parameters: Parameters): Value => {
+  if (literal === null) return { type: 'nothing' }
+  if (typeof literal === 'boolean') return { type: 'truth', sql: String(literal) }
+  if (typeof literal === 'number')
+    return {
+      type: 'number',
+      literal,
+      get sql() {
+        return parameters.number(literal)
+      },
+    }
+  const text = typeof literal === 'string' ? literal : JSON.stringify(literal)
+  return {
+    type: 'text',
+    literal: text,
+    get sql() {
+      return `nullIf(${parameters.text(text)}, '')`
+    },
+  }
+}
+
+const converted = (input: Value, to: Convert['to']): Value => {
+  switch (to) {
+    case 'double':
+      return { type: 'number', sql: asNumber(input) }
+    case 'int':
+      return { type: 'number', sql: asInteger(input) }
+    case 'string':
+      return { type: 'text', sql: asText(input) }
+    case 'bool':
+      return { type: 'truth', sql: asTruth(input) }
+    case 'exists':
+      return { type: 'truth', sql: exists(input) }
+  }
+}

@@ -1,0 +1,41 @@
+import { listIndex } from '../../domain/query/field-path.js'
+import type { Parameters } from './parameters.js'
+
+/** A place in JSON text: some text in SQL, and the keys that lead on from it, as further arguments. */
+export interface JsonPlace {
+  readonly base: string
+  readonly keys: string
+}
+
+/**
+ * The place that a path leads to. A part in digits is an index where it meets a list, and a key elsewhere; ClickHouse
+ * would take a number for a place among an object's members.
+ */
+export const jsonAt = (column: string, path: readonly string[], parameters: Parameters): JsonPlace => {
+  let base = column
+  let keys = ''
+  for (const part of path) {
+    const key = parameters.text(part)
+    const index = listIndex(part)
+    if (index === undefined) {
+      keys += `, ${key}`
+      continue
+    }
+    const item = `if(JSONType(j) = 'Array', JSONExtractArrayRaw(j)[${index + 1}], JSONExtractRaw(j, ${key}))`
+    base = `arrayMap(j -> ${item}, [ifNull(${keys === '' ? base : `JSONExtractRaw(${base}${keys})`}, '')])[1]`
+    keys = ''
+  }
+  return { base, keys }
+}
+
+/** What is there as text: a string as it is, anything else as its JSON; NULL for nothing, null and the empty string. */
+export const textAt = ({ base, keys }: JsonPlace): string => `nullIf(JSONExtractString(${base}${keys}), '')`
+
+export const existsAt = ({ base, keys }: JsonPlace): string =>
+  `ifNull(JSONType(${base}${keys}) != 'Null', false)`
+
+/** The texts of a list's items, or of what else is there, as an array of one. */
+export const textsAt = ({ base, keys }: JsonPlace): string =>
+  `if(ifNull(JSONType(${base}${keys}) = 'Array', false),
+    arrayMap(i -> JSONExtractString(i), JSONExtractArrayRaw(ifNull(${base}, '')${keys})),
+    [JSONExtractString(ifNull(${base}, '')${keys})])`

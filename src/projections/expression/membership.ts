@@ -1,0 +1,54 @@
+import { compare, isNull } from './compare.js'
+import type { Parameters } from './parameters.js'
+import { asMicroseconds, asNumber, asText, isLiteral, isNothing, NEVER, type Value } from './value.js'
+import { wholeMicroseconds, writtenInstant, writtenNumber, writtenTruth } from './written.js'
+
+/** Whether a value equals one of a list: literals of one kind are looked up at once, others compared one by one. */
+export const membership = (value: Value, list: readonly Value[], parameters: Parameters): string => {
+  if (isNull(value)) return `(${[...new Set([...list.map(isNothing), 'false'])].join(' OR ')})`
+  if (value.type === 'nothing' || value.type === 'json' || isLiteral(value))
+    return anyOf(value, list, parameters)
+  // Anything else is written once, or nested lists would double it at every level.
+  return `arrayMap(v -> ${anyOf({ type: value.type, sql: 'v' }, list, parameters)}, [${value.sql}])[1]`
+}
+
+const anyOf = (value: Value, list: readonly Value[], parameters: Parameters): string => {
+  const parts: string[] = []
+  const texts: string[] = []
+  const numbers: number[] = []
+  for (const item of list) {
+    if (isNull(item)) continue
+    if (item.type === 'number' && item.literal !== undefined) numbers.push(item.literal)
+    else if (item.type === 'text' && item.literal !== undefined) texts.push(item.literal)
+    else parts.push(compare('=', value, item, parameters))
+  }
+  if (list.some(isNull)) parts.push(isNothing(value))
+  if (texts.length > 0) parts.push(amongTexts(value, texts, parameters))
+  if (numbers.length > 0) parts.push(amongNumbers(value, numbers, parameters))
+  return parts.length === 0 ? 'false' : `(${parts.join(' OR ')})`
+}
+
+const amongNumbers = (value: Value, numbers: readonly number[], parameters: Parameters): string =>
+  value.type === 'instant'
+    ? among(asMicroseconds(value.sql), numbers.map(wholeMicroseconds), parameters)
+    : among(asNumber(value), numbers, parameters)
+
+const amongTexts = (value: Value, texts: readonly string[], parameters: Parameters): string => {
+  switch (value.type) {
+    case 'instant':
+      return among(asMicroseconds(value.sql), texts.map(writtenInstant), parameters)
+    case 'number':
+      return among(value.sql, texts.map(writtenNumber), parameters)
+    case 'truth':
+      return among(asNumber(value), texts.map(writtenTruth), parameters)
+    default:
+      return `${asText(value)} IN ${parameters.texts(texts)}`
+  }
+}
+
+/** A comparison with what is no number is neither true nor false. */
+const among = (sql: string, numbers: readonly (number | undefined)[], parameters: Parameters): string => {
+  const known = numbers.filter((number) => number !== undefined)
+  const found = `${sql} IN ${parameters.numbers(known)}`
+  return known.length === numbers.length ? found : `${found} OR ${NEVER}`
+}

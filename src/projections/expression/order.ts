@@ -1,0 +1,29 @@
+import { fieldValue, type Fields } from './fields.js'
+import type { Parameters } from './parameters.js'
+import { asNumber, asText, type Value } from './value.js'
+
+export interface OrderBy {
+  readonly field: string
+  readonly direction: 'asc' | 'desc'
+}
+
+/**
+ * Terms for ORDER BY. What has no value comes last in both directions; within JSON numbers come before other text.
+ *
+ * @throws UnknownField
+ */
+export const orderTerms = (
+  order: readonly OrderBy[],
+  fields: Fields,
+  parameters: Parameters,
+): readonly string[] =>
+  order.flatMap(({ field, direction }) =>
+    keysOf(fieldValue(fields, field, parameters)).map(
+      (key) => `${key} ${direction.toUpperCase()} NULLS LAST`,
+    ),
+  )
+
+const keysOf = (value: Value): readonly string[] => {
+  if (value.type === 'nothing') return []
+  return value.type === 'json' ? [asNumber(value), asText(value)] : [value.sql]
+}

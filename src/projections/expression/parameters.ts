@@ -1,0 +1,39 @@
+import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+
+/** Collects a statement's values, and answers the placeholder that stands for each; equal values share one. */
+export interface Parameters {
+  readonly text: (value: string) => string
+  readonly number: (value: number) => string
+  readonly texts: (values: readonly string[]) => string
+  readonly numbers: (values: readonly number[]) => string
+  readonly all: () => Readonly<Record<string, SqlParameter>>
+}
+
+/** Their names begin with a prefix, so that a statement can have parameters of its own. */
+export const newParameters = (prefix = 'x'): Parameters => {
+  const values: Record<string, SqlParameter> = {}
+  const known = new Map<string, string>()
+  let count = 0
+
+  const add = (type: string, value: SqlParameter): string => {
+    const name = `${prefix}${count}`
+    count += 1
+    values[name] = value
+    return `{${name}:${type}}`
+  }
+
+  const shared = (type: string, value: string | number): string => {
+    const key = `${type} ${value}`
+    const placeholder = known.get(key) ?? add(type, value)
+    known.set(key, placeholder)
+    return placeholder
+  }
+
+  return {
+    text: (value) => shared('String', value),
+    number: (value) => shared('Float64', value),
+    texts: (list) => add('Array(String)', list),
+    numbers: (list) => add('Array(Float64)', list),
+    all: () => values,
+  }
+}

@@ -1,0 +1,108 @@
+import type { JsonPlace } from './json.js'
+import { existsAt, textAt } from './json.js'
+
+/**
+ * An operand in SQL. Every `sql` is Nullable, NULL where there is no value: text is never empty, a number is a Float64,
+ * a truth a Bool or a UInt8, an instant a DateTime64(6).
+ */
+export type Value =
+  | { readonly type: 'nothing' }
+  | { readonly type: 'text'; readonly sql: string; readonly literal?: string }
+  | { readonly type: 'number'; readonly sql: string; readonly literal?: number }
+  | { readonly type: 'truth'; readonly sql: string }
+  | { readonly type: 'instant'; readonly sql: string }
+  | ({ readonly type: 'json' } & JsonPlace)
+
+const ISO = `'%Y-%m-%dT%H:%i:%s.%fZ'`
+
+export const asText = (value: Value): string => {
+  switch (value.type) {
+    case 'nothing':
+      return "CAST(NULL, 'Nullable(String)')"
+    case 'text':
+      return value.sql
+    case 'number':
+      return `toString(${value.sql})`
+    case 'truth':
+      return `toString(CAST(${value.sql}, 'Nullable(Bool)'))`
+    case 'instant':
+      return `formatDateTime(${value.sql}, ${ISO})`
+    case 'json':
+      return textAt(value)
+  }
+}
+
+/** A number as such or from its text, NULL where that fails; an instant in seconds since 1970. */
+export const asNumber = (value: Value): string => {
+  switch (value.type) {
+    case 'number':
+      return value.sql
+    case 'truth':
+      return `toFloat64(${value.sql})`
+    case 'instant':
+      return `(${asMicroseconds(value.sql)} / 1000000)`
+    default:
+      return parsedNumber(asText(value))
+  }
+}
+
+/** A whole number of 64 bits, NULL for any other. */
+export const asInteger = (value: Value): string =>
+  value.type === 'truth' || value.type === 'instant'
+    ? `toFloat64(toInt64OrNull(toString(${asNumber(value)})))`
+    : `toFloat64(toInt64OrNull(${asText(value)}))`
+
+/** `true`, `false`, or whether a number is not 0; NULL for any other text. */
+export const asTruth = (value: Value): string => {
+  switch (value.type) {
+    case 'truth':
+      return value.sql
+    case 'number':
+      return `(${value.sql} != 0)`
+    case 'instant':
+      return truthy(value)
+    default:
+      return `(${parsedNumber(`transform(ifNull(${asText(value)}, ''), ['true', 'false'], ['1', '0'])`)} != 0)`
+  }
+}
+
+/** ClickHouse also reads `nan` and `inf`, and has an infinity for what is too large. */
+const parsedNumber = (text: string): string =>
+  `arrayMap(n -> if(isFinite(n), n, NULL), [toFloat64OrNull(${text})])[1]`
+
+/** What counts as true where a truth is needed: text and instants that are there, besides what is a truth. */
+export const truthy = (value: Value): string => {
+  switch (value.type) {
+    case 'nothing':
+      return NEVER
+    case 'text':
+      return `notEmpty(${value.sql})`
+    case 'instant':
+      return `notEmpty(toString(${value.sql}))`
+    case 'json':
+      return `ifNull(${asTruth(value)}, notEmpty(${asText(value)}))`
+    default:
+      return asTruth(value)
+  }
+}
+
+export const exists = (value: Value): string => {
+  if (value.type === 'nothing') return 'false'
+  return value.type === 'json' ? existsAt(value) : `(${value.sql} IS NOT NULL)`
+}
+
+/** What the client wrote, which is known here. */
+export const isLiteral = (value: Value): value is Extract<Value, { literal?: unknown }> =>
+  (value.type === 'text' || value.type === 'number') && value.literal !== undefined
+
+/** No value and the empty string are the same. */
+export const isNothing = (value: Value): string => {
+  if (value.type === 'nothing') return 'true'
+  if (isLiteral(value)) return String(value.literal === '')
+  return `(${value.type === 'json' ? asText(value) : value.sql} IS NULL)`
+}
+
+/** Neither true nor false. */
+export const NEVER = "CAST(NULL, 'Nullable(Bool)')"
+
+export const asMicroseconds = (instant: string): string => `toFloat64(toUnixTimestamp64Micro(${instant}))`

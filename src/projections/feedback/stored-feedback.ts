@@ -1,0 +1,29 @@
+import type { Json } from '../../domain/json/json.js'
+import type { Fields } from '../expression/fields.js'
+import { instantFrom } from '../clickhouse-values.js'
+import { JSON_COLUMNS, TEXT_COLUMNS, type FeedbackColumn } from './feedback-row.js'
+
+/** A piece of feedback as the queries read it. */
+export type StoredFeedback = Readonly<Record<FeedbackColumn, Json>>
+
+/** What queries may ask about, each as it reads in SQL. */
+export const FEEDBACK_FIELDS: Fields = {
+  ...Object.fromEntries(TEXT_COLUMNS.map((column) => [column, { kind: 'text', sql: column }])),
+  ...Object.fromEntries(JSON_COLUMNS.map((column) => [column, { kind: 'json', sql: column }])),
+  payload_dump: { kind: 'json', sql: 'payload' },
+  created_at: { kind: 'instant', sql: 'created_at' },
+}
+
+export const SELECTED = [...TEXT_COLUMNS, ...JSON_COLUMNS, 'created_at']
+  .map((column) => `${column} AS field_${column}`)
+  .join(', ')
+
+export const storedFeedback = (row: Readonly<Record<string, string | null>>): StoredFeedback => {
+  const value = (column: FeedbackColumn): string | null => row[`field_${column}`] ?? null
+  const parsed = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json))
+  return {
+    ...Object.fromEntries(TEXT_COLUMNS.map((column) => [column, value(column)])),
+    ...Object.fromEntries(JSON_COLUMNS.map((column) => [column, parsed(value(column))])),
+    created_at: instantFrom(value('created_at') ?? ''),
+  } as unknown as StoredFeedback
+}

@@ -1,0 +1,226 @@
+import type { Json } from '../../../src/domain/json/json.js'
+import type { Contains, Operand, Operation } from '../../../src/domain/query/expression.js'
+
+/** What a query means, row by row, after the facts of the tracing API, section 3; nothing of the service is used. */
+
+export interface Row {
+  readonly name: string | null
+  readonly steps: number | null
+  /** Microseconds since 1970. */
+  readonly at: number | null
+  readonly payload: Json
+}
+
+type Truth = boolean | null
+
+type Value =
+  | null
+  | { readonly text: string; readonly written?: true }
+  | { readonly number: number }
+  | { readonly truth: boolean }
+  | { readonly instant: number }
+  | { readonly leaf: Json }
+
+export const evaluate = (operation: Operation, row: Row): Truth => {
+  const value = (operand: Operand): Value => {
+    if ('$literal' in operand) return literal(operand.$literal)
+    if ('$getField' in operand) return fieldOf(row, operand.$getField)
+    if ('$convert' in operand) return converted(value(operand.$convert.input), operand.$convert.to)
+    const truth = evaluate(operand, row)
+    return truth === null ? null : { truth }
+  }
+  /** SQL needs to know what a value would be were it there. */
+  const kind = (operand: Operand): string => {
+    if ('$literal' in operand) return kindOf(literal(operand.$literal))
+    if ('$getField' in operand)
+      return (
+        ({ name: 'text', steps: 'number', at: 'instant' } as Record<string, string>)[operand.$getField] ??
+        'leaf'
+      )
+    if ('$convert' in operand)
+      return { double: 'number', int: 'number', string: 'text', bool: 'truth', exists: 'truth' }[
+        operand.$convert.to
+      ]
+    return 'truth'
+  }
+  const isWrittenNull = (operand: Operand) =>
+    '$literal' in operand && (operand.$literal === null || operand.$literal === '')
+  const compared = (
+    left: Operand,
+    right: Operand,
+    holds: (order: number) => boolean,
+    equality = false,
+  ): Truth => {
+    if (isWrittenNull(left) || isWrittenNull(right)) {
+      if (!equality) return null
+      return isMissing(value(isWrittenNull(left) ? right : left))
+    }
+    const [a, b] = [value(left), value(right)]
+    if (isMissing(a) || isMissing(b)) return null
+    const order = ordered(a!, b!, [kind(left), kind(right)])
+    return order === null ? null : holds(order)
+  }
+
+  if ('$and' in operation) return all(operation.$and.map((one) => truthOf(value(one))))
+  if ('$or' in operation) return not(all(operation.$or.map((one) => not(truthOf(value(one))))))
+  if ('$not' in operation) return not(truthOf(value(operation.$not[0])))
+  if ('$eq' in operation) return compared(...operation.$eq, (order) => order === 0, true)
+  if ('$gt' in operation) return compared(...operation.$gt, (order) => order > 0)
+  if ('$gte' in operation) return compared(...operation.$gte, (order) => order >= 0)
+  if ('$lt' in operation) return compared(...operation.$lt, (order) => order < 0)
+  if ('$lte' in operation) return compared(...operation.$lte, (order) => order <= 0)
+  if ('$in' in operation) {
+    const [one, list] = operation.$in
+    return not(all(list.map((item) => not(compared(one, item, (order) => order === 0, true)))))
+  }
+  const spec = '$contains' in operation ? operation.$contains : operation.$containsToken
+  return contained(value(spec.input), soughtIn(spec, value), spec, '$containsToken' in operation)
+}
+
+const literal = (json: Json): Value => {
+  if (json === null) return null
+  if (typeof json === 'number') return { number: json }
+  if (typeof json === 'boolean') return { truth: json }
+  return { text: typeof json === 'string' ? json : JSON.stringify(json), written: true }
+}
+
+const fieldOf = ({ name, steps, at, payload }: Row, path: string): Value => {
+  if (path === 'name') return name === null ? null : { text: name }
+  if (path === 'steps') return steps === null ? null : { number: steps }
+  if (path === 'at') return at === null ? null : { instant: at }
+  const parts = path.split(/(?<!\\)\./).slice(1)
+  let found: Json | undefined = payload
+  for (const part of parts.map((one) => one.replaceAll('\\.', '.'))) {
+    if (typeof found !== 'object' || found === null) return null
+    if (Array.isArray(found)) found = /^\d+$/.test(part) ? (found[Number(part)] as Json) : undefined
+    else found = Object.hasOwn(found, part) ? (found as Record<string, Json>)[part] : undefined
+  }
+  return found === undefined || found === null ? null : { leaf: found }
+}
+
+const kindOf = (value: Value): string => (value === null ? 'nothing' : Object.keys(value)[0]!)
+
+const isMissing = (value: Value): boolean =>
+  value === null || ('text' in value && value.text === '') || ('leaf' in value && value.leaf === '')
+
+const numberText = (number: number): string => String(number).replace('e+', 'e')
+
+const jsonText = (json: Json): string => {
+  if (typeof json === 'string') return json
+  return typeof json === 'number' ? numberText(json) : JSON.stringify(json)
+}
+
+const textOf = (value: NonNullable<Value>): string => {
+  if ('text' in value) return value.text
+  if ('number' in value) return numberText(value.number)
+  if ('truth' in value) return String(value.truth)
+  if ('leaf' in value) return jsonText(value.leaf)
+  const milliseconds = Math.floor(value.instant / 1000)
+  const rest = String(value.instant - milliseconds * 1000).padStart(3, '0')
+  return `${new Date(milliseconds).toISOString().slice(0, 23)}${rest}Z`
+}
+
+const parsedNumber = (text: string): number | null => {
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return null
+  return Number.isFinite(Number(text)) ? Number(text) : null
+}
+
+const numberOf = (value: NonNullable<Value>): number | null => {
+  if ('number' in value) return value.number
+  if ('truth' in value) return Number(value.truth)
+  if ('instant' in value) return value.instant / 1_000_000
+  return parsedNumber(textOf(value))
+}
+
+/** Conversion to a truth, for which text has to say one. */
+const saidTruth = (value: NonNullable<Value>): boolean | null => {
+  if ('truth' in value) return value.truth
+  if ('instant' in value) return true
+  const text = textOf(value)
+  if (text === 'true' || text === 'false') return text === 'true'
+  const number = numberOf(value)
+  return number === null ? null : number !== 0
+}
+
+/** Coercion to a truth, where an operand stands for a condition: text that is there counts as true. */
+const truthOf = (value: Value): Truth => {
+  if (isMissing(value)) return null
+  return 'text' in value! ? true : (saidTruth(value!) ?? true)
+}
+
+const converted = (value: Value, to: string): Value => {
+  if (to === 'exists') return { truth: value !== null && !('text' in value && value.text === '') }
+  if (isMissing(value)) return null
+  const given = value!
+  if (to === 'string') return { text: textOf(given) }
+  if (to === 'bool') return wrapped('truth', saidTruth(given))
+  if (to === 'double') return wrapped('number', numberOf(given))
+  const text = 'truth' in given || 'instant' in given ? numberText(numberOf(given)!) : textOf(given)
+  const fits =
+    /^[+-]?\d+$/.test(text) &&
+    BigInt.asIntN(64, BigInt(text.replace('+', ''))) === BigInt(text.replace('+', ''))
+  return fits ? { number: Number(text) } : null
+}
+
+const wrapped = (kind: 'truth' | 'number', found: unknown): Value =>
+  found === null ? null : ({ [kind]: found } as unknown as Value)
+
+const ordered = (a: NonNullable<Value>, b: NonNullable<Value>, kinds: readonly string[]): number | null => {
+  const by = (of: (value: NonNullable<Value>) => number | boolean | null) => difference(of(a), of(b))
+  if (kinds.includes('instant')) {
+    const other = 'instant' in a ? b : a
+    if ('leaf' in other || ('text' in other && other.written === undefined))
+      return byCodePoints(textOf(a), textOf(b))
+    return by(microsecondsOf)
+  }
+  if (kinds.includes('number')) return by(numberOf)
+  if (kinds.includes('truth')) return by(saidTruth)
+  return byCodePoints(textOf(a), textOf(b))
+}
+
+const microsecondsOf = (value: NonNullable<Value>): number | null => {
+  if ('instant' in value) return value.instant
+  if (!('text' in value)) return Math.floor(numberOf(value)! * 1_000_000 + 0.5)
+  const iso = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z)?$/.exec(value.text)
+  if (iso === null) return null
+  const seconds = Date.parse(`${iso[1]}T${iso[2] ?? '00:00:00'}Z`)
+  return Number.isNaN(seconds) ? null : seconds * 1000 + Number((iso[3] ?? '').padEnd(6, '0'))
+}
+
+const difference = (a: number | boolean | null, b: number | boolean | null): number | null =>
+  a === null || b === null ? null : a === b ? 0 : a > b ? 1 : -1
+
+const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+const soughtIn = ({ substr }: Contains, value: (operand: Operand) => Value): string | null => {
+  const sought = value(substr)
+  if (sought === null || (isMissing(sought) && !('written' in sought))) return null
+  return textOf(sought)
+}
+
+const contained = (
+  input: Value,
+  sought: string | null,
+  { case_insensitive }: Contains,
+  token: boolean,
+): boolean => {
+  if (input === null || sought === null) return false
+  const cased = (text: string) => (case_insensitive ? text.toLowerCase() : text)
+  const items = 'leaf' in input && Array.isArray(input.leaf) ? (input.leaf as Json[]) : undefined
+  const texts =
+    items === undefined ? [textOf(input)] : items.map((item) => (item === null ? '' : jsonText(item)))
+  return texts.some((text) => {
+    if (text === '') return false
+    if (!token) return cased(text).includes(cased(sought))
+    const [has, wanted] = [tokensOf(cased(text)), tokensOf(cased(sought))]
+    return wanted.length > 0 && wanted.every((one) => has.includes(one))
+  })
+}
+
+/** Outside ASCII everything is part of a token. */
+const tokensOf = (text: string): readonly string[] => text.match(/[0-9A-Za-z\u0080-\uffff]+/g) ?? []
+
+const not = (truth: Truth): Truth => (truth === null ? null : !truth)
+
+const all = (truths: readonly Truth[]): Truth =>
+  truths.includes(false) ? false : truths.includes(null) ? null : true

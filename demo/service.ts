@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 export interface Service {
@@ -26,31 +27,38 @@ export const startService = async (dataDirectory: string, key: string): Promise<
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
   const ended = once(child, 'exit')
-  let said = ''
-  const ready = new Promise<string>((resolve, reject) => {
-    const tooLate = setTimeout(
-      () => reject(new Error(`the service was not ready in time:\n${said}`)),
-      READY_WITHIN_MS,
-    )
-    const listen = (text: string) => {
-      said += text
-      const address = /^Tallytree is ready at (\S+)\n/m.exec(said)?.[1]
-      if (address === undefined) return
-      clearTimeout(tooLate)
-      resolve(address)
+  try {
+    const address = await addressOf(child)
+    const stop = async () => {
+      child.kill('SIGTERM')
+      await ended
+      process.off('exit', kill)
     }
-    child.stdout.setEncoding('utf8').on('data', listen)
-    child.stderr.setEncoding('utf8').on('data', listen)
-    child.once('error', reject)
-    child.once('exit', () => reject(new Error(`the service ended before it was ready:\n${said}`)))
-  })
-  const stop = async () => {
-    child.kill('SIGTERM')
-    await ended
-    process.off('exit', kill)
+    return { address, stop }
+  } catch (error) {
+    kill()
+    throw error
   }
-  return { address: await ready, stop }
 }
+
+/** What its ready line says; rejects when it ends or takes too long before, with all that it said. */
+const addressOf = (child: ChildProcessByStdio<null, Readable, Readable>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let said = ''
+    const fail = (what: string) => () =>
+      reject(new Error(`the service ${what} before it was ready:\n${said}`))
+    const tooLate = setTimeout(fail('took too long'), READY_WITHIN_MS).unref()
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text
+        const address = /^Tallytree is ready at (\S+)\n/m.exec(said)?.[1]
+        if (address === undefined) return
+        clearTimeout(tooLate)
+        resolve(address)
+      })
+    child.once('error', reject)
+    child.once('close', fail('ended'))
+  })
 
 /** Nothing that would point the demo's service, or the agent's SDK, anywhere else. */
 export const withoutConfiguration = (variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

@@ -120,14 +120,19 @@ describe('the examples of the README', () => {
 const quoted = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]!)
 
 describe('the README', () => {
-  it('has the commands that start and test it, each on a line of its own and once', () => {
-    for (const command of ['npm ci && npm start', 'npm ci && npm test'])
+  it('has the commands that start, show and test it, each on a line of its own and once', () => {
+    for (const command of ['npm ci && npm start', 'npm ci && npm run demo', 'npm ci && npm test'])
       assert.equal(
         README.split('\n')
           .filter((line) => line.includes(command))
           .join('\n'),
         command,
       )
+  })
+
+  it('names only commands that there are', () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+    for (const [, name] of README.matchAll(/npm run (\w+)/g)) assert.ok(name! in scripts, name)
   })
 
   it('names exactly the variables that the configuration reads', () => {

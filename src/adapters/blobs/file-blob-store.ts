@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
-import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { BlobTooLarge, type BlobStore, type StoredBlob } from '../../domain/ports/blobs.js'
-import { durableDirectories, syncDirectory } from './durable-directories.js'
+import type { BlobStore } from '../../domain/ports/blobs.js'
+import { durableDirectories } from './durable-directories.js'
+import { writeChunks } from './write-chunks.js'
 
 /**
  * Blobs as files, `directory/ab/cd/abcd…`. A blob gets its name when it is complete and synced: a file under
@@ -14,35 +15,35 @@ import { durableDirectories, syncDirectory } from './durable-directories.js'
 export const openFileBlobStore = (directory: string): BlobStore => {
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
-  const ensureDirectory = durableDirectories(root)
+  const directories = durableDirectories(root)
   rmSync(incoming, { recursive: true, force: true })
   mkdirSync(incoming, { recursive: true })
-
-  const publish = async (written: string, digest: string) => {
-    const path = pathOf(root, digest)
-    await ensureDirectory(dirname(path))
-    await rename(written, path)
-    await syncDirectory(dirname(path))
-  }
 
   /** Whether the blob is there, durably: whoever wrote it may have died before it had synced the directory. */
   const confirm = async (digest: string) => {
     const path = pathOf(root, digest)
     const isThere = (await stat(path).catch(undefinedWhenMissing)) !== undefined
     if (!isThere) return false
-    await ensureDirectory(dirname(path))
-    await syncDirectory(dirname(path))
+    await directories.sync(dirname(path))
     return true
   }
 
   const putStream: BlobStore['putStream'] = async (source, limitBytes) => {
-    const path = join(incoming, randomUUID())
+    const incomplete = join(incoming, randomUUID())
     try {
-      const stored = await writeFile(path, source, limitBytes)
-      await publish(path, stored.digest)
-      return stored
+      const file = await open(incomplete, 'wx')
+      try {
+        const stored = await writeChunks(file, source, limitBytes)
+        const path = pathOf(root, stored.digest)
+        await Promise.all([file.sync(), directories.make(dirname(path))])
+        await rename(incomplete, path)
+        await directories.sync(dirname(path))
+        return stored
+      } finally {
+        await file.close()
+      }
     } catch (error) {
-      await rm(path, { force: true })
+      await rm(incomplete, { force: true })
       throw error
     }
   }
@@ -85,33 +86,6 @@ async function* chunksOf(path: string) {
   } finally {
     await file.close()
   }
-}
-
-const writeFile = async (
-  path: string,
-  source: AsyncIterable<Uint8Array>,
-  limitBytes: number,
-): Promise<StoredBlob> => {
-  const file = await open(path, 'wx')
-  try {
-    const stored = await writeChunks(file, source, limitBytes)
-    await file.sync()
-    return stored
-  } finally {
-    await file.close()
-  }
-}
-
-const writeChunks = async (file: FileHandle, source: AsyncIterable<Uint8Array>, limitBytes: number) => {
-  const hash = createHash('sha256')
-  let size = 0
-  for await (const chunk of source) {
-    size += chunk.length
-    if (size > limitBytes) throw new BlobTooLarge(limitBytes)
-    hash.update(chunk)
-    await file.writeFile(chunk)
-  }
-  return { digest: hash.digest('hex'), size }
 }
 
 const undefinedWhenMissing = (error: unknown) => {

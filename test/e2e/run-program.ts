@@ -12,7 +12,14 @@ export interface Ran {
 }
 
 const PROGRAMS = {
+  evaluating: new URL('./programs/evaluating.mjs', import.meta.url),
+  givingFeedback: new URL('./programs/giving-feedback.mjs', import.meta.url),
+  large: new URL('./programs/large.mjs', import.meta.url),
+  loggingAnEvaluation: new URL('./programs/logging-an-evaluation.mjs', import.meta.url),
   outliving: new URL('./programs/outliving.mjs', import.meta.url),
+  loggingIn: new URL('./programs/logging-in.mjs', import.meta.url),
+  outlivingRestarts: new URL('./programs/outliving-restarts.mjs', import.meta.url),
+  publishing: new URL('./programs/publishing.mjs', import.meta.url),
   reading: new URL('./programs/reading.mjs', import.meta.url),
   research: new URL('./programs/research.mjs', import.meta.url),
   researchOverRest: new URL('./programs/research-over-rest.mjs', import.meta.url),

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
+import { startRecordingProxy, type RecordingProxy } from '../support/recording-proxy.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { RESEARCH, type Figures, type ResearchCall } from './research.js'
 import { runProgram, type Program, type Ran } from './run-program.js'
+import { assertNoneRefused } from './sdk-service.js'
 import { usageOf } from './usage.js'
 
 interface Call {
@@ -45,8 +47,15 @@ const SUMMED = {
 
 describe('programs that tell what they do', () => {
   let service: RunningService
-  before(async () => (service = await startRunningService()))
-  after(() => service.remove())
+  let proxy: RecordingProxy
+  before(async () => {
+    service = await startRunningService()
+    proxy = await startRecordingProxy(service.address)
+  })
+  after(async () => {
+    await proxy.stop()
+    await service.remove()
+  })
 
   const runWithSdk = (
     program: Program,
@@ -54,7 +63,7 @@ describe('programs that tell what they do', () => {
     { prefix = '', key = service.key } = {},
   ): Promise<Ran> =>
     runProgram(program, [project], {
-      WF_TRACE_SERVER_URL: `${service.address}${prefix}`,
+      WF_TRACE_SERVER_URL: `${key === service.key ? proxy.address : service.address}${prefix}`,
       WANDB_API_KEY: key,
       WEAVE_PRINT_CALL_LINK: 'false',
     })
@@ -261,6 +270,8 @@ describe('programs that tell what they do', () => {
       assert.match(ran.stderr, /status: 401,\s+statusText: 'Unauthorized'/)
       assert.deepEqual(await callsOf('team/wrong-key'), [])
     })
+
+    it('had no request with a good key refused', () => assertNoneRefused(proxy))
 
     it('had nothing refused and nothing contradicted, and each call is in the log once', async () => {
       assert.equal(await service.stop(), 0)

@@ -90,10 +90,7 @@ const projectIdOf = (principal: Principal, { name, entityName }: ProjectNames): 
 const textOf = (field: string, text: string | null | undefined): string | null => {
   if (text == null || text === '') return null
   if (projectText.is(text)) return text
-  throw new Failure(
-    'bad-request',
-    `input.${field} should have at most ${MAX_PROJECT_TEXT} characters.`,
-  )
+  throw new Failure('bad-request', `input.${field} should have at most ${MAX_PROJECT_TEXT} characters.`)
 }
 
 const projectOf = (project_id: string, { createdAt, description, repo }: ProjectState) => {

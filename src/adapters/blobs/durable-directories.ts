@@ -2,7 +2,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The names in a directory survive a loss of power only once the directory itself was synced. */
-export const syncDirectory = async (path: string): Promise<void> => {
+const syncDirectory = async (path: string): Promise<void> => {
   const directory = await open(path, 'r')
   try {
     await directory.sync()

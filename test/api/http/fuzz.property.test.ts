@@ -115,6 +115,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   '/table/query_stats': { project_id, digest: TABLE },
   '/table/query_stats_batch': { project_id, digests: [TABLE], include_storage_size: true },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
+  '/refs/read_batch': { refs: ['weave:///team/project/object/o:latest/attr/a'] },
   '/graphql': {
     query: 'query Q($n: String) { project(name: $n) { id } }',
     variables: { n: 'p' },

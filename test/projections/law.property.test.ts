@@ -8,12 +8,18 @@ import { migrate } from '../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../src/projections/projection.js'
 import { arbitraryOf } from '../support/arbitrary-of-codec.js'
 import { openTestClickHouse } from '../support/engine.js'
+import { expectedFeedback, readFeedback } from './expected-feedback.js'
 import { expectedCalls, expectedFacts, readCalls, readFacts } from './expected-rows.js'
 
 type Happened = Pick<ProjectedEvent, 'type' | 'data'>
 
 /** Starts and ends carry nearly all that is projected. */
-const WEIGHT: Readonly<Record<string, number>> = { CallStarted: 20, CallEnded: 20, CallRenamed: 4 }
+const WEIGHT: Readonly<Record<string, number>> = {
+  CallStarted: 20,
+  CallEnded: 20,
+  CallRenamed: 4,
+  FeedbackGiven: 10,
+}
 
 const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
   ...catalogue
@@ -59,6 +65,7 @@ describe('the law of projections', function () {
 
         assert.deepEqual(await readCalls(clickHouse, entity), expectedCalls(events))
         assert.deepEqual(await readFacts(clickHouse, entity), expectedFacts(events))
+        assert.deepEqual(await readFeedback(clickHouse, entity), expectedFeedback(events))
       }),
       { numRuns: BATCHES, endOnFailure: true },
     )

@@ -27,6 +27,13 @@ const feedback = {
   scorer_ratings: { r: 1 },
 }
 
+const note = {
+  project_id,
+  weave_ref: feedback.weave_ref,
+  feedback_type: 'wandb.note.1',
+  payload: { note: 'n' },
+}
+
 const field = { $getField: 'payload.a.0' }
 
 const $expr = {
@@ -68,7 +75,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
       val: { _class_name: 'C', _bases: ['Object'], weave_type: { type: 'Op' } },
     },
   },
-  '/feedback/create': { ...feedback, id: 'f', feedback_type: 'wandb.note.1', payload: { note: 'n' } },
+  '/feedback/create': { ...note, id: 'f' },
   '/feedback/batch/create': { batch: [feedback, feedback] },
   '/feedback/query': {
     project_id,
@@ -82,7 +89,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
     project_id,
     query: { $expr: { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'f' }]] }] } },
   },
-  '/feedback/replace': { ...feedback, feedback_id: 'f', feedback_type: 'custom', creator: 'c' },
+  '/feedback/replace': { ...note, feedback_id: 'f', creator: 'c' },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
   '/api/teams': { name: 'fuzzed' },
   '/api/teams/{team}/members': { user: 'fuzzed', roles: ['member'] },

@@ -5,7 +5,7 @@ import { asOf, standingAliases, standingTags, standingVersions } from './standin
 import { columns, storedVersion, type StoredVersion, type VersionRow } from './stored-version.js'
 
 export { objectValues } from './object-values.js'
-export { readVersion, type VersionQuestion } from './read-version.js'
+export { readVersion } from './read-version.js'
 export type { ObjectsFilter } from './filter.js'
 export type { StoredVersion } from './stored-version.js'
 

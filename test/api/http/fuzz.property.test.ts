@@ -89,8 +89,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   '/obj/create': {
     obj: {
       project_id,
-      object_id: 'o',
+      object_id: 'something',
       val: { _class_name: 'C', _bases: ['Object'], weave_type: { type: 'Op' } },
+      builtin_object_class: 'C',
+      expected_digest: null,
     },
   },
   '/file/content': { project_id, digest: FILE.digest },
@@ -121,6 +123,20 @@ const BODIES: Readonly<Record<string, unknown>> = {
   '/table/query_stats': { project_id, digest: TABLE },
   '/table/query_stats_batch': { project_id, digests: [TABLE], include_storage_size: true },
   '/feedback/replace': { ...note, feedback_id: 'f', creator: 'c' },
+  '/objs/{object_id}/aliases': { project_id, digest: 'latest', aliases: ['something'] },
+  '/objs/{object_id}/versions/{digest}/tags': { project_id, tags: ['t'] },
+  '/objs/{object_id}/versions/{digest}/tags/remove': { project_id, tags: ['t'] },
+  '/objs/{object_id}/aliases/remove': { project_id, aliases: ['x'] },
+  '/obj/read': { project_id, object_id: 'something', digest: 'latest', include_tags_and_aliases: true },
+  '/objs/query': {
+    project_id,
+    filter: { object_ids: ['something'], tags: ['t'], aliases: ['latest'], is_op: true, latest_only: true },
+    limit: 1,
+    offset: 0,
+    sort_by: [{ field: 'created_at', direction: 'asc' }],
+    include_storage_size: true,
+  },
+  '/obj/delete': { project_id, object_id: 'something', digests: ['latest'] },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
   '/refs/read_batch': { refs: ['weave:///team/project/object/o:latest/attr/a'] },
   '/graphql': {

@@ -10,7 +10,6 @@ import { begun } from '../http/begun.js'
 import { asArray, asLines } from '../http/json-pages.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
-import { requireShort } from '../tracing/filter.js'
 import { tableQuery, tableQueryStats, tableQueryStatsBatch, type TableQuery } from './query-codecs.js'
 import { pagesOfRows } from './rows-json.js'
 import { sortFieldsOf } from './sort-fields.js'
@@ -18,6 +17,14 @@ import { noSuchTable } from './stored-table.js'
 import type { Tables } from './tables.js'
 
 const MAX_TABLES = 1000
+
+/** The engine takes a longer list of values only very slowly. */
+const MAX_ROWS = 8192
+
+const requireFew = (name: string, values: readonly string[], most: number): void => {
+  if (values.length > most)
+    throw new Failure('bad-request', `${name} has more than ${most} values. Ask in several requests.`)
+}
 
 const tableRow = open('TableRowResponse', {
   required: { digest: string, val: jsonObject, original_index: int64 },
@@ -43,7 +50,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
     const { project_id: projectId, digest, filter, sort_by, limit, offset } = asked.body
     const sortBy = sortFieldsOf(sort_by)
     const wanted = filter?.row_digests ?? []
-    requireShort(wanted)
+    requireFew('filter.row_digests', wanted, MAX_ROWS)
     const position = await ready(asked)
     if (!(await statsOf(projectId, [digest], position)).has(digest)) throw noSuchTable()
     const order = await tableOrder(reader)({
@@ -107,11 +114,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       handle: async (asked) => {
         const { project_id, include_storage_size } = asked.body
         const digests = [...new Set(asked.body.digests ?? [])]
-        if (digests.length > MAX_TABLES)
-          throw new Failure(
-            'bad-request',
-            `digests has more than ${MAX_TABLES} values. Ask in several requests.`,
-          )
+        requireFew('digests', digests, MAX_TABLES)
         const position = await ready(asked)
         const counts = await statsOf(project_id, digests, position)
         const sizes =

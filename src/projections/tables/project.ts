@@ -16,15 +16,18 @@ export const tablesProjection: Projection = {
     const tables: unknown[][] = []
     for (const { type, data, position: at } of events as readonly Positioned[]) {
       const position = String(at)
-      if (type === 'TableRowsStored') {
-        for (const { digest, val } of data.rows ?? [])
-          contents.push([data.project_id, digest, readableRow(val), position])
-      } else if (type === 'TablePublished') {
-        const { project_id, digest, row_count } = data
-        const digests = data.row_digests ?? []
-        for (let first = 0; first < digests.length; first += STRETCH)
-          entries.push([project_id, digest, first, digests.slice(first, first + STRETCH), position])
-        tables.push([project_id, digest, String(BigInt(row_count)), position])
+      switch (type) {
+        case 'TableRowsStored':
+          for (const { digest, val } of data.rows ?? [])
+            contents.push([data.project_id, digest, readableRow(val), position])
+          break
+        case 'TablePublished': {
+          const { project_id, digest, row_count } = data
+          const digests = data.row_digests ?? []
+          for (let first = 0; first < digests.length; first += STRETCH)
+            entries.push([project_id, digest, first, digests.slice(first, first + STRETCH), position])
+          tables.push([project_id, digest, String(row_count), position])
+        }
       }
     }
     return [

@@ -1,7 +1,7 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 
-export { knownRows, rowsByDigest, type RowContents } from './row-contents.js'
+export { knownRows, rowsByDigest } from './row-contents.js'
 export { rowValues, rowValuesByIndex } from './row-values.js'
 export { tableOrder, type TableOrder, type TableQuestion } from './table-order.js'
 export type { SortBy } from './sorting.js'

@@ -14,8 +14,7 @@ const isHugeInteger = (value: number): boolean => {
 const hasHugeInteger = (value: Json): boolean => {
   if (typeof value === 'number') return isHugeInteger(value)
   if (typeof value !== 'object' || value === null) return false
-  for (const key in value) if (hasHugeInteger((value as Readonly<Record<string, Json>>)[key]!)) return true
-  return false
+  return (Object.values(value) as readonly Json[]).some(hasHugeInteger)
 }
 
 const text = (value: Json): string => {

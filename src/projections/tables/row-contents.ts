@@ -1,26 +1,21 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { nativeBlocks, type Strings } from '../usage/native.js'
+import type { Strings } from '../usage/native.js'
 
 /** JSON text by row digest. */
 export type RowContents = ReadonlyMap<string, string>
 
-/** What the given rows hold, whatever tables they stand in; rows that are not there are left out. */
+/** What the given rows, some thousand at most, hold, whatever tables they stand in; rows that are not there are left out. */
 export const rowsByDigest =
   (reader: ClickHouseReader) =>
   async (projectId: string, digests: readonly string[], position: Position): Promise<RowContents> => {
-    const contents = new Map<string, string>()
-    if (digests.length === 0) return contents
-    const chunks = reader.stream(
-      `SELECT digest, CAST(val, 'String') FROM table_rows
+    if (digests.length === 0) return new Map()
+    const rows = await reader.query<{ digest: string; json: string }>(
+      `SELECT digest, val AS json FROM table_rows
       WHERE project_id = {project:String} AND digest IN {digests:Array(String)} AND position <= {position:UInt64}`,
       { project: projectId, digests: [...new Set(digests)], position },
     )
-    for await (const { rows, columns } of nativeBlocks(chunks)) {
-      const [digest, val] = columns as [Strings, Strings]
-      for (let row = 0; row < rows; row += 1) contents.set(textAt(digest, row), textAt(val, row))
-    }
-    return contents
+    return new Map(rows.map(({ digest, json }) => [digest, json]))
   }
 
 /** Which of the given rows a project has. */

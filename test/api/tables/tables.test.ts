@@ -266,6 +266,45 @@ describe('a table that is not there', () => {
   })
 })
 
+describe('the rows of a table', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+
+  it('are asked for by fields and values of which there are not too many', async () => {
+    const project_id = someProject()
+    const { digest } = await createTable(service, project_id, [{ a: 1 }])
+    const ask = (more: object) => service.post('/table/query', { project_id, digest, ...more })
+    const many = (length: number) => Array.from({ length }, (_, i) => String(i))
+    reasonOf(await ask({ filter: { row_digests: many(8193) } }), 400)
+    const fields = (list: readonly string[]) => list.map((field) => ({ field, direction: 'asc' }))
+    assert.deepEqual(told(await ask({ sort_by: fields(many(17)) })), ['too_long sort_by'])
+    assert.deepEqual(told(await ask({ sort_by: fields(['a', '.'.repeat(64)]) })), [
+      'value_error sort_by.1.field',
+    ])
+    assert.deepEqual(told(await ask({ sort_by: fields(['a'.repeat(65_537)]) })), [
+      'string_too_long sort_by.0.field',
+    ])
+    assert.deepEqual(
+      told(await ask({ sort_by: [{ field: 'a', direction: 'up' }], limit: -1, offset: 'x' })),
+      ['greater_than_equal limit', 'int_type offset', 'literal_error sort_by.0.direction'],
+    )
+    accepted(await ask({ filter: { row_digests: many(8192) }, sort_by: fields(many(16)) }))
+  })
+
+  it('are sorted by numbers, then text, whichever way; what is neither comes last', async () => {
+    const project_id = someProject()
+    const values = ['b', 10, null, true, 9, [1], '10', 1e20, -1, { x: 1 }]
+    const rows = [...values.map((value) => ({ 'a.b': { c: value } })), {}]
+    const { digest } = await createTable(service, project_id, rows)
+    const sorted = async (direction: string) => {
+      const read = await rowsOf(service, project_id, digest, { sort_by: [{ field: 'a\\.b.c', direction }] })
+      return read.map(({ original_index }) => original_index)
+    }
+    assert.deepEqual(await sorted('asc'), [8, 4, 1, 7, 6, 0, 3, 2, 5, 9, 10])
+    assert.deepEqual(await sorted('desc'), [7, 1, 4, 8, 3, 0, 6, 2, 5, 9, 10])
+  })
+})
+
 describe('the stats of tables', () => {
   let service: TestService
   before(async () => (service = await sharedService()))

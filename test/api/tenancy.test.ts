@@ -122,6 +122,8 @@ const OF_TEAMS: Readonly<Record<string, () => Ask>> = {
 const OF_NEITHER = new Set([
   // What it says of projects is held against their tenants in graphql/projects.test.ts.
   'POST /graphql',
+  // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.
+  'POST /refs/read_batch',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

@@ -10,6 +10,7 @@ import { arbitraryOf } from '../support/arbitrary-of-codec.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { expectedObjectRows, readObjectRows } from './expected-object-rows.js'
 import { expectedTables, readTables } from './expected-tables.js'
+import { expectedFeedback, readFeedback } from './expected-feedback.js'
 import { expectedCalls, expectedFacts, readCalls, readFacts } from './expected-rows.js'
 
 type Happened = Pick<ProjectedEvent, 'type' | 'data'>
@@ -22,6 +23,7 @@ const WEIGHT: Readonly<Record<string, number>> = {
   ObjectPublished: 8,
   TableRowsStored: 6,
   TablePublished: 4,
+  FeedbackGiven: 10,
 }
 
 const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
@@ -70,6 +72,7 @@ describe('the law of projections', function () {
         assert.deepEqual(await readFacts(clickHouse, entity), expectedFacts(events))
         assert.deepEqual(await readObjectRows(clickHouse, entity), expectedObjectRows(events))
         assert.deepEqual(await readTables(clickHouse, entity), expectedTables(events))
+        assert.deepEqual(await readFeedback(clickHouse, entity), expectedFeedback(events))
       }),
       { numRuns: BATCHES, endOnFailure: true },
     )

@@ -3,7 +3,7 @@ import type { Problem } from '../../domain/codec/problem.js'
 import type { Cause } from '../../domain/event.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { Failure, invalidBody } from '../failure.js'
-import { requireWriting, type Teams } from '../projects/access.js'
+import { requireReading, requireWriting, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { idFor } from '../tracing/generated-id.js'
@@ -67,9 +67,10 @@ export const giveAll =
   ) => {
     const { principal, cause } = asked
     const projects = new Set(all.map(({ project_id }) => project_id))
-    for (const project of projects) await requireWriting(teams, principal, project, cause)
+    for (const project of projects) requireReading(teams, principal, project)
     const problems = all.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
     if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
+    for (const project of projects) await requireWriting(teams, principal, project, cause)
     await pace()
 
     const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)

@@ -26,7 +26,7 @@ export interface FeedbackReads {
 }
 
 const MAX_FIELDS = 1000
-const MAX_SORT_FIELDS = 32
+const MAX_SORT_FIELDS = 8
 
 /** `/feedback/query`: what a query selects, with how much that is in all. */
 export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =>

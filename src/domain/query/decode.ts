@@ -4,7 +4,13 @@ import { gather, refuse } from '../codec/codec.js'
 import { withDefault } from '../codec/containers.js'
 import { boolean, oneOf, string } from '../codec/leaves.js'
 import { isJsonObject, type Json } from '../json/json.js'
-import { CONVERT_TO, MAX_EXPRESSION_DEPTH, type Operand, type Operation } from './expression.js'
+import {
+  CONVERT_TO,
+  MAX_EXPRESSION_DEPTH,
+  MAX_PATH_PARTS,
+  type Operand,
+  type Operation,
+} from './expression.js'
 import { fieldPath } from './field-path.js'
 import { isFiniteJson, literalValue } from './literal.js'
 import { listOf, tooLarge, tupleOf, within, type DecodeAt } from './place.js'
@@ -49,7 +55,12 @@ const literal: DecodeAt<Json> = (u, place) => {
 const fieldName: DecodeAt<string> = (u, place) => {
   const decoded = string.validate(u, place.context)
   if (E.isLeft(decoded)) return decoded
-  return place.takeNodes(fieldPath(decoded.right).length) ? decoded : tooLarge(u, place)
+  const parts = fieldPath(decoded.right).length
+  if (parts > MAX_PATH_PARTS) {
+    const rule = `Field name should have at most ${MAX_PATH_PARTS} parts`
+    return refuse(u, place.context, 'too_long', rule)
+  }
+  return place.takeNodes(parts) ? decoded : tooLarge(u, place)
 }
 
 const leaf =

@@ -38,10 +38,13 @@ export const CONVERT_TO = ['double', 'string', 'int', 'bool', 'exists'] as const
 export type ConvertTo = (typeof CONVERT_TO)[number]
 
 /** Operations inside one another. */
-export const MAX_EXPRESSION_DEPTH = 64
+export const MAX_EXPRESSION_DEPTH = 32
 
 /** Operations, operands and parts of field paths in all; the literals of an `$in` are counted apart. */
 export const MAX_EXPRESSION_SIZE = 1000
+
+/** Parts of one field path. */
+export const MAX_PATH_PARTS = 32
 
 /** Literals of all `$in` lists together. */
 export const MAX_LIST_LITERALS = 10_000

@@ -34,8 +34,11 @@ export const textAt = ({ base, keys }: JsonPlace): string => `nullIf(JSONExtract
 export const existsAt = ({ base, keys }: JsonPlace): string =>
   `ifNull(JSONType(${base}${keys}) != 'Null', false)`
 
+/** What is there as JSON; empty for nothing. */
+export const rawAt = ({ base, keys }: JsonPlace): string => `ifNull(JSONExtractRaw(${base}${keys}), '')`
+
 /** The texts of a list's items, or of what else is there, as an array of one. */
 export const textsAt = ({ base, keys }: JsonPlace): string =>
-  `if(ifNull(JSONType(${base}${keys}) = 'Array', false),
-    arrayMap(i -> JSONExtractString(i), JSONExtractArrayRaw(ifNull(${base}, '')${keys})),
-    [JSONExtractString(ifNull(${base}, '')${keys})])`
+  `arrayMap(b -> if(JSONType(b${keys}) = 'Array',
+    arrayMap(i -> JSONExtractString(i), JSONExtractArrayRaw(b${keys})),
+    [JSONExtractString(b${keys})]), [ifNull(${base}, '')])[1]`

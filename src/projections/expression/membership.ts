@@ -1,4 +1,5 @@
 import { compare, isNull } from './compare.js'
+import { rawAt } from './json.js'
 import type { Parameters } from './parameters.js'
 import { asMicroseconds, asNumber, asText, isLiteral, isNothing, NEVER, type Value } from './value.js'
 import { wholeMicroseconds, writtenInstant, writtenNumber, writtenTruth } from './written.js'
@@ -6,11 +7,22 @@ import { wholeMicroseconds, writtenInstant, writtenNumber, writtenTruth } from '
 /** Whether a value equals one of a list: literals of one kind are looked up at once, others compared one by one. */
 export const membership = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   if (isNull(value)) return `(${[...new Set([...list.map(isNothing), 'false'])].join(' OR ')})`
-  if (value.type === 'nothing' || value.type === 'json' || isLiteral(value))
-    return anyOf(value, list, parameters)
-  // Anything else is written once, or nested lists would double it at every level.
-  return `arrayMap(v -> ${anyOf({ type: value.type, sql: 'v' }, list, parameters)}, [${value.sql}])[1]`
+  if (isLiteral(value) || isShort(value)) return anyOf(value, list, parameters)
+  return `arrayMap(v -> ${anyOf(named('v', value), list, parameters)}, [${sqlOf(value)}])[1]`
 }
+
+/** Short SQL is written as often as it is needed; other SQL once, or nested lists would double it at every level. */
+const isShort = (value: Value): boolean => sqlOf(value).length <= 100
+
+const sqlOf = (value: Value): string => {
+  if (value.type === 'nothing') return ''
+  return value.type === 'json' ? rawAt(value) : value.sql
+}
+
+const named = (name: string, value: Value): Value =>
+  value.type === 'json' || value.type === 'nothing'
+    ? { type: 'json', base: name, keys: '' }
+    : { type: value.type, sql: name }
 
 const anyOf = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   const parts: string[] = []

@@ -80,7 +80,7 @@ export const truthy = (value: Value): string => {
     case 'instant':
       return `notEmpty(toString(${value.sql}))`
     case 'json':
-      return `ifNull(${asTruth(value)}, notEmpty(${asText(value)}))`
+      return `arrayMap(t -> ifNull(${asTruth({ type: 'text', sql: 't' })}, notEmpty(t)), [${asText(value)}])[1]`
     default:
       return asTruth(value)
   }

@@ -31,6 +31,13 @@ const feedback = {
   scorer_ratings: { r: 1 },
 }
 
+const note = {
+  project_id,
+  weave_ref: feedback.weave_ref,
+  feedback_type: 'wandb.note.1',
+  payload: { note: 'n' },
+}
+
 const field = { $getField: 'payload.a.0' }
 
 const $expr = {
@@ -88,7 +95,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   },
   '/file/content': { project_id, digest: FILE.digest },
   '/files/content': { project_id, digest: FILE.digest },
-  '/feedback/create': { ...feedback, id: 'f', feedback_type: 'wandb.note.1', payload: { note: 'n' } },
+  '/feedback/create': { ...note, id: 'f' },
   '/feedback/batch/create': { batch: [feedback, feedback] },
   '/feedback/query': {
     project_id,
@@ -102,7 +109,6 @@ const BODIES: Readonly<Record<string, unknown>> = {
     project_id,
     query: { $expr: { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'f' }]] }] } },
   },
-  '/feedback/replace': { ...feedback, feedback_id: 'f', feedback_type: 'custom', creator: 'c' },
   '/table/create': { table: { project_id, rows: ROWS } },
   '/table/create_from_digests': { project_id, row_digests: [] },
   '/table/update': {
@@ -114,7 +120,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   '/table/query_stream': tableQuery,
   '/table/query_stats': { project_id, digest: TABLE },
   '/table/query_stats_batch': { project_id, digests: [TABLE], include_storage_size: true },
+  '/feedback/replace': { ...note, feedback_id: 'f', creator: 'c' },
   '/api/projects/{entity}/{project}': { usage_reporting: 'own' },
+  '/refs/read_batch': { refs: ['weave:///team/project/object/o:latest/attr/a'] },
   '/graphql': {
     query: 'query Q($n: String) { project(name: $n) { id } }',
     variables: { n: 'p' },

@@ -10,6 +10,7 @@ import { idFor } from '../tracing/generated-id.js'
 import { later } from '../tracing/tracing.js'
 import { feedbackBatch, feedbackBatchCreated, feedbackCreate, feedbackCreated } from './codecs.js'
 import type { FeedbackCreate } from './codecs.js'
+import { repeatableId } from './repeatable-id.js'
 import { answerOf, give, givingOf, problemsOf, rehearsal, type FeedbackPorts, type Giving } from './write.js'
 
 export interface FeedbackWrites {
@@ -52,13 +53,17 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
   }),
 ]
 
-/** Checks all, then records all; answers and problems are in their order. */
+/**
+ * Checks all, then records all; answers and problems are in their order. `replacing` is the id of the feedback in whose
+ * place this is given.
+ */
 export const giveAll =
   ({ ports, teams, reading, pace }: FeedbackWrites) =>
   async (
     all: readonly FeedbackCreate[],
     asked: Asked<unknown>,
     placed: (problem: Problem, index: number) => Problem,
+    replacing: string | null = null,
   ) => {
     const { principal, cause } = asked
     const projects = new Set(all.map(({ project_id }) => project_id))
@@ -68,14 +73,20 @@ export const giveAll =
     for (const project of projects) await requireWriting(teams, principal, project, cause)
     await pace()
 
+    const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)
     const givings = await inTurns(all, (one, index) =>
-      givingOf(ports, one, one.id ?? idFor(ports, asked, index)),
+      givingOf(ports, one, one.id ?? repeatable(one) ?? idFor(ports, asked, index)),
     )
     const now = instantOf(ports.clock.now())
     if (givings.length > 1) await rehearse(ports, givings, all, cause)
-    const given = await inTurns(givings, async (giving) => {
+    const given = await inTurns(givings, async (giving, index) => {
       const executed = await give(ports, giving, now, cause)
-      return { answer: answerOf(giving, executed), position: executed.position }
+      if (all[index]!.id !== null || !executed.state.gone)
+        return { answer: answerOf(giving, executed), position: executed.position }
+      // said again after it was purged: under its first id it would be acknowledged and never seen
+      const anew = { ...giving, content: { ...giving.content, id: ports.ids.next() } }
+      const again = await give(ports, anew, now, cause)
+      return { answer: answerOf(anew, again), position: again.position }
     })
     let position: Position | undefined
     for (const one of given) position = later(position, one.position)

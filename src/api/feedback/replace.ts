@@ -23,7 +23,12 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
       requireReading(writes.teams, asked.principal, project_id)
       if (replacement.id === feedback_id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have an id of its own')
-      const { answers, position } = await giveAll(writes)([replacement], asked, (problem) => problem)
+      const { answers, position } = await giveAll(writes)(
+        [replacement],
+        asked,
+        (problem) => problem,
+        feedback_id,
+      )
       const [answer] = answers
       if (!anyId.is(feedback_id)) return { body: answer, position }
       const command = {

@@ -14,6 +14,7 @@ import { refuseIf } from '../auth/rights.js'
 import { invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { requireReading } from '../projects/access.js'
+import { nothingToSay } from '../nothing-to-say.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import type { Objects } from './objects.js'
 
@@ -33,8 +34,6 @@ const noAliasesBody = closed('ObjectRemoveAliasesBody', {
   required: { project_id: projectId, aliases: arrayOf(string) },
   optional: user,
 })
-
-const answer = open('Nothing', {})
 
 type LabelCommand = Exclude<ObjectCommand, { readonly type: 'PublishObject' | 'DeleteVersions' }>
 
@@ -66,7 +65,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       path: '/objs/:object_id/versions/:digest/tags',
       summary: 'Give tags to a version of an object.',
       body: tagsBody,
-      answer,
+      answer: nothingToSay,
       handle: (asked) => {
         const { tags } = asked.body
         return run({ type: 'AddTags', ...ofVersion(asked), tags }, asked.principal, asked.cause)
@@ -80,7 +79,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
         required: { project_id: projectId, tags: arrayOf(string) },
         optional: user,
       }),
-      answer,
+      answer: nothingToSay,
       handle: (asked) => {
         const { tags } = asked.body
         return run({ type: 'RemoveTags', ...ofVersion(asked), tags }, asked.principal, asked.cause)
@@ -91,7 +90,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       path: '/objs/:object_id/aliases',
       summary: 'Point aliases at a version of an object; each points at one version at a time.',
       body: aliasesBody,
-      answer,
+      answer: nothingToSay,
       handle: (asked) => {
         const { digest: version, aliases } = asked.body
         const command = { type: 'SetAliases', ...ofObject(asked), version, aliases } as const
@@ -103,7 +102,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       path: '/objs/:object_id/aliases/remove',
       summary: 'Remove aliases of an object; those that are not set change nothing.',
       body: noAliasesBody,
-      answer,
+      answer: nothingToSay,
       handle: (asked) => {
         const { aliases } = asked.body
         return run({ type: 'RemoveAliases', ...ofObject(asked), aliases }, asked.principal, asked.cause)

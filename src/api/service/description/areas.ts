@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../domain/json/json.js'
 const AREAS: readonly (readonly [name: string, says: string, words: readonly string[]])[] = [
   ['calls', 'Record, read, change and delete calls.', ['call', 'calls']],
   ['usage', 'What calls used, with all their descendants.', ['trace']],
-  ['objects', 'Versions of objects, and references to them.', ['obj', 'objs', 'refs']],
+  ['objects', 'Versions of objects, and references to them.', ['obj', 'objs', 'tags', 'aliases', 'refs']],
   ['tables', 'Tables of rows, known by their content.', ['table']],
   ['files', 'Files, known by their content.', ['file', 'files']],
   ['feedback', 'What people and programs think of a call or an object.', ['feedback']],

@@ -48,7 +48,7 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
       const position = await reading.ready(project_id, headers, written)
       const answered = (text: string) => ({ body: text, type: 'application/json; charset=utf-8', position })
       const key = JSON.stringify([project_id, object_id, metadata_only, include_tags_and_aliases, digest])
-      const known = answers.get(key, written)
+      const known = answers.get(key, String(written))
       if (known !== undefined && written <= position) return answered(known)
 
       const version = await readVersion(reader)({
@@ -67,7 +67,7 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
           body: { deleted_at },
         })
       const text = `{"obj":${objectJson(project_id, version, body)}}`
-      if (written <= position) answers.put(key, written, text)
+      if (written <= position) answers.put(key, String(written), text)
       return answered(text)
     },
   })

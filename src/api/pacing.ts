@@ -4,7 +4,7 @@ export interface Lagging {
   nextInsert(timeoutMs: number): Promise<void>
 }
 
-const MAX_LAG_MS = Number(process.env['L'] ?? 750)
+const MAX_LAG_MS = 750
 const MAX_DELAY_MS = 2000
 
 /**

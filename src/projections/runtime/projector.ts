@@ -36,7 +36,7 @@ interface Running {
  * A batch waits this long for company unless it is full or somebody waits for it: many small inserts cost the engine
  * far more than few large ones, and again when it merges what they left.
  */
-const GATHER_MS = Number(process.env['G'] ?? 500)
+const GATHER_MS = 500
 
 /** The checkpoint is written this often: after a crash the rows since then are written again, and are the same rows. */
 const CHECKPOINT_MS = 1000

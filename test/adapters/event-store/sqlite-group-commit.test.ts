@@ -3,7 +3,11 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { openDatabase } from '../../../src/adapters/event-store/sqlite/open-database.js'
 import { sqliteEventStoreOn } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import { AppendOutcomeUnknown, ConcurrencyConflict, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import {
+  AppendOutcomeUnknown,
+  ConcurrencyConflict,
+  StoreUnavailable,
+} from '../../../src/domain/ports/event-store-errors.js'
 import {
   arbitraryEvent,
   arbitraryEvents,

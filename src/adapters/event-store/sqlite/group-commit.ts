@@ -17,7 +17,7 @@ export interface QueuedAppend extends Append {
 export interface GroupCommit {
   queue(append: QueuedAppend): void
   /** The position of the last event that is on the disk; what stands behind it nobody may see. */
-  durable(): number
+  readonly durable: () => number
   /** Resolves when nothing is queued any more. */
   finished(): Promise<void>
 }
@@ -31,9 +31,6 @@ export interface Committing {
   readonly commits: CommitSignal
   readonly recent: RecentEvents
 }
-
-/** Small groups cost more than they gain: every sync rewrites the pages that all of them share. */
-const GATHER_MS = Number(process.env['GG'] ?? 1.5)
 
 /**
  * Writes what was queued as one transaction and syncs it in the background, while the next group gathers: one sync a
@@ -86,9 +83,8 @@ export const groupCommit = ({ db, writer, sync, commits, recent }: Committing): 
     try {
       if (failure !== undefined) throw failure
       const outcomes = write(group, recordedAt)
-      if (writer.head() === durable) await setImmediate()
-      else await synced()
       const grown = writer.head() !== durable
+      if (grown) await synced()
       durable = writer.head()
       for (const outcome of outcomes) keep(recent, outcome, recordedAt)
       settle(group, outcomes)
@@ -98,19 +94,10 @@ export const groupCommit = ({ db, writer, sync, commits, recent }: Committing): 
     }
   }
 
-  /** Waits while each turn of the event loop brings more, so that they share a sync. */
-  const gathered = async () => {
-    const until = performance.now() + GATHER_MS
-    let before = 0
-    while (queued.length > before && performance.now() < until) {
-      before = queued.length
-      await setImmediate()
-    }
-  }
-
+  /** Each group begins after a turn of the event loop, so that all that came in it shares the sync. */
   const writeAll = async () => {
     while (queued.length > 0) {
-      await gathered()
+      await setImmediate()
       const group = queued.slice(0, sizeOfGroup(queued))
       queued = queued.slice(group.length)
       await writeGroup(group)

@@ -9,14 +9,28 @@ import type { AnyRoute } from './route.js'
 /** The HTTP application: every route, also under the prefix `/traces`, where the SDKs look for it. */
 export const createApp = (authenticating: Authenticating, routes: readonly AnyRoute[], log: Log): Koa => {
   const router = new Router()
-  for (const route of routes) router[route.method](route.path, serve(authenticating, route))
+  const plain = new Map<string, Handler>()
+  for (const route of routes) {
+    const handler = serve(authenticating, route)
+    router[route.method](route.path, handler)
+    if (!route.path.includes(':')) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
+  }
   const app = new Koa()
   app.use(answerEverything(log))
   app.use(withoutPrefix)
+  app.use(servePlain(plain))
   app.use(router.routes())
   app.use(answerUnrouted)
   app.on('error', noteCutOff(log))
   return app
+}
+
+type Handler = (ctx: Context) => Promise<void>
+
+/** The router tries every pattern in turn; a path without parameters can be looked up. */
+const servePlain = (handlers: ReadonlyMap<string, Handler>) => (ctx: Context, next: Next) => {
+  const handler = handlers.get(`${ctx.method} ${ctx.path}`)
+  return handler === undefined ? next() : handler(ctx)
 }
 
 /** Names the request, and turns whatever goes wrong into an answer. */

@@ -4,10 +4,13 @@ export interface Lagging {
   nextInsert(timeoutMs: number): Promise<void>
 }
 
-const MAX_LAG_MS = 500
+const MAX_LAG_MS = 750
 const MAX_DELAY_MS = 2000
 
-/** Delays writes while the read side is more than half a second behind, so that it stays within one; never refuses. */
+/**
+ * Delays writes while the read side is further behind than this, so that it stays within a second; never refuses. Half
+ * a second behind is where it is by itself while nobody waits for it.
+ */
 export const pacing = (projector: Lagging) => async (): Promise<void> => {
   if (projector.lagMs() < MAX_LAG_MS) return
   const until = performance.now() + MAX_DELAY_MS

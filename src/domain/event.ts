@@ -21,18 +21,16 @@ export const newEvent = (id: string, { type, data }: DomainEvent, cause: Cause):
   metadata: metadataOf(cause),
 })
 
-const made = new WeakMap<Cause, EventMetadata>()
+let last: { readonly cause: Cause; readonly metadata: EventMetadata } | undefined
 
-/** One object a cause: a store that has written it once knows its text. */
+/** One object for the events that a cause has in a row: a store that has written it once knows its text. */
 const metadataOf = (cause: Cause): EventMetadata => {
-  const known = made.get(cause)
-  if (known !== undefined) return known
-  const metadata: EventMetadata = {
-    correlationId: cause.correlationId,
-    causationId: cause.causationId,
-    actor: cause.actor,
-    schemaVersion: SCHEMA_VERSION,
-  }
-  made.set(cause, metadata)
-  return metadata
+  if (last?.cause !== cause) last = { cause, metadata: { ...causeOf(cause), schemaVersion: SCHEMA_VERSION } }
+  return last.metadata
 }
+
+const causeOf = ({ correlationId, causationId, actor }: Cause): Cause => ({
+  correlationId,
+  causationId,
+  actor,
+})

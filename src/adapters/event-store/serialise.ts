@@ -15,15 +15,15 @@ export interface SerialisedAppend {
   readonly bytes: number
 }
 
-const toJson = (value: unknown, what: string): string => {
+const toJson = (value: unknown, part: string, type: string): string => {
   try {
     // `toJSON` may answer undefined, whatever the types say.
     const json = isJsonObject(value) && (JSON.stringify(value) as string | undefined)
     if (json) return json
   } catch (cause) {
-    throw new InvalidAppend(`${what} cannot be written as JSON`, { cause })
+    throw new InvalidAppend(`${part} of ${type} cannot be written as JSON`, { cause })
   }
-  throw new InvalidAppend(`${what} is not a JSON object`)
+  throw new InvalidAppend(`${part} of ${type} is not a JSON object`)
 }
 
 // Lone surrogates inside data are escaped by JSON; a name that has them would be stored as another name.
@@ -31,15 +31,12 @@ const requireWellFormed = (...names: readonly string[]) => {
   for (const name of names) if (!name.isWellFormed()) throw new InvalidAppend('a name has lone surrogates')
 }
 
-const written = new WeakMap<object, string>()
+let last: { readonly metadata: unknown; readonly json: string } | undefined
 
 /** Events of one request share their metadata, and so its text. */
 const metadataJson = (metadata: NewEvent['metadata'], type: string): string => {
-  const known = isJsonObject(metadata) ? written.get(metadata) : undefined
-  if (known !== undefined) return known
-  const json = toJson(metadata, `the metadata of ${type}`)
-  written.set(metadata, json)
-  return json
+  if (last?.metadata !== metadata) last = { metadata, json: toJson(metadata, 'the metadata', type) }
+  return last.json
 }
 
 const serialiseEvent = ({ id, type, data, metadata }: NewEvent): SerialisedEvent => {
@@ -47,7 +44,7 @@ const serialiseEvent = ({ id, type, data, metadata }: NewEvent): SerialisedEvent
   return {
     id,
     type,
-    data: toJson(data, `the data of ${type}`),
+    data: toJson(data, 'the data', type),
     metadata: metadataJson(metadata, type),
   }
 }

@@ -2,12 +2,14 @@ import type { AccessCommand } from '../../domain/access/commands.js'
 import { accessDecider } from '../../domain/access/decider.js'
 import type { Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM } from '../../domain/access/events.js'
+import { principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../domain/event.js'
 import { execute, type Executed } from '../../domain/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { Principal } from '../principal.js'
 import { keyIn } from './credentials.js'
+import { knownHeaders } from './known-headers.js'
 import { followDirectory } from './live-directory.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { mayUse } from './rights.js'
@@ -53,10 +55,10 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
 
   return {
     directory: live.now,
-    authenticate: (authorization) => {
+    authenticate: knownHeaders(live.now, (authorization) => {
       const key = keyIn(authorization)
-      return key === undefined ? undefined : live.principalOf(ports.sha256(key))
-    },
+      return key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
+    }),
     mayUse,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return

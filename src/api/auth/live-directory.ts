@@ -1,14 +1,10 @@
 import { emptyDirectory, evolve, type Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM, type AccessEvent } from '../../domain/access/events.js'
-import { principalOf } from '../../domain/access/look-ups.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import type { Principal } from '../principal.js'
 
-/** The directory as this process knows it: it follows the stream, and answers for a key without folding anything. */
+/** The directory as this process knows it: it follows the stream. */
 export interface LiveDirectory {
   readonly now: () => Directory
-  /** Whom the key of this hash stands for, in O(1) once it was asked. */
-  readonly principalOf: (hash: string) => Principal | undefined
   /** Reads what was written since the last time. */
   readonly refresh: () => Promise<void>
 }
@@ -16,19 +12,9 @@ export interface LiveDirectory {
 export const followDirectory = ({ eventStore }: Pick<Ports, 'eventStore'>): LiveDirectory => {
   let directory = emptyDirectory
   let next = 0n
-  /** Only valid keys, so that guesses do not fill it; emptied by every change, so that none outlives its right. */
-  const principals = new Map<string, Principal>()
 
   return {
     now: () => directory,
-
-    principalOf: (hash) => {
-      const known = principals.get(hash)
-      if (known !== undefined) return known
-      const principal = principalOf(directory, hash)
-      if (principal !== undefined) principals.set(hash, principal)
-      return principal
-    },
 
     refresh: async () => {
       for await (const { type, data, revision } of eventStore.readStream(ACCESS_STREAM, { from: next })) {
@@ -36,7 +22,6 @@ export const followDirectory = ({ eventStore }: Pick<Ports, 'eventStore'>): Live
         if (revision !== next) continue
         directory = evolve(directory, { type, data } as unknown as AccessEvent)
         next = revision + 1n
-        principals.clear()
       }
     },
   }

@@ -2,6 +2,10 @@ import { callStream, type CallEvent } from '../../domain/call/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { CallWrite } from './call-writes.js'
 
+/** Whether a write is a start that leaves its trace to its parent. */
+export const asksParent = (write: CallWrite): boolean =>
+  write.type === 'StartCall' && write.start.trace_id === null && write.start.parent_id !== null
+
 /**
  * For each start that names a parent and no trace: the parent's trace, if its start is known, from its stream or from
  * earlier in the same request. A parent is looked up once, however many children name it.

@@ -10,7 +10,7 @@ import { EventTooLarge } from '../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { spill } from '../../domain/spill/spill.js'
 import type { CallWrite, EndWrite, StartWrite } from './call-writes.js'
-import { parentTraces } from './parent-traces.js'
+import { asksParent, parentTraces } from './parent-traces.js'
 
 export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
 
@@ -34,9 +34,11 @@ export interface AllWritten {
 export const writeCalls =
   (ports: WritingPorts) =>
   async (writes: readonly CallWrite[], cause: Cause): Promise<AllWritten> => {
-    const traces = await parentTraces(ports, writes)
+    const traces = writes.some(asksParent) ? await parentTraces(ports, writes) : []
     const pending = writes.map((write, index) => commandOf(ports, write, traces[index] ?? null, cause))
     const commands = pending.every(isAtHand) ? pending : await Promise.all(pending.map(settled))
+    const [only, ...others] = commands
+    if (only !== undefined && others.length === 0) return writeAlone(ports, only, cause)
     const written = new Array<Written>(writes.length)
     let position: Position | undefined
     await Promise.all(
@@ -49,6 +51,16 @@ export const writeCalls =
     )
     return { written, position }
   }
+
+/** The most frequent request is a single start or end. */
+const writeAlone = async (
+  ports: WritingPorts,
+  { stream, id, command }: Commanded,
+  cause: Cause,
+): Promise<AllWritten> => {
+  const { answers, position } = await executeGroup(ports, stream, [{ index: 0, id, command }], cause)
+  return { written: answers.map(([, answer]) => answer), position }
+}
 
 interface Numbered {
   readonly index: number

@@ -32,8 +32,11 @@ interface Running {
   readonly log: Log
 }
 
-/** A batch waits this long for company unless it is full or somebody waits for it. */
-const GATHER_MS = 250
+/**
+ * A batch waits this long for company unless it is full or somebody waits for it: many small inserts cost the engine
+ * far more than few large ones, and again when it merges what they left.
+ */
+const GATHER_MS = 500
 
 /** The checkpoint is written this often: after a crash the rows since then are written again, and are the same rows. */
 const CHECKPOINT_MS = 1000

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { openDatabase } from '../../../src/adapters/event-store/sqlite/open-database.js'
 import { sqliteEventStoreOn } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import { ConcurrencyConflict, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import {
+  AppendOutcomeUnknown,
+  ConcurrencyConflict,
+  StoreUnavailable,
+} from '../../../src/domain/ports/event-store-errors.js'
 import {
   arbitraryEvent,
   arbitraryEvents,
@@ -10,6 +15,7 @@ import {
   givenStreamOf,
 } from '../../contract/event-store/arbitrary-events.js'
 import { collect, idsIn, idsOf } from '../../contract/event-store/collect.js'
+import { deferred } from './deferred.js'
 import { temporaryDirectory, type TemporaryDirectory } from './temporary-directory.js'
 
 describe('appends that SQLite commits together', () => {
@@ -75,9 +81,9 @@ describe('appends that SQLite commits together', () => {
     let done = false
     const turn = () => {
       turns += 1
-      if (!done) setImmediate(turn)
+      if (!done) void setImmediate().then(turn)
     }
-    setImmediate(turn)
+    turn()
 
     await Promise.all(arbitraryEvents(3_000).map((event) => store.append(arbitraryStream(), 'none', [event])))
     done = true
@@ -133,6 +139,68 @@ describe('appends that SQLite commits together', () => {
     await store.append(arbitraryStream(), 'none', [arbitraryEvent()])
     assert.equal((await collect(store.readAll())).length, 1)
     await store.close()
+  })
+
+  it('share a sync, also when they come in several turns of the event loop', async () => {
+    const opened = openDatabase(join(directory.path, 'events.db'))
+    let syncs = 0
+    const sync = () => {
+      syncs += 1
+      return opened.sync()
+    }
+    const store = sqliteEventStoreOn({ ...opened, sync })
+    const appended: Promise<unknown>[] = []
+
+    for (let turn = 0; turn < 5; turn += 1) {
+      appended.push(store.append(arbitraryStream(), 'none', [arbitraryEvent()]))
+      await setImmediate()
+    }
+    await Promise.all(appended)
+
+    assert.ok(syncs < 5, `${syncs} syncs`)
+    await store.close()
+  })
+
+  it('cannot be seen before they are synced', async () => {
+    const opened = openDatabase(join(directory.path, 'events.db'))
+    const [begun, synced] = [deferred(), deferred()]
+    const sync = () => {
+      begun.resolve()
+      return synced.promise
+    }
+    const store = sqliteEventStoreOn({ ...opened, sync })
+    const stream = arbitraryStream()
+    const appended = store.append(stream, 'none', [arbitraryEvent()])
+
+    await begun.promise
+
+    assert.deepEqual(await collect(store.readAll()), [])
+    assert.deepEqual(await collect(store.readStream(stream)), [])
+    assert.deepEqual(await collect(store.readStream(stream, { backwards: true })), [])
+    assert.equal(await store.head(), 0n)
+    synced.resolve()
+    const { position } = await appended
+    assert.equal(await store.head(), position)
+    assert.equal((await collect(store.readStream(stream))).length, 1)
+    await store.close()
+  })
+
+  it('are in doubt when the sync fails, and the store takes no more until it is opened again', async () => {
+    const opened = openDatabase(join(directory.path, 'events.db'))
+    const sync = () => Promise.reject(new Error('EIO'))
+    const store = sqliteEventStoreOn({ ...opened, sync })
+    const stream = arbitraryStream()
+    const event = arbitraryEvent()
+
+    await assert.rejects(store.append(stream, 'none', [event]), AppendOutcomeUnknown)
+
+    await assert.rejects(store.append(stream, 'none', [event]), StoreUnavailable)
+    assert.deepEqual(await collect(store.readAll()), [])
+    await store.close()
+    const again = open().store
+    assert.equal((await again.append(stream, 'none', [event])).revision, 0n)
+    assert.equal((await collect(again.readAll())).length, 1)
+    await again.close()
   })
 
   it('are written before the store closes', async () => {

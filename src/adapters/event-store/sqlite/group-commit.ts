@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import type { Appended, NewEvent } from '../../../domain/ports/event-store.js'
-import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 import type { CommitSignal } from '../commit-signal.js'
 import type { Append, AppendWriter } from './append-writer.js'
 import type { RecentEvents } from './recent-events.js'
+import { sizeOfGroup } from './size-of-group.js'
 
 export interface QueuedAppend extends Append {
   readonly given: readonly NewEvent[]
@@ -14,28 +16,35 @@ export interface QueuedAppend extends Append {
 
 export interface GroupCommit {
   queue(append: QueuedAppend): void
-  /** Commits what is queued, now. */
-  flush(): void
+  /** The position of the last event that is on the disk; what stands behind it nobody may see. */
+  readonly durable: () => number
+  /** Resolves when nothing is queued any more. */
+  finished(): Promise<void>
 }
 
-/** A group holds up the event loop while it is written: these bound for how long. */
-const GROUP_EVENTS = 512
-const GROUP_BYTES = 1_048_576
+/** What groups are written with. */
+export interface Committing {
+  readonly db: Database
+  readonly writer: AppendWriter
+  /** Resolves once all that was committed is on the disk. */
+  readonly sync: () => Promise<void>
+  readonly commits: CommitSignal
+  readonly recent: RecentEvents
+}
 
 /**
- * Writes what was queued in one turn of the event loop as one transaction, with one fsync. Each append stands
- * for itself: a conflict leaves the others alone, and no promise settles before COMMIT has returned.
+ * Writes what was queued as one transaction and syncs it in the background, while the next group gathers: one sync a
+ * group. Each append stands for itself: a conflict leaves the others alone, and no promise settles before the sync is
+ * done. The next group is written only then, so that it is decided on events that are on the disk.
  */
-export const groupCommit = (
-  db: Database,
-  writer: AppendWriter,
-  commits: CommitSignal,
-  recent: RecentEvents,
-): GroupCommit => {
+export const groupCommit = ({ db, writer, sync, commits, recent }: Committing): GroupCommit => {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
-  const queued: QueuedAppend[] = []
+  let queued: QueuedAppend[] = []
+  let durable = writer.head()
+  let working: Promise<void> | undefined
+  let failure: StoreUnavailable | undefined
 
   const rollBack = () => {
     try {
@@ -46,50 +55,64 @@ export const groupCommit = (
     }
   }
 
-  const write = (group: readonly QueuedAppend[]) => {
-    const before = writer.head()
-    const recordedAt = Date.now()
+  const write = (group: readonly QueuedAppend[], recordedAt: number): readonly Written[] => {
     try {
       begin.run()
       const outcomes = group.map((append) => written(writer, append, recordedAt))
       commit.run()
-      for (const outcome of outcomes) keep(recent, outcome, recordedAt)
-      settle(group, outcomes)
+      return outcomes
     } catch (cause) {
       rollBack()
-      writer.rewind(before)
-      const unavailable = new StoreUnavailable('the event store could not write', { cause })
-      for (const { reject } of group) reject(unavailable)
+      writer.rewind(durable)
+      throw new StoreUnavailable('the event store could not write', { cause })
     }
-    if (writer.head() !== before) commits.announce()
   }
 
-  const writeGroup = () => {
-    const group = queued.splice(0, sizeOfGroup(queued))
-    if (queued.length > 0) setImmediate(writeGroup)
-    if (group.length > 0) write(group)
+  /** After a sync that failed nobody knows what the disk holds: only a start can tell. */
+  const synced = async () => {
+    try {
+      await sync()
+    } catch (cause) {
+      failure = new StoreUnavailable('the event store could not sync; it must be started anew', { cause })
+      throw new AppendOutcomeUnknown('the event store could not sync', { cause })
+    }
+  }
+
+  const writeGroup = async (group: readonly QueuedAppend[]) => {
+    const recordedAt = Date.now()
+    try {
+      if (failure !== undefined) throw failure
+      const outcomes = write(group, recordedAt)
+      const grown = writer.head() !== durable
+      if (grown) await synced()
+      durable = writer.head()
+      for (const outcome of outcomes) keep(recent, outcome, recordedAt)
+      settle(group, outcomes)
+      if (grown) commits.announce()
+    } catch (error) {
+      for (const { reject } of group) reject(error as Error)
+    }
+  }
+
+  /** Each group begins after a turn of the event loop, so that all that came in it shares the sync. */
+  const writeAll = async () => {
+    while (queued.length > 0) {
+      await setImmediate()
+      const group = queued.slice(0, sizeOfGroup(queued))
+      queued = queued.slice(group.length)
+      await writeGroup(group)
+    }
+    working = undefined
   }
 
   return {
     queue: (append) => {
-      if (queued.push(append) === 1) setImmediate(writeGroup)
+      queued.push(append)
+      working ??= writeAll()
     },
-    flush: () => {
-      while (queued.length > 0) write(queued.splice(0, sizeOfGroup(queued)))
-    },
+    durable: () => durable,
+    finished: async () => working,
   }
-}
-
-/** At least one append, however large. */
-const sizeOfGroup = (queued: readonly QueuedAppend[]): number => {
-  let events = 0
-  let bytes = 0
-  const end = queued.findIndex((append) => {
-    events += append.events.length
-    bytes += append.bytes
-    return events > GROUP_EVENTS || bytes > GROUP_BYTES
-  })
-  return end === -1 ? queued.length : Math.max(end, 1)
 }
 
 interface Written {

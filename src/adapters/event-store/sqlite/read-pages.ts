@@ -19,27 +19,28 @@ const PAGE_CHARACTERS = 1_048_576
 
 const EMPTY: Page = { events: [], atEnd: true }
 
-export const readPages = (db: Database, streams: StreamIndex): Pages => {
-  const select = (conditionAndOrder: string) =>
+/** Reads events up to the position that `durable` answers: those behind it may yet be lost. */
+export const readPages = (db: Database, streams: StreamIndex, durable: () => number): Pages => {
+  const select = (condition: string, order: string) =>
     db
-      .prepare<[number, number] | [number, number, number], Row>(
+      .prepare<[number, number, number] | [number, number, number, number], Row>(
         `SELECT position, name, revision, id, type, data, metadata, recorded_at
          FROM events CROSS JOIN streams USING (sid)
-         WHERE ${conditionAndOrder} LIMIT ?`,
+         WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`,
       )
       .raw()
-  const ofLog = select('position > ? ORDER BY position')
-  const forwards = select('sid = ? AND revision >= ? ORDER BY revision')
-  const backwards = select('sid = ? AND revision <= ? ORDER BY revision DESC')
+  const ofLog = select('position > ?', 'position')
+  const forwards = select('sid = ? AND revision >= ?', 'revision')
+  const backwards = select('sid = ? AND revision <= ?', 'revision DESC')
 
   return {
-    ofLog: (after, limit) => readPage(ofLog, [Number(after), limit], limit),
+    ofLog: (after, limit) => readPage(ofLog, [Number(after), durable(), limit], limit),
     ofStream: (name, range, limit) => {
       const stream = streams.find(name)
       if (stream === undefined) return EMPTY
       return range.backwards
-        ? readPage(backwards, [stream.sid, Number(range.from ?? stream.last), limit], limit)
-        : readPage(forwards, [stream.sid, Number(range.from ?? 0n), limit], limit)
+        ? readPage(backwards, [stream.sid, Number(range.from ?? stream.last), durable(), limit], limit)
+        : readPage(forwards, [stream.sid, Number(range.from ?? 0n), durable(), limit], limit)
     },
   }
 }

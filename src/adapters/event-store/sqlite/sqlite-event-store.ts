@@ -11,19 +11,22 @@ import { recentEvents } from './recent-events.js'
 import { streamIndex } from './stream-index.js'
 
 /**
- * The log in one SQLite file, written by this process alone. It works on the main thread: a commit takes less
- * than the way to a worker and back. The outcome of an append is always known, so `timeoutMs` is not needed.
+ * The log in one SQLite file, written by this process alone. It works on the main thread, where a commit takes less than
+ * the way to a worker and back; only the sync of the disk, which takes longest, goes on in the background. An append is
+ * never left without an outcome, so `timeoutMs` is not needed.
  *
  * @throws StoreUnavailable when another process writes to the file
  */
 export const openSqliteEventStore = (path: string): EventStore => sqliteEventStoreOn(openDatabase(path))
 
-export const sqliteEventStoreOn = ({ db, close }: OpenDatabase): EventStore => {
+export const sqliteEventStoreOn = ({ db, sync, close }: OpenDatabase): EventStore => {
   const commits = commitSignal()
   const streams = streamIndex(db)
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
-  const group = groupCommit(db, writer, commits, recent)
+  const group = groupCommit({ db, writer, sync, commits, recent })
+
+  let closing: Promise<void> | undefined
 
   const requireOpen = () => {
     if (commits.isClosed()) throw new StoreUnavailable('the event store is closed')
@@ -46,16 +49,15 @@ export const sqliteEventStoreOn = ({ db, close }: OpenDatabase): EventStore => {
         requireOpen()
         group.queue({ stream, expected, given: events, ...serialise(stream, events), resolve, reject })
       }),
-    ...pagedReads(whileOpen(readPages(db, streams)), commits),
+    ...pagedReads(whileOpen(readPages(db, streams, group.durable)), commits),
     head: async () => {
       requireOpen()
-      return BigInt(writer.head())
+      return BigInt(group.durable())
     },
-    close: async () => {
-      if (commits.isClosed()) return
-      group.flush()
+    close: () => {
       commits.close()
-      close()
+      closing ??= group.finished().then(close)
+      return closing
     },
   }
 }

@@ -66,7 +66,7 @@ const EDGES = [
   '2299-12-31T23:59:59.999999Z',
 ]
 
-const instantText = fc.oneof(
+export const instantText = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...EDGES) },
   {
     weight: 2,

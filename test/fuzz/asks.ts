@@ -39,13 +39,23 @@ interface Sent {
 }
 
 /** Requests to every operation of a description, good and bad. */
-export const arbitraryAsk = ({ description, operations, known, projects, insiders, outsider }: World) => {
+export const arbitraryAsk = (world: World): fc.Arbitrary<Ask> =>
+  fc.oneof(...world.projects.map((project) => asksAbout(world, project)))
+
+const asksAbout = (
+  { description, operations, known: anyKnown, insiders, outsider }: World,
+  project: string,
+) => {
   const { schemas } = description.components
-  const valueOf = arbitraryOfSchema(schemas, known)
-  const foreignValueOf = arbitraryOfSchema(schemas, (key) =>
-    key === 'project_id' ? fc.constantFrom(...projects) : undefined,
+  const itself = fc.constant(project)
+  const mostly = fc.oneof(
+    { weight: 12, arbitrary: itself },
+    { weight: 1, arbitrary: anyKnown('project_id') ?? itself },
   )
-  const place = placeOf(schemas, known, projects)
+  const known: Known = (key) => (key === 'project_id' ? mostly : anyKnown(key))
+  const valueOf = arbitraryOfSchema(schemas, known)
+  const foreignValueOf = arbitraryOfSchema(schemas, (key) => (key === 'project_id' ? itself : undefined))
+  const place = placeOf(schemas, known, project)
 
   const written = ({ body }: Operation, said: Json | undefined): Sent => {
     if (body === undefined || said === undefined) return { said, body: undefined }

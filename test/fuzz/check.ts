@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../../src/domain/json/json.js'
 import type { Answer, Judge } from '../support/described/answers.js'
 import type { Ask } from './ask.js'
+import { UNREACHED } from './headers.js'
 import { CANARY } from './spoil.js'
 
 /** What is wrong with the answer to a request; undefined where nothing is. */
@@ -9,7 +10,7 @@ export const faultOf = (judge: Judge, words: string) => {
 
   return (ask: Ask, answer: Answer): string | undefined => {
     const { status, headers, text } = answer
-    if (status >= 500) return `status ${status}`
+    if (status >= 500 && !(status === 503 && waitsForEver(ask))) return `status ${status}`
     if (headers['x-request-id'] === undefined) return 'no x-request-id'
     if (ask.kind === 'key' && !ask.operation.isOpen && status !== 401) return `${status} without a valid key`
     if (ask.kind === 'outsider') {
@@ -26,6 +27,9 @@ export const faultOf = (judge: Judge, words: string) => {
     return ask.method === ask.operation.method ? judge(ask.operation, answer) : undefined
   }
 }
+
+/** A position that nobody reaches is waited for in vain, where stale answers are of no use. */
+const waitsForEver = ({ headers }: Ask): boolean => headers['Tallytree-Min-Position'] === UNREACHED
 
 const isUnrouted = ({ status, text }: Answer): boolean =>
   status === 404 && text.includes('There is no such endpoint')

@@ -47,13 +47,9 @@ describe(`${REQUESTS} requests made from the description of the API`, function (
     const operations = operationsOf(description)
     const { insider, outsider, secrets } = await settle()
     const memory = new Memory(secrets)
-    const project = fc.oneof(
-      { weight: 12, arbitrary: fc.constantFrom(...PROJECTS) },
-      { weight: 1, arbitrary: memory.known('project_id')! },
-    )
-    const known = (key: string) => (key === 'project_id' ? project : memory.known(key))
+    memory.learn({ project_id: PROJECTS })
     const insiders = [ADMINISTRATOR_KEY, ADMINISTRATOR_KEY, insider]
-    const world = { description, operations, known, projects: PROJECTS, insiders, outsider }
+    const world = { description, operations, known: memory.known, projects: PROJECTS, insiders, outsider }
     const asks = arbitraryAsk(world)
     const connections = openConnections(service.address, AT_ONCE)
     const fault = faultOf(judgeBy(description), JSON.stringify(description))

@@ -4,6 +4,9 @@ import type { Operation } from '../support/described/description.js'
 
 type Headers = Record<string, string>
 
+/** A log position behind the end of every log. */
+export const UNREACHED = '9223372036854775807'
+
 /** Some of the headers that an operation takes, with values that make sense. */
 export const describedHeaders = ({ parameters }: Operation, known: Known): fc.Arbitrary<Headers> => {
   const named = parameters.filter((one) => one.in === 'header')
@@ -29,7 +32,7 @@ export const anyHeaders: fc.Arbitrary<Headers> = fc
       })),
       { 'Tallytree-Stale': 'perhaps' },
       { 'Tallytree-As-Of': '1' },
-      { 'Tallytree-Min-Position': '9223372036854775807', 'Tallytree-Stale': 'allow' },
+      { 'Tallytree-Min-Position': UNREACHED, 'Tallytree-Stale': 'allow' },
       { 'Idempotency-Key': '' },
       { 'Idempotency-Key': 'x'.repeat(3000) },
       { 'Idempotency-Key': '\u00e9\u00ff' },

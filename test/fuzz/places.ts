@@ -24,11 +24,11 @@ const ODD_SEGMENTS = [
 ]
 
 /** The path of an operation with its parameters and its query filled in. */
-export const placeOf = (schemas: Schemas, known: Known, projects: readonly string[]) => {
+export const placeOf = (schemas: Schemas, known: Known, project: string) => {
+  const [entity, ofEntity] = project.split('/') as [string, string]
   const valueOf = arbitraryOfSchema(schemas, known)
 
-  const segment = (name: string, project: string): fc.Arbitrary<string> => {
-    const [entity, ofEntity] = project.split('/') as [string, string]
+  const segment = (name: string): fc.Arbitrary<string> => {
     if (name === 'entity' || name === 'team') return fc.constant(entity)
     if (name === 'project') return fc.constant(ofEntity)
     return (known(name) ?? fc.constant('unknown')).map(encoded)
@@ -50,14 +50,12 @@ export const placeOf = (schemas: Schemas, known: Known, projects: readonly strin
 
   return ({ template, parameters }: Operation, isOdd = false): fc.Arbitrary<string> => {
     const odd = fc.constantFrom(...ODD_SEGMENTS)
-    const path = fc.constantFrom(...projects).chain((project) =>
-      fc.tuple(
-        ...template.split('/').map((part) => {
-          const name = /^\{(\w+)\}$/.exec(part)?.[1]
-          if (name === undefined) return fc.constant(part)
-          return isOdd ? fc.oneof(odd, segment(name, project)) : segment(name, project)
-        }),
-      ),
+    const path = fc.tuple(
+      ...template.split('/').map((part) => {
+        const name = /^\{(\w+)\}$/.exec(part)?.[1]
+        if (name === undefined) return fc.constant(part)
+        return isOdd ? fc.oneof(odd, segment(name)) : segment(name)
+      }),
     )
     const tail = isOdd
       ? fc.constantFrom('', '/', '//', '?', '?limit=x', '?limit=1&limit=2', '/%00', '?%00')

@@ -45,7 +45,8 @@ const schemas = (value: Json | undefined): readonly JsonSchema[] | undefined =>
 
 const textFor = ({ format, pattern, minLength, maxLength }: JsonSchema): fc.Arbitrary<string> => {
   if (format === 'date-time') return instantText
-  if (typeof pattern === 'string') return fc.stringMatching(withoutLookahead(pattern))
+  if (typeof pattern === 'string' && minLength === undefined)
+    return fc.stringMatching(withoutLookahead(pattern))
   const any = troublesomeText(typeof maxLength === 'number' ? { maxLength } : {})
   return minLength === 1 ? any.map(asId) : any
 }

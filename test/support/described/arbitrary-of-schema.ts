@@ -31,6 +31,15 @@ export const arbitraryOfSchema = (schemas: Schemas, known: Known) => {
     const either = (schema['anyOf'] ?? schema['oneOf']) as readonly JsonObject[] | undefined
     if (either !== undefined) return eitherOf(either, key, depth)
     if (Array.isArray(schema['enum'])) return fc.constantFrom(...(schema['enum'] as Json[]))
+    if (Array.isArray(schema['examples']))
+      return fc.oneof(
+        { weight: 5, arbitrary: fc.constantFrom(...(schema['examples'] as Json[])) },
+        plain(schema, key, depth),
+      )
+    return plain(schema, key, depth)
+  }
+
+  const plain = (schema: JsonObject, key: string, depth: number): fc.Arbitrary<Json> => {
     if (schema['const'] !== undefined) return fc.constant(schema['const'])
     const { type } = schema
     if (Array.isArray(type))
@@ -75,10 +84,10 @@ export const arbitraryOfSchema = (schemas: Schemas, known: Known) => {
 
   const text = (schema: JsonObject, key: string): fc.Arbitrary<string> => {
     const usual = ownText(schema)
-    const made = known(key)
+    const made = schema['format'] === undefined ? known(key) : undefined
     return made === undefined
       ? usual
-      : fc.oneof({ weight: 3, arbitrary: made }, { weight: 1, arbitrary: usual })
+      : fc.oneof({ weight: 6, arbitrary: made }, { weight: 1, arbitrary: usual })
   }
 
   const list = (
@@ -99,11 +108,8 @@ export const arbitraryOfSchema = (schemas: Schemas, known: Known) => {
     const members = Object.entries(isJsonObject(properties) ? properties : {})
     const needed = (required ?? []) as readonly string[]
     const kept = depth < DEEP ? members : members.filter(([key]) => needed.includes(key))
-    const described = fc
-      .record(Object.fromEntries(kept.map(([key, of]) => [key, value(of as JsonObject, key, depth + 1)])), {
-        requiredKeys: needed.filter((key) => kept.some(([one]) => one === key)),
-      })
-      .map((record) => ({ ...record }) as JsonObject)
+    const arbitraries = kept.map(([key, of]) => [key, value(of as JsonObject, key, depth + 1)] as const)
+    const described = objectWith(arbitraries, needed)
     if (members.length > 0 || additionalProperties === false) return described
     return isJsonObject(additionalProperties)
       ? fc.dictionary(shortText, value(additionalProperties, '', depth + 1), { maxKeys: 3 })
@@ -111,6 +117,23 @@ export const arbitraryOfSchema = (schemas: Schemas, known: Known) => {
   }
 
   return value
+}
+
+/** Sometimes with everything that may be there, mostly with little of it: one option may forbid another. */
+const objectWith = (
+  members: readonly (readonly [string, fc.Arbitrary<Json>])[],
+  required: readonly string[],
+): fc.Arbitrary<JsonObject> => {
+  const must = members.filter(([key]) => required.includes(key))
+  const may = members.filter(([key]) => !required.includes(key))
+  const some = fc.oneof(
+    { weight: 3, arbitrary: fc.subarray([...may], { maxLength: Math.min(may.length, 2) }) },
+    { weight: 1, arbitrary: fc.subarray([...may]) },
+  )
+  return some.chain((chosen) => {
+    const record: Record<string, fc.Arbitrary<Json>> = Object.fromEntries([...must, ...chosen])
+    return fc.record(record).map((made): JsonObject => ({ ...made }))
+  })
 }
 
 export const singular = (key: string): string => key.replace(/s$/, '')

@@ -57,7 +57,7 @@ export const readingFrom = (projector: Readable, head: Position): Reading => {
       if (stale(headers) || (await projector.waitFor(needed, WAIT_MS))) return projector.reached()
       throw new Failure(
         'not-yet-readable',
-        'What was written last cannot be read yet. Try again, or send "Tallytree-Stale: allow" for the state so far.',
+        'What was written last cannot be read yet. Try again; a read may say "Tallytree-Stale: allow" for the state so far.',
         { retryAfter: 1 },
       )
     },

@@ -12,6 +12,8 @@ export const listen = async (
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> => {
   const server = createServer((...request) => void handle(...request))
+  // An expectation that nobody knows would be answered without a body, by the server itself.
+  server.on('checkExpectation', (...request: Parameters<RequestListener>) => void handle(...request))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

@@ -28,7 +28,7 @@ export const id: Codec<string> = new Codec(
       ? refuse(u, c, 'string_pattern_mismatch', 'String should have no control characters')
       : refuse(u, c, 'string_too_long', `String should have at most ${MAX_ID_BYTES} bytes`)
   },
-  { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES },
+  { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
   'unchanged',
 )
 

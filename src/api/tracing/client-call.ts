@@ -1,4 +1,5 @@
 import type * as t from 'io-ts'
+import { describedAs } from '../../domain/codec/codec.js'
 import { nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
 import { instant } from '../../domain/codec/instant.js'
 import { int64, json, jsonObject, string } from '../../domain/codec/leaves.js'
@@ -28,8 +29,31 @@ const begins = {
   },
 }
 
+const figure = { anyOf: [{ type: 'integer' }, { type: 'null' }] }
+const figures = ['requests', 'prompt_tokens', 'completion_tokens', 'total_tokens']
+const otherFigures = [
+  ...['input_tokens', 'output_tokens'],
+  ...['cache_read_input_tokens', 'cache_creation_input_tokens'],
+]
+
+/** Any dictionary is taken; these are the keys from which usage is read. */
+const summary = describedAs(jsonObject, {
+  properties: {
+    usage: {
+      title: 'ReportedUsage',
+      description: 'What the call used, by model; further keys are kept, and say nothing.',
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        properties: Object.fromEntries([...figures, ...otherFigures].map((name) => [name, figure])),
+        additionalProperties: true,
+      },
+    },
+  },
+})
+
 const ends = {
-  required: { project_id: projectId, id, ended_at: instant, summary: jsonObject },
+  required: { project_id: projectId, id, ended_at: instant, summary },
   optional: {
     output: withDefault(json, null),
     exception: nullableText(string),
@@ -48,7 +72,7 @@ export type EndedCall = t.TypeOf<typeof endedCall>
 /** Start and end in one; id and trace are required here. */
 const { id: _id, trace_id: _trace, ...alsoBegins } = begins.optional
 export const completedCall = open('CompletedCall', {
-  required: { ...begins.required, id, trace_id: id, ended_at: instant, summary: jsonObject },
+  required: { ...begins.required, id, trace_id: id, ended_at: instant, summary },
   optional: { ...alsoBegins, ...ends.optional },
 })
 export type CompletedCall = t.TypeOf<typeof completedCall>

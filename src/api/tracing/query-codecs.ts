@@ -1,4 +1,5 @@
 import type * as t from 'io-ts'
+import { describedAs } from '../../domain/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { boolean, integerBetween, jsonObject, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed } from '../../domain/codec/struct.js'
@@ -10,7 +11,13 @@ import { callsFilter } from './filter.js'
 const off = withDefault(boolean, false, true)
 const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 
-const sortBy = closed('SortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })
+const sortField = describedAs(string, { description: 'A plain field of a call.', examples: [...SORT_FIELDS] })
+const sortBy = closed('SortBy', { required: { field: sortField, direction: oneOf('asc', 'desc') } })
+
+const column = describedAs(string, {
+  description: 'A key of a call; a nested one means its first part.',
+  examples: ['id', 'inputs', 'output', 'summary', 'summary.usage', 'attributes_dump'],
+})
 
 export const callsQuery = closed('CallsQueryRequest', {
   required: { project_id: projectId },
@@ -26,7 +33,7 @@ export const callsQuery = closed('CallsQueryRequest', {
     include_storage_size: off,
     include_total_storage_size: off,
     include_usernames: off,
-    columns: nullable(arrayOf(string)),
+    columns: nullable(arrayOf(column)),
     expand_columns: nullable(arrayOf(string)),
     return_expanded_column_values: withDefault(boolean, true, true),
   },
@@ -82,13 +89,13 @@ export const sortingOf = (asked: CallsQuery['sort_by']): readonly SortBy[] => {
   if (asked === null) return [{ field: 'started_at', direction: 'asc' }]
   const order = new Map<SortField, SortBy>()
   for (const [index, { field, direction }] of asked.entries()) {
-    const known = sortField(field, index)
+    const known = sortFieldOf(field, index)
     if (!order.has(known)) order.set(known, { field: known, direction })
   }
   return [...order.values()]
 }
 
-const sortField = (field: string, index: number): SortField => {
+const sortFieldOf = (field: string, index: number): SortField => {
   if ((SORT_FIELDS as readonly string[]).includes(field)) return field as SortField
   if (DYNAMIC.test(field))
     throw invalidField(

@@ -64,6 +64,10 @@ export const leaf = <A>(
     'unchanged',
   )
 
+/** The same codec, whose schema says more than it checks. */
+export const describedAs = <A>(codec: Codec<A>, more: JsonSchema): Codec<A> =>
+  new Codec<A>(codec.name, codec.is, codec.validate, { ...codec.schema, ...more }, codec.quick)
+
 /** Decodes, and turns io-ts errors into problems whose `loc` is the place in the input. */
 export const decode =
   <A>(codec: t.Type<A, unknown, unknown>) =>

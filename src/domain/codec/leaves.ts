@@ -61,7 +61,7 @@ export const integerBetween = (least: number, most: number): Codec<number> =>
       if (u > most) return refuse(u, c, 'less_than_equal', `Input should be less than or equal to ${most}`)
       return t.success(u)
     },
-    { type: 'integer', minimum: least, ...(most < Number.MAX_SAFE_INTEGER ? { maximum: most } : {}) },
+    { type: 'integer', minimum: least, maximum: most },
   )
 
 /** One of the given words. */

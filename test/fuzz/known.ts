@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { Remembered } from './memory.js'
+
+/** Where most of the requests go, and where the member has no access. */
+export const HOME = 'home/first'
+export const STRANGERS = 'strangers/project'
+export const PROJECTS = [HOME, 'home/second', STRANGERS] as const
+
+const GRAPHQL = [
+  'query Q($n: String) { project(name: $n) { id name } }',
+  '{ viewer { username } }',
+  'mutation M { upsertModel(input: { entityName: "home", name: "first" }) { model { name } } }',
+  'query Q($n: String) { a: entity(name: $n) { name } project(name: "first", entityName: "home") { id } }',
+  '{ __schema { types { name } } serverInfo { frontendHost } }',
+  '{ nothing }',
+  '{',
+]
+
+const FIELDS = [
+  ...['id', 'op_name', 'started_at', 'ended_at', 'creator', 'created_at', 'object_id', 'wb_user_id', 'val'],
+  ...['payload', 'payload.a', 'payload.output.0', 'inputs.a', 'output', 'attributes.a.b', 'summary', 'a', 'a.b'],
+  ...['feedback_type', 'weave_ref', 'payload.note', 'summary.usage', 'trace_id', 'nothing', '*', 'a.`b'],
+]
+
+/** What a string under a key may be, from earlier answers (by kind), and without them. */
+const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: readonly string[]])[] = [
+  ['id call_id call_ids parent_id parent_ids feedback_id', 'id'],
+  ['trace_id trace_ids scorer_trace_id span_trace_id', 'trace_id id'],
+  ['thread_id thread_ids turn_id turn_ids', 'thread_id', ['thread']],
+  ['digest digests', 'digest', ['latest', 'v0']],
+  ['base_digest expected_digest', 'digest'],
+  ['row_digests', 'row_digests updated_row_digests'],
+  ['object_id object_ids', 'object_id', ['model', 'prompt']],
+  ['op_name op_names', 'op_name ref', ['answer']],
+  ['weave_ref', 'ref weave_ref'],
+  ['annotation_ref', '', ['weave:///home/first/object/quality:latest']],
+  ['call_ref trigger_ref runnable_ref refs input_refs output_refs', 'ref weave_ref'],
+  ['feedback_type', '', ['custom', 'wandb.note.1', 'wandb.reaction.1', 'wandb.runnable.s', 'wandb.annotation.q']],
+  ['tags', 'tags', ['good', 'old']],
+  ['aliases', 'aliases', ['best', 'latest']],
+  ['base_object_classes leaf_object_classes', 'base_object_class', ['Dataset']],
+  ['team', 'name', ['home', 'home', 'default']],
+  ['user', 'user'],
+  ['after', 'next name'],
+  ['field fields columns $getField', '', FIELDS],
+  ['query', '', GRAPHQL],
+  ['operationName', '', ['Q', 'M']],
+]
+
+const anyProject = fc.oneof(
+  { weight: 40, arbitrary: fc.constant(HOME) },
+  { weight: 4, arbitrary: fc.constantFrom(...PROJECTS) },
+  { weight: 1, arbitrary: fc.constantFrom('elsewhere/project', 'home/new') },
+)
+
+/** Strings that lead somewhere, by the key that they stand under, in an area of the API. */
+export const knownIn =
+  (area: string) =>
+  (key: string): fc.Arbitrary<unknown> | undefined => {
+    if (key === 'project_id') return anyProject
+    const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
+    if (meaning === undefined) return undefined
+    const [, kinds, fixed = []] = meaning
+    const remembered = fc.tuple(fc.nat({ max: 9999 }), fc.constantFrom('model', 'call', 'thing')).map(
+      ([pick, otherwise]) => new Remembered(area, kinds.split(' '), pick, otherwise),
+    )
+    if (kinds === '') return fc.constantFrom(...fixed)
+    return fixed.length === 0
+      ? remembered
+      : fc.oneof({ weight: 2, arbitrary: remembered }, { weight: 1, arbitrary: fc.constantFrom(...fixed) })
+  }

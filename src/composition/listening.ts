@@ -12,6 +12,8 @@ export const listen = async (
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> => {
   const server = createServer((...request) => void handle(...request))
+  // an expectation that is not known may be ignored (RFC 9110, 10.1.1); Node's own answer names no request
+  server.on('checkExpectation', (...request) => void handle(...request))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

@@ -39,7 +39,6 @@ export const judgeBy = (description: Description, secret: string): Judge => {
       ...problems,
       ...headerProblems(described, received),
       ...bodyProblems(
-        description,
         `/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/${method.toLowerCase()}/responses/${status}`,
         described,
         received,
@@ -70,7 +69,7 @@ const isMisplaced = ({ planned, path }: Sent, status: number): boolean => {
   const { operation, method, prefix } = planned
   if (method === 'OPTIONS' && status === 204) return true
   const isElsewhere = !matches(operation.template, path) || (prefix !== '' && prefix !== '/traces')
-  if (isElsewhere && status === 404) return true
+  if (isElsewhere && (status === 404 || status === 405)) return true
   return status === 405 && method !== operation.method
 }
 
@@ -92,7 +91,6 @@ const headerProblems = ({ headers: described }: DescribedAnswer, { headers }: Re
 }
 
 const bodyProblems = (
-  _: Description,
   pointer: string,
   { content }: DescribedAnswer,
   { headers, bytes }: Received,

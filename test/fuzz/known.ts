@@ -1,10 +1,6 @@
 import fc from 'fast-check'
 import { Remembered } from './memory.js'
-
-/** Where most of the requests go, and where the member has no access. */
-export const HOME = 'home/first'
-export const STRANGERS = 'strangers/project'
-export const PROJECTS = [HOME, 'home/second', STRANGERS] as const
+import { HOME, PROJECTS } from './places.js'
 
 const GRAPHQL = [
   'query Q($n: String) { project(name: $n) { id name } }',
@@ -32,10 +28,10 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['row_digests', 'row_digests updated_row_digests'],
   ['object_id object_ids', 'object_id', ['model', 'prompt']],
   ['op_name op_names', 'op_name ref', ['answer']],
-  ['weave_ref', 'ref weave_ref'],
+  ['weave_ref', 'ref'],
   ['annotation_ref', '', ['weave:///home/first/object/quality:latest']],
-  ['call_ref trigger_ref runnable_ref refs input_refs output_refs', 'ref weave_ref'],
-  ['feedback_type', '', ['custom', 'wandb.note.1', 'wandb.reaction.1', 'wandb.runnable.s', 'wandb.annotation.q']],
+  ['call_ref trigger_ref runnable_ref refs input_refs output_refs', 'ref'],
+  ['feedback_type', '', ['custom', 'custom', 'wandb.note.1', 'wandb.reaction.1', 'wandb.runnable.data', 'wandb.annotation.quality']],
   ['tags', 'tags', ['good', 'old']],
   ['aliases', 'aliases', ['best', 'latest']],
   ['base_object_classes leaf_object_classes', 'base_object_class', ['Dataset']],

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../src/domain/json/json.js'
+import { HOME } from './places.js'
 
 /** Stands for a string that an answer to an earlier request holds; which one is found when it is sent. */
 export class Remembered {
@@ -61,9 +62,9 @@ export const newMemory = (kept: ReadonlySet<string>): Memory => {
   return { remember, recalled }
 }
 
-/** References to what an answer describes. */
+/** References to what an answer describes; those to other projects are refused nearly everywhere. */
 const refsTo = ({ project_id, object_id, digest, id, op_name }: JsonObject): readonly string[] => {
-  if (typeof project_id !== 'string') return []
+  if (project_id !== HOME) return []
   if (typeof object_id === 'string')
     return [`weave:///${project_id}/object/${object_id}:${String(digest)}`]
   return typeof id === 'string' && typeof op_name === 'string' ? [`weave:///${project_id}/call/${id}`] : []

@@ -7,7 +7,8 @@ import {
 } from '../support/arbitrary-json.js'
 import { arbitraryOfSchema } from '../support/arbitrary-of-schema.js'
 import type { Description, Parameter, Served } from './description.js'
-import { HOME, knownIn } from './known.js'
+import { knownIn } from './known.js'
+import { HOME } from './places.js'
 import { spoilt, spoiltText } from './spoilt.js'
 
 type Key = 'member' | 'administrator' | 'none' | 'bad'

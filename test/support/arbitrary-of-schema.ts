@@ -85,7 +85,12 @@ export const arbitraryOfSchema = (schema: Schema, means: Means): fc.Arbitrary<un
         ? fc.dictionary(troublesomeText(), of(additionalProperties, left), { maxKeys: 3 })
         : means.jsonObject
     const members = Object.entries(properties).map(([key, one]) => [key, of(one as Schema, left, key)] as const)
-    return fc.record(Object.fromEntries(members), { requiredKeys: (required ?? []) as string[] })
+    const requiredKeys = (required ?? []) as string[]
+    const few = members.filter(([key]) => requiredKeys.includes(key))
+    return fc.oneof(
+      fc.record(Object.fromEntries(few)),
+      fc.record(Object.fromEntries(members), { requiredKeys }),
+    )
   }
 
   return of(schema, MAX_REFS)

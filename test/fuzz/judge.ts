@@ -31,7 +31,9 @@ export const judgeBy = (description: Description, secret: string): Judge => {
     const problems = [
       ...(status >= 500 && !isAwaited(sent, status) ? [`status ${status}`] : []),
       ...(/^[0-9a-f-]{36}$/.test(String(headers['x-request-id'])) ? [] : ['no x-request-id']),
-      ...(received.bytes.includes(secret) && sent.planned.key !== 'administrator' ? ['tells of strangers'] : []),
+      ...(received.bytes.includes(secret) && sent.planned.key !== 'administrator'
+        ? ['tells of strangers']
+        : []),
     ]
     if (described === undefined)
       return isMisplaced(sent, status) ? problems : [...problems, `status ${status} is not described`]
@@ -55,7 +57,7 @@ const keysOf = ({ errors }: ValidateFunction): string => JSON.stringify(errors?.
 const sealed = (schema: Json): Json => {
   if (Array.isArray(schema)) return schema.map((one) => sealed(one as Json))
   if (!isJsonObject(schema)) return schema
-  const members = Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, sealed(one as Json)]))
+  const members = Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, sealed(one)]))
   const isOpen = schema['type'] === 'object' && 'properties' in schema && !('additionalProperties' in schema)
   return isOpen ? { ...members, additionalProperties: false } : members
 }
@@ -69,7 +71,7 @@ const isMisplaced = ({ planned, path }: Sent, status: number): boolean => {
   const { operation, method, prefix } = planned
   if (method === 'OPTIONS' && status === 204) return true
   const isElsewhere = !matches(operation.template, path) || (prefix !== '' && prefix !== '/traces')
-  if (isElsewhere && (status === 404 || status === 405)) return true
+  if (isElsewhere) return status < 500
   return status === 405 && method !== operation.method
 }
 
@@ -78,7 +80,10 @@ const matches = (template: string, path: string): boolean => {
   return new RegExp(`^(/traces)?${pattern}$`).test(path.split('?')[0]!)
 }
 
-const headerProblems = ({ headers: described }: DescribedAnswer, { headers }: Received): readonly string[] => {
+const headerProblems = (
+  { headers: described }: DescribedAnswer,
+  { headers }: Received,
+): readonly string[] => {
   const names = Object.keys(described).map((name) => name.toLowerCase())
   return [
     ...Object.entries(described)

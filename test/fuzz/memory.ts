@@ -44,7 +44,7 @@ export const newMemory = (kept: ReadonlySet<string>): Memory => {
     else if (Array.isArray(answer)) for (const item of answer.slice(0, 5)) remember(area, item as Json, kind)
     else if (isJsonObject(answer)) {
       for (const ref of refsTo(answer)) keep(area, 'ref', ref)
-      for (const [key, member] of Object.entries(answer)) remember(area, member as Json, key)
+      for (const [key, member] of Object.entries(answer)) remember(area, member, key)
     }
   }
 
@@ -65,7 +65,7 @@ export const newMemory = (kept: ReadonlySet<string>): Memory => {
 /** References to what an answer describes; those to other projects are refused nearly everywhere. */
 const refsTo = ({ project_id, object_id, digest, id, op_name }: JsonObject): readonly string[] => {
   if (project_id !== HOME) return []
-  if (typeof object_id === 'string')
-    return [`weave:///${project_id}/object/${object_id}:${String(digest)}`]
+  if (typeof object_id === 'string' && typeof digest === 'string')
+    return [`weave:///${project_id}/object/${object_id}:${digest}`]
   return typeof id === 'string' && typeof op_name === 'string' ? [`weave:///${project_id}/call/${id}`] : []
 }

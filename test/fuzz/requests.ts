@@ -1,10 +1,6 @@
 import fc from 'fast-check'
 import type { JsonObject } from '../../src/domain/json/json.js'
-import {
-  arbitraryModestJson,
-  arbitraryModestObject,
-  troublesomeText,
-} from '../support/arbitrary-json.js'
+import { arbitraryModestJson, arbitraryModestObject, troublesomeText } from '../support/arbitrary-json.js'
 import { arbitraryOfSchema } from '../support/arbitrary-of-schema.js'
 import type { Description, Parameter, Served } from './description.js'
 import { knownIn } from './known.js'
@@ -37,9 +33,14 @@ const seldom = <A>(usual: fc.Arbitrary<A>, odd: fc.Arbitrary<A>, oneIn = 15): fc
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND']
 
 const ODD_HEADERS: readonly Readonly<Record<string, string>>[] = [
-  ...['text/plain', 'application/xml', '', ';', 'application/json; charset=latin1', 'multipart/form-data'].map(
-    (type) => ({ 'content-type': type }),
-  ),
+  ...[
+    'text/plain',
+    'application/xml',
+    '',
+    ';',
+    'application/json; charset=latin1',
+    'multipart/form-data',
+  ].map((type) => ({ 'content-type': type })),
   ...['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip'].map((coding) => ({ 'content-encoding': coding })),
   ...['-1', '1.5', 'x', '99999999999999999999999', '', '0x10', '0'].map((position) => ({
     'tallytree-min-position': position,
@@ -82,7 +83,7 @@ export const requestsTo = (operation: Served, { components }: Description): fc.A
   const valueOf = ({ name, schema }: Parameter): fc.Arbitrary<unknown> => {
     if (name === 'entity') return seldom(fc.constant(entity), fc.constantFrom('strangers', 'default'))
     if (name === 'project') return fc.constant(project)
-    return arbitraryOfSchema({ type: 'object', properties: { [name]: schema } }, means).map(
+    return arbitraryOfSchema({ type: 'object', properties: { [name]: schema }, required: [name] }, means).map(
       (one) => (one as Record<string, unknown>)[name],
     )
   }
@@ -95,7 +96,10 @@ export const requestsTo = (operation: Served, { components }: Description): fc.A
 
   const oddPath = fc.dictionary(
     fc.constantFrom(...operation.parameters.filter((one) => one.in === 'path').map(({ name }) => name), 'x'),
-    fc.oneof(troublesomeText(), fc.constantFrom('%', '%00', '%zz', '..', '%2f', '').map((raw) => Buffer.from(raw))),
+    fc.oneof(
+      troublesomeText(),
+      fc.constantFrom('%', '%00', '%zz', '..', '%2f', '').map((raw) => Buffer.from(raw)),
+    ),
   )
 
   return fc
@@ -147,7 +151,7 @@ const bodyOf = (
 
 /** The bytes of a JSON body; what is spoilt in the text follows from the number. */
 export const bytesOf = (json: unknown, spoiltBy?: number): Buffer => {
-  const text = JSON.stringify(json) ?? ''
+  const text = json === undefined ? '' : JSON.stringify(json)
   if (spoiltBy === undefined) return Buffer.from(text)
   return fc.sample(spoiltText(text), { numRuns: 1, seed: spoiltBy })[0]!
 }

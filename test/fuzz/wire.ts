@@ -38,10 +38,10 @@ export const written = (planned: Planned, memory: Memory, keys: Readonly<Record<
 const encoded = (value: unknown): string =>
   value instanceof Uint8Array
     ? Buffer.from(value).toString()
-    : encodeURIComponent((typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).toWellFormed())
+    : encodeURIComponent((typeof value === 'string' ? value : JSON.stringify(value ?? null)).toWellFormed())
 
 const formOf = (form: unknown): Buffer => {
-  const parts = Object.entries((form ?? {}) as object).map(([name, value]) => {
+  const parts = Object.entries(form ?? {}).map(([name, value]) => {
     const file = name === 'file' ? '; filename="f"' : ''
     const text = typeof value === 'string' ? value : JSON.stringify(value)
     return `--x\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${text}\r\n`

@@ -10,7 +10,7 @@ interface Means {
   readonly longList: number
   /** The schemas that `$ref` names. */
   readonly components?: JsonObject
-  /** Strings that make sense under a key of an object, instead of those that its schema allows. */
+  /** What makes sense under a key of an object, mostly taken instead of what its schema allows. */
   readonly known?: (key: string) => fc.Arbitrary<unknown> | undefined
 }
 
@@ -33,6 +33,9 @@ export const arbitraryOfSchema = (schema: Schema, means: Means): fc.Arbitrary<un
 
   const of = (one: Schema, left: number, key?: string): fc.Arbitrary<unknown> => {
     const { $ref, type } = one
+    const known = key === undefined || isCompound(one) ? undefined : means.known?.(key)
+    if (known !== undefined)
+      return fc.oneof({ weight: 8, arbitrary: known }, { weight: 1, arbitrary: of(one, left) })
     if (typeof $ref === 'string') return left === 0 ? means.json : referred($ref, left - 1)
     const either = schemas(one['anyOf'] ?? one['oneOf'])
     if (either !== undefined)
@@ -46,7 +49,7 @@ export const arbitraryOfSchema = (schema: Schema, means: Means): fc.Arbitrary<un
       case 'null':
         return fc.constant(null)
       case 'string':
-        return textOf(one, key === undefined ? undefined : means.known?.(key))
+        return textFor(one)
       case 'integer':
         return integerFor(one)
       case 'number':
@@ -59,11 +62,6 @@ export const arbitraryOfSchema = (schema: Schema, means: Means): fc.Arbitrary<un
         throw new Error(`no arbitrary for the schema ${JSON.stringify(one)}`)
     }
   }
-
-  const textOf = (one: Schema, known: fc.Arbitrary<unknown> | undefined): fc.Arbitrary<unknown> =>
-    known === undefined
-      ? textFor(one)
-      : fc.oneof({ weight: 8, arbitrary: known }, { weight: 1, arbitrary: textFor(one) })
 
   const listOf = ({ prefixItems, items }: Schema, left: number, key?: string): fc.Arbitrary<unknown> => {
     const first = schemas(prefixItems)
@@ -84,7 +82,9 @@ export const arbitraryOfSchema = (schema: Schema, means: Means): fc.Arbitrary<un
       return isJsonObject(additionalProperties)
         ? fc.dictionary(troublesomeText(), of(additionalProperties, left), { maxKeys: 3 })
         : means.jsonObject
-    const members = Object.entries(properties).map(([key, one]) => [key, of(one as Schema, left, key)] as const)
+    const members = Object.entries(properties).map(
+      ([key, one]) => [key, of(one as Schema, left, key)] as const,
+    )
     const requiredKeys = (required ?? []) as string[]
     const few = members.filter(([key]) => requiredKeys.includes(key))
     return fc.oneof(
@@ -95,6 +95,10 @@ export const arbitraryOfSchema = (schema: Schema, means: Means): fc.Arbitrary<un
 
   return of(schema, MAX_REFS)
 }
+
+/** What is known under a key is meant for its items or alternatives. */
+const isCompound = ({ anyOf, oneOf, type }: Schema): boolean =>
+  anyOf !== undefined || oneOf !== undefined || type === 'array' || type === 'null'
 
 const schemas = (value: Json | undefined): readonly Schema[] | undefined =>
   Array.isArray(value) ? (value as Schema[]) : undefined
@@ -113,7 +117,8 @@ const textFor = ({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrar
 }
 
 /** Look-aheads, which narrow a pattern, are left to the codec. */
-const withoutLookahead = (pattern: string): RegExp => new RegExp(pattern.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, ''))
+const withoutLookahead = (pattern: string): RegExp =>
+  new RegExp(pattern.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, ''))
 
 /** The strings of at least one character are ids, which have no control characters. */
 const asId = (text: string): string => text.replaceAll(/\p{Cc}/gu, '') || 'id'
@@ -157,4 +162,4 @@ const integerFor = ({ minimum, maximum }: Schema): fc.Arbitrary<number> => {
 const mostAbove = (least: number): number =>
   least === -(2 ** 63) ? 2 ** 63 - 1024 : least < 0 ? -least : Number.MAX_SAFE_INTEGER
 
-const isSmall = (item: unknown): boolean => (JSON.stringify(item) ?? '').length < 1000
+const isSmall = (item: unknown): boolean => JSON.stringify(item ?? null).length < 1000

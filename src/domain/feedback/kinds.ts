@@ -64,9 +64,7 @@ const refProblems = (said: Said): readonly Problem[] => {
 }
 
 const forbidden = (said: Said, refs: readonly (typeof REFS)[number][]): readonly Problem[] =>
-  refs.flatMap((ref) =>
-    said[ref] === null ? [] : [value([ref], 'not allowed for feedback of this type')],
-  )
+  refs.flatMap((ref) => (said[ref] === null ? [] : [value([ref], 'not allowed for feedback of this type')]))
 
 /** `<prefix>.<name>` needs a reference to something of that name. */
 const named = (prefix: string, field: 'annotation_ref' | 'runnable_ref', said: Said): readonly Problem[] => {

@@ -20,7 +20,7 @@ interface Conduct {
 /** Reads of what projections hold of a project. */
 export const readsProject = {
   takes: ['Tallytree-Min-Position', 'Tallytree-Stale'],
-  fails: ['not-found', 'overloaded', 'not-yet-readable', 'too-slow', 'too-costly'],
+  fails: ['not-found', 'invalid', 'overloaded', 'not-yet-readable', 'too-slow', 'too-costly'],
 } as const satisfies Conduct
 
 /** Writes to a project. */
@@ -28,6 +28,21 @@ export const writesProject = {
   takes: [],
   fails: ['not-found', 'too-large', 'overloaded'],
 } as const satisfies Conduct
+
+/** Writes whose digest the client may have worked out itself, or that say something else under an id of the client's. */
+export const writesOnce = {
+  takes: [],
+  fails: [...writesProject.fails, 'conflict'],
+} as const satisfies Conduct
+
+/** Reads that name fields, of which some may not be asked for. */
+export const readsFields = {
+  takes: readsProject.takes,
+  fails: [...readsProject.fails, 'forbidden'],
+} as const satisfies Conduct
+
+/** Reads of the log alone, which wait for nothing. */
+export const readsLog = { takes: [], fails: ['not-found', 'overloaded'] } as const satisfies Conduct
 
 /** Reads and writes of teams, members and keys, which every process holds in memory. */
 export const readsDirectory = { takes: [], fails: ['invalid'] } as const satisfies Conduct

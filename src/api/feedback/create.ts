@@ -2,6 +2,7 @@ import { instantOf } from '../../domain/codec/instant.js'
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Cause } from '../../domain/event.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { writesOnce } from '../conduct.js'
 import { Failure, invalidBody } from '../failure.js'
 import { requireReading, requireWriting, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -30,6 +31,8 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
     path: '/feedback/create',
     summary: 'Give feedback on a call or an object; under an id of your own it can be sent again.',
     body: feedbackCreate,
+    ...writesOnce,
+    takes: ['Idempotency-Key'],
     answer: feedbackCreated,
     handle: async (asked) => {
       const { answers, position } = await giveAll(writes)([asked.body], asked, (problem) => problem)
@@ -41,6 +44,8 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
     path: '/feedback/batch/create',
     summary: 'Give several pieces of feedback; one that is not valid refuses them all.',
     body: feedbackBatch,
+    ...writesOnce,
+    takes: ['Idempotency-Key'],
     answer: feedbackBatchCreated,
     handle: async (asked) => {
       const inBatch = (problem: Problem, index: number) => ({

@@ -4,6 +4,7 @@ import { feedbackDecider } from '../../domain/feedback/decider.js'
 import { feedbackStream } from '../../domain/feedback/events.js'
 import { id } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { writesProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
@@ -21,6 +22,7 @@ export const purgeRoute = ({ ports, teams, reading }: FeedbackWrites): AnyRoute 
     path: '/feedback/purge',
     summary: 'Purge feedback by its ids.',
     body: feedbackPurge,
+    ...writesProject,
     answer: nothingToSay,
     handle: async ({ body: { project_id, query }, principal, cause }) => {
       requireReading(teams, principal, project_id)

@@ -10,6 +10,7 @@ import {
   type OrderBy,
   type StoredFeedback,
 } from '../../projections/feedback/queries.js'
+import { readsFields } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { begun } from '../http/begun.js'
 import { requireReading, type Teams } from '../projects/access.js'
@@ -35,6 +36,7 @@ export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =
     path: '/feedback/query',
     summary: 'Read the feedback that a query selects.',
     body: feedbackQuery,
+    ...readsFields,
     answer: feedbackQueried,
     handle: async ({ body, principal, headers }) => {
       const { project_id: projectId, fields, query, limit, offset } = body

@@ -2,6 +2,7 @@ import { execute } from '../../domain/execute.js'
 import { feedbackDecider } from '../../domain/feedback/decider.js'
 import { feedbackStream } from '../../domain/feedback/events.js'
 import { id as anyId } from '../../domain/ids.js'
+import { writesOnce } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
@@ -16,6 +17,8 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
     path: '/feedback/replace',
     summary: 'Give feedback in the place of another, which is purged.',
     body: feedbackReplace,
+    ...writesOnce,
+    takes: ['Idempotency-Key'],
     answer: feedbackCreated,
     handle: async (asked) => {
       const { feedback_id, ...replacement } = asked.body

@@ -4,6 +4,7 @@ import { closed } from '../../domain/codec/struct.js'
 import { fileStream, type FileEvent } from '../../domain/file/events.js'
 import { projectId } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
+import { readsLog } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { requireReading } from '../projects/access.js'
 import { refuseAsOf } from '../reading.js'
@@ -20,6 +21,7 @@ export const contentRoutes = ({ ports, teams }: Files): readonly AnyRoute[] =>
       path,
       summary: "Read a file's content, byte by byte as it was stored.",
       body: fileContent,
+      ...readsLog,
       answer: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
       handle: async ({ body: { project_id, digest }, headers, principal }) => {
         requireReading(teams, principal, project_id)

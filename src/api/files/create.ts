@@ -5,7 +5,7 @@ import { fileDecider } from '../../domain/file/decider.js'
 import { fileStream } from '../../domain/file/events.js'
 import { entityOf, projectId } from '../../domain/ids.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
-import { writesProject } from '../conduct.js'
+import { writesOnce } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { requireReading, requireWriting } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -53,7 +53,7 @@ export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRout
         },
         required: ['project_id', 'file'],
       },
-      ...writesProject,
+      ...writesOnce,
       answer: open('FileCreateResponse', { required: { digest: string } }),
       handle: create,
     }),

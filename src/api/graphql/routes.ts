@@ -4,6 +4,7 @@ import { json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../domain/codec/text.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { writesDirectory } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { viewerOf, visibleEntity } from './entities.js'
@@ -39,6 +40,7 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
     path: '/graphql',
     summary: 'The few questions in GraphQL that SDKs ask before they trace: viewer, project, upsertModel.',
     body: graphQlRequest,
+    ...writesDirectory,
     answer: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
     handle: async (asked) => {
       const { query, variables, operationName } = asked.body

@@ -10,7 +10,7 @@ import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { spill } from '../../domain/spill/spill.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
-import { writesProject } from '../conduct.js'
+import { writesOnce } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { requireWriting } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
@@ -38,7 +38,7 @@ export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute
     path: '/obj/create',
     summary: 'Publish a version of an object.',
     body: objectCreate,
-    ...writesProject,
+    ...writesOnce,
     answer: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
     handle: async ({ body: { obj }, principal, cause }) => {
       const { project_id, object_id, val, expected_digest } = obj

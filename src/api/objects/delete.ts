@@ -7,6 +7,7 @@ import { projectId } from '../../domain/ids.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { refuseIf } from '../auth/rights.js'
+import { writesProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
@@ -27,6 +28,7 @@ export const deleteObject = ({ ports, teams, reading }: Objects): AnyRoute =>
     path: '/obj/delete',
     summary: 'Delete versions of an object, or all. Where one that is named is not there, none is deleted.',
     body: objectDelete,
+    ...writesProject,
     answer: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
     handle: async ({ body: { project_id, object_id, digests }, principal, cause }) => {
       requireReading(teams, principal, project_id)

@@ -11,6 +11,7 @@ import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { aliasName, tagName } from '../../domain/object/labels.js'
 import { refuseIf } from '../auth/rights.js'
+import { writesProject } from '../conduct.js'
 import { invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { requireReading } from '../projects/access.js'
@@ -65,6 +66,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       path: '/objs/:object_id/versions/:digest/tags',
       summary: 'Give tags to a version of an object.',
       body: tagsBody,
+      ...writesProject,
       answer: nothingToSay,
       handle: (asked) => {
         const { tags } = asked.body
@@ -79,6 +81,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
         required: { project_id: projectId, tags: arrayOf(string) },
         optional: user,
       }),
+      ...writesProject,
       answer: nothingToSay,
       handle: (asked) => {
         const { tags } = asked.body
@@ -90,6 +93,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       path: '/objs/:object_id/aliases',
       summary: 'Point aliases at a version of an object; each points at one version at a time.',
       body: aliasesBody,
+      ...writesProject,
       answer: nothingToSay,
       handle: (asked) => {
         const { digest: version, aliases } = asked.body
@@ -102,6 +106,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       path: '/objs/:object_id/aliases/remove',
       summary: 'Remove aliases of an object; those that are not set change nothing.',
       body: noAliasesBody,
+      ...writesProject,
       answer: nothingToSay,
       handle: (asked) => {
         const { aliases } = asked.body

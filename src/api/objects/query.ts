@@ -12,6 +12,7 @@ import {
   type ObjectSort,
   type VersionPlace,
 } from '../../projections/objects/queries.js'
+import { readsProject } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { begun } from '../http/begun.js'
 import { asArray } from '../http/json-pages.js'
@@ -79,6 +80,7 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
     path: '/objs/query',
     summary: 'Read the versions of objects that a filter selects.',
     body: objectsQuery,
+    ...readsProject,
     answer: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
     handle: async ({ body, principal, headers }) => {
       const { project_id, filter, limit, offset } = body

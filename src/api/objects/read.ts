@@ -4,6 +4,7 @@ import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { readVersion } from '../../projections/objects/queries.js'
+import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
@@ -40,6 +41,7 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
     path: '/obj/read',
     summary: 'Read a version of an object: by digest, latest, v<number> or alias.',
     body: objectRead,
+    ...readsProject,
     answer: open('ObjectReadResponse', { required: { obj: objectSchema } }),
     handle: async ({ body, principal, headers }) => {
       const { project_id, object_id, digest, metadata_only, include_tags_and_aliases } = body

@@ -5,9 +5,10 @@ import { open } from '../../domain/codec/struct.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { isDigest } from '../../domain/table/events.js'
 import { tableBytes, tableOrder, tableStats } from '../../projections/tables/queries.js'
+import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { begun } from '../http/begun.js'
-import { asArray, asLines } from '../http/json-pages.js'
+import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { tableQuery, tableQueryStats, tableQueryStatsBatch, type TableQuery } from './query-codecs.js'
@@ -70,6 +71,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       path: '/table/query',
       summary: 'Read the rows of a table, in one answer.',
       body: tableQuery,
+      ...readsProject,
       answer: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
       handle: async (asked) => {
         const { pages, position } = await rowsOf(asked)
@@ -85,10 +87,11 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       path: '/table/query_stream',
       summary: 'Read the rows of a table, one a line.',
       body: tableQuery,
-      answer: { schema: { type: 'string' }, type: 'application/jsonl' },
+      ...readsProject,
+      answer: { schema: linesOf('One row a line.', tableRow.schema), type: JSON_LINES },
       handle: async (asked) => {
         const { pages, position } = await rowsOf(asked)
-        return { body: Readable.from(asLines(pages)), type: 'application/jsonl', position }
+        return { body: Readable.from(asLines(pages)), type: JSON_LINES, position }
       },
     }),
     route({
@@ -96,6 +99,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       path: '/table/query_stats',
       summary: 'Count the rows of a table.',
       body: tableQueryStats,
+      ...readsProject,
       answer: open('TableQueryStatsResponse', { required: { count: int64 } }),
       handle: async (asked) => {
         const { project_id, digest } = asked.body
@@ -110,6 +114,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       path: '/table/query_stats_batch',
       summary: 'Count the rows of several tables; those that are not there are left out.',
       body: tableQueryStatsBatch,
+      ...readsProject,
       answer: open('TableQueryStatsBatchResponse', { required: { tables: arrayOf(tableCount) } }),
       handle: async (asked) => {
         const { project_id, include_storage_size } = asked.body

@@ -1,6 +1,7 @@
 import { arrayOf } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
+import { readsProject, writesOnce, writesProject } from '../conduct.js'
 import { requireReading, requireWriting } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { digestedRows } from './digested-rows.js'
@@ -29,6 +30,7 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       path: '/table/create',
       summary: 'Make a table of rows; the same rows are the same table.',
       body: tableCreate,
+      ...writesOnce,
       answer: open('TableCreateResponse', { required: { digest: string, row_digests: arrayOf(string) } }),
       handle: async (asked) => {
         const { project_id: projectId, rows, expected_digest: expectedDigest } = asked.body.table
@@ -44,6 +46,8 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       path: '/table/create_from_digests',
       summary: 'Make a table of rows that the project already has.',
       body: tableCreateFromDigests,
+      ...readsProject,
+      fails: [...readsProject.fails, 'conflict'],
       answer: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
       handle: async (asked) => {
         const { project_id: projectId, row_digests: rowDigests, expected_digest: expectedDigest } = asked.body
@@ -62,6 +66,7 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       path: '/table/update',
       summary: 'Make a table from another one, by rows appended, inserted and taken out.',
       body: tableUpdate,
+      ...writesProject,
       answer: open('TableUpdateResponse', {
         required: { digest: string, updated_row_digests: arrayOf(string) },
       }),

@@ -7,8 +7,8 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
 import { begun } from '../http/begun.js'
-import { readsProject } from '../conduct.js'
-import { asArray, asLines } from '../http/json-pages.js'
+import { readsFields, readsProject } from '../conduct.js'
+import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -33,16 +33,6 @@ export interface CallReads {
   readonly reader: ClickHouseReader
 }
 
-/** A field to sort by may be refused. */
-const sortedReads = { ...readsProject, fails: [...readsProject.fails, 'forbidden'] } as const
-
-const linesOfCalls = {
-  type: 'string',
-  description: 'One call a line.',
-  contentMediaType: 'application/jsonl',
-  contentSchema: readCall.schema,
-}
-
 export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
   const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
     requireReading(teams, asked.principal, asked.body.project_id)
@@ -57,10 +47,10 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
     const ids = await callIds(reader)({ projectId, filter, position, sortBy, limit, offset })
-    return { lines: await begun(linesOf(body, ids, position)), position }
+    return { lines: await begun(textsOf(body, ids, position)), position }
   }
 
-  async function* linesOf(asked: CallsQuery, ids: readonly CallId[], position: Position) {
+  async function* textsOf(asked: CallsQuery, ids: readonly CallId[], position: Position) {
     const { project_id: projectId, include_feedback, columns } = asked
     const wanted = wantedColumns(columns)
     const parts = include_feedback ? pagesWithFeedback(reader, projectId, ids, position) : pages(ids)
@@ -97,7 +87,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       path: '/calls/query',
       summary: 'Read the calls that a filter selects, in one answer.',
       body: callsQuery,
-      ...sortedReads,
+      ...readsFields,
       answer: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
@@ -113,11 +103,11 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       path: '/calls/stream_query',
       summary: 'Read the calls that a filter selects, one a line.',
       body: callsQuery,
-      ...sortedReads,
-      answer: { schema: linesOfCalls, type: 'application/jsonl' },
+      ...readsFields,
+      answer: { schema: linesOf('One call a line.', readCall.schema), type: JSON_LINES },
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
-        return { body: Readable.from(asLines(pagesOfLines)), type: 'application/jsonl', position }
+        return { body: Readable.from(asLines(pagesOfLines)), type: JSON_LINES, position }
       },
     }),
     route({

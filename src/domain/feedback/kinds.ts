@@ -64,11 +64,7 @@ const refProblems = (said: Said): readonly Problem[] => {
 }
 
 const forbidden = (said: Said, refs: readonly (typeof REFS)[number][]): readonly Problem[] =>
-  refs.flatMap((ref) =>
-    said[ref] === null
-      ? []
-      : [value([ref], `not allowed for feedback of the type ${quoted(said.feedback_type)}`)],
-  )
+  refs.flatMap((ref) => (said[ref] === null ? [] : [value([ref], 'not allowed for feedback of this type')]))
 
 /** `<prefix>.<name>` needs a reference to something of that name. */
 const named = (prefix: string, field: 'annotation_ref' | 'runnable_ref', said: Said): readonly Problem[] => {
@@ -103,8 +99,6 @@ const wrongText = (key: string, given: unknown): Problem =>
   given === undefined
     ? problem(['payload', key], 'missing', 'Field required')
     : problem(['payload', key], 'string_type', 'Input should be a valid string')
-
-const quoted = (type: string): string => (type.length <= 64 ? type : `${type.slice(0, 64).toWellFormed()}…`)
 
 /** The payload as it is kept: a reaction also says its emoji's name, and both without the tone of skin. */
 export const keptPayload = (type: string, payload: JsonObject): JsonObject => {

@@ -89,6 +89,16 @@ const large: fc.Arbitrary<Json> = fc.constantFrom<Json>(
   Array.from({ length: 5000 }, (_, i) => i),
 )
 
+/** Without what is large, for where there is much of it. */
+export const arbitraryModestJson: fc.Arbitrary<Json> = fc.oneof(
+  { weight: 60, arbitrary: value },
+  { weight: 1, arbitrary: extreme },
+)
+
+export const arbitraryModestObject: fc.Arbitrary<JsonObject> = fc
+  .array(fc.tuple(payloadText, arbitraryModestJson), { maxLength: 3 })
+  .map(objectOf)
+
 export const arbitraryJson: fc.Arbitrary<Json> = fc.oneof(
   { weight: 30, arbitrary: value },
   { weight: 3, arbitrary: extreme },

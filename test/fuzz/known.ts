@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { Remembered } from './memory.js'
+import { HOME, PROJECTS } from './places.js'
+
+const GRAPHQL = [
+  'query Q($n: String) { project(name: $n) { id name } }',
+  '{ viewer { username } }',
+  'mutation M { upsertModel(input: { entityName: "home", name: "first" }) { model { name } } }',
+  'query Q($n: String) { a: entity(name: $n) { name } project(name: "first", entityName: "home") { id } }',
+  '{ __schema { types { name } } serverInfo { frontendHost } }',
+  '{ nothing }',
+  '{',
+]
+
+const FIELDS = [
+  ...['id', 'op_name', 'started_at', 'ended_at', 'creator', 'created_at', 'object_id', 'wb_user_id', 'val'],
+  ...[
+    'payload',
+    'payload.a',
+    'payload.output.0',
+    'inputs.a',
+    'output',
+    'attributes.a.b',
+    'summary',
+    'a',
+    'a.b',
+  ],
+  ...['feedback_type', 'weave_ref', 'payload.note', 'summary.usage', 'trace_id', 'nothing', '*', 'a.`b'],
+]
+
+/** What a string under a key may be, from earlier answers (by kind), and without them. */
+const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: readonly unknown[]])[] = [
+  ['id call_id call_ids parent_id parent_ids feedback_id', 'id'],
+  ['trace_id trace_ids scorer_trace_id span_trace_id', 'trace_id id'],
+  ['thread_id thread_ids turn_id turn_ids', 'thread_id', ['thread']],
+  ['digest digests', 'digest', ['latest', 'v0']],
+  ['base_digest expected_digest', 'digest'],
+  ['row_digests', 'row_digests updated_row_digests'],
+  ['object_id object_ids', 'object_id', ['model', 'prompt']],
+  ['op_name op_names', 'op_name ref', ['answer']],
+  ['weave_ref', 'ref'],
+  ['annotation_ref', '', ['weave:///home/first/object/quality:latest']],
+  ['call_ref trigger_ref runnable_ref refs input_refs output_refs', 'ref'],
+  [
+    'feedback_type',
+    '',
+    [
+      'custom',
+      'custom',
+      'custom',
+      'custom',
+      'wandb.note.1',
+      'wandb.reaction.1',
+      'wandb.runnable.data',
+      'wandb.annotation.quality',
+    ],
+  ],
+  ['tags', 'tags', ['good', 'old']],
+  ['aliases', 'aliases', ['best', 'latest']],
+  ['base_object_classes leaf_object_classes', 'base_object_class', ['Dataset']],
+  ['team', 'name', ['home', 'home', 'default']],
+  ['user', 'user'],
+  ['after', 'next name'],
+  ['field fields columns $getField', '', FIELDS],
+  ['operationName', '', ['Q', 'M']],
+  // what is not served yet
+  ['include_costs include_storage_size include_total_storage_size latest_only expand_columns', '', [false]],
+]
+
+const anyProject = fc.oneof(
+  { weight: 40, arbitrary: fc.constant(HOME) },
+  { weight: 4, arbitrary: fc.constantFrom(...PROJECTS) },
+  { weight: 1, arbitrary: fc.constantFrom('elsewhere/project', 'home/new') },
+)
+
+/** Calls are not queried yet. */
+const queriesIn = (area: string): fc.Arbitrary<unknown> => {
+  if (area === 'graphql') return fc.constantFrom(...GRAPHQL)
+  if (area !== 'feedback') return fc.constant(null)
+  return fc.nat({ max: 9999 }).map((pick) => {
+    const one = { $literal: new Remembered(area, ['id'], pick, 'nobody') }
+    return { $expr: { $or: [{ $eq: [{ $getField: 'id' }, one] }] } }
+  })
+}
+
+/** Strings that lead somewhere, by the key that they stand under, in an area of the API. */
+export const knownIn =
+  (area: string) =>
+  (key: string): fc.Arbitrary<unknown> | undefined => {
+    if (key === 'project_id') return anyProject
+    if (key === 'query') return queriesIn(area)
+    const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
+    if (meaning === undefined) return undefined
+    const [, kinds, fixed = []] = meaning
+    const remembered = fc
+      .tuple(fc.nat({ max: 9999 }), fc.constantFrom('model', 'call', 'thing'))
+      .map(([pick, otherwise]) => new Remembered(area, kinds.split(' '), pick, otherwise))
+    if (kinds === '') return fc.constantFrom(...fixed)
+    return fixed.length === 0 ? remembered : fc.oneof(remembered, fc.constantFrom(...fixed))
+  }

@@ -56,7 +56,7 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
     ],
   ],
   ['tags', 'tags', ['good', 'old']],
-  ['aliases', 'aliases', ['best', 'latest']],
+  ['aliases', '', ['best', 'used', 'best', 'latest']],
   ['base_object_classes leaf_object_classes', 'base_object_class', ['Dataset']],
   ['team', 'name', ['home', 'home', 'default']],
   ['user', 'user'],

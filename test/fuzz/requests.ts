@@ -69,8 +69,20 @@ const keys = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Key>('none', 'bad') },
 )
 
+/** Requests to any operation, to those that take something away less often. */
+export const requestsToAll = (
+  operations: readonly Served[],
+  description: Description,
+): fc.Arbitrary<Planned> =>
+  fc.oneof(
+    ...operations.map((one) => ({
+      weight: /delete|purge/i.test(`${one.method} ${one.template}`) ? 1 : 4,
+      arbitrary: requestsTo(one, description),
+    })),
+  )
+
 /** Requests to an operation: as described, and spoilt in one way or another. */
-export const requestsTo = (operation: Served, { components }: Description): fc.Arbitrary<Planned> => {
+const requestsTo = (operation: Served, { components }: Description): fc.Arbitrary<Planned> => {
   const area = operation.tags[0] ?? ''
   const means = {
     json: arbitraryModestJson,

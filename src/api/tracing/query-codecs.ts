@@ -12,7 +12,7 @@ const off = withDefault(boolean, false, true)
 const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 
 const sortField = describedAs(string, { description: 'A plain field of a call.', examples: [...SORT_FIELDS] })
-const sortBy = closed('SortBy', { required: { field: sortField, direction: oneOf('asc', 'desc') } })
+const sortBy = closed('CallSortBy', { required: { field: sortField, direction: oneOf('asc', 'desc') } })
 
 const column = describedAs(string, {
   description: 'A key of a call; a nested one means its first part.',

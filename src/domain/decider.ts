@@ -1,3 +1,6 @@
+import type * as t from 'io-ts'
+import type { AnyCodec } from './codec/codec.js'
+
 /**
  * An aggregate as a value: how its state begins, how an event changes it, and what a command makes of it.
  * All three are pure; time, new ids and the actor arrive inside the command.
@@ -12,6 +15,11 @@ export interface DomainEvent {
   readonly type: string
   readonly data: object
 }
+
+/** What the codecs of an aggregate's events describe, told apart by `type`. */
+export type EventOf<Codecs extends Readonly<Record<string, AnyCodec>>> = {
+  [Type in keyof Codecs & string]: { readonly type: Type; readonly data: t.TypeOf<Codecs[Type]> }
+}[keyof Codecs & string]
 
 /** The facts to record, in order; none when the command repeats what is known. */
 export interface Decision<Event> {

@@ -6,8 +6,7 @@ import { textLike, utf8Bytes } from './codec/text.js'
 const MAX_ID_BYTES = 256
 
 /** C0 controls, DEL and C1 controls, NUL among them. */
-// eslint-disable-next-line no-control-regex -- control characters are what this pattern is about
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
+const CONTROL = /\p{Cc}/u
 
 const isId = (u: unknown): u is string =>
   string.is(u) &&
@@ -28,7 +27,7 @@ export const id: Codec<string> = new Codec(
       ? refuse(u, c, 'string_pattern_mismatch', 'String should have no control characters')
       : refuse(u, c, 'string_too_long', `String should have at most ${MAX_ID_BYTES} bytes`)
   },
-  { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
+  { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, pattern: '^\\P{Cc}+$' },
   'unchanged',
 )
 

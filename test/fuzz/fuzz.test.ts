@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import type { Json } from '../../src/domain/json/json.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
+import { skip } from '../support/skipping.js'
 import { operationsOf, type Description } from './description.js'
 import { givenMember, givenState, SECRET } from './given-state.js'
 import { judgeBy } from './judge.js'
@@ -76,7 +77,7 @@ describe(`requests made from the API's description (FUZZ_SEED=${SEED} FUZZ_REQUE
   }).timeout(600_000)
 
   it('reach every endpoint, so that it does what it is there for', function () {
-    if (REQUESTS < ENOUGH) this.skip()
+    if (REQUESTS < ENOUGH) skip(this, `FUZZ_REQUESTS is below ${ENOUGH}, too few for them all`)
     const names = operationsOf(description).map(({ method, template }) => `${method} ${template}`)
     assert.deepEqual(
       names.filter((name) => tally.count(name, 200) === 0),

@@ -1,4 +1,5 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import type { Memory } from './memory.js'
 import { bytesOf, type Planned } from './requests.js'
 
@@ -61,16 +62,8 @@ export const senderTo = (address: string, sockets: number) => {
       const sent = request(
         { hostname, port, path, method, agent, headers: { ...headers, ...length }, timeout: LONGEST_MS },
         (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk: Buffer) => chunks.push(chunk))
-          response.on('error', reject)
-          response.on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              bytes: Buffer.concat(chunks),
-            }),
-          )
+          const { statusCode: status = 0, headers: received } = response
+          resolve(buffer(response).then((all) => ({ status, headers: received, bytes: all })))
         },
       )
       sent.on('timeout', () => sent.destroy(new Error('no answer within half a minute')))

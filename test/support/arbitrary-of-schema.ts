@@ -118,7 +118,7 @@ const textFor = ({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrar
 
 /** Look-aheads, which narrow a pattern, are left to the codec. */
 const withoutLookahead = (pattern: string): RegExp =>
-  new RegExp(pattern.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, ''))
+  new RegExp(pattern.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, ''), 'u')
 
 /** The strings of at least one character are ids, which have no control characters. */
 const asId = (text: string): string => text.replaceAll(/\p{Cc}/gu, '') || 'id'

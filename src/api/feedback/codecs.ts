@@ -12,8 +12,7 @@ import { query } from '../../domain/query/query.js'
 const MAX_REF_BYTES = 8192
 const refText = textUpToBytes(MAX_REF_BYTES)
 
-// eslint-disable-next-line no-control-regex -- control characters are what this pattern is about
-const REF = /^weave:\/\/\/[^/\u0000-\u001f]+\/[^/\u0000-\u001f]+\/[a-z_-]+\/[^\u0000-\u001f\u007f]+$/
+const REF = /^weave:\/\/\/[^/\p{Cc}]+\/[^/\p{Cc}]+\/[a-z_-]+\/\P{Cc}+$/u
 const RULE = "String should be a reference, 'weave:///entity/project/kind/name'"
 
 /** A reference as the SDKs write it. */

@@ -3,6 +3,7 @@ import { arrayOf, nullableText, withDefault } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
 import { boolean, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
 import { textLike, textUpToCharacters } from '../codec/text.js'
 import { id, teamName } from '../ids.js'
 import { role } from './roles.js'
@@ -61,12 +62,7 @@ export const accessEvents = {
 
 export type ApiKeyIssued = t.TypeOf<typeof apiKeyIssued>
 
-export type AccessEvent = {
-  [Type in keyof typeof accessEvents]: {
-    readonly type: Type
-    readonly data: t.TypeOf<(typeof accessEvents)[Type]>
-  }
-}[keyof typeof accessEvents]
+export type AccessEvent = EventOf<typeof accessEvents>
 
 /** The one stream of users, teams and keys. */
 export const ACCESS_STREAM = 'access-directory'

@@ -3,6 +3,7 @@ import { nullable, nullableText } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
 import { oneOf, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
 import { id, projectId } from '../ids.js'
 import { callEnd, callStart, displayName, endFields, startFields } from './content.js'
 import { reportedUsage } from './usage.js'
@@ -81,11 +82,6 @@ export const callEvents = {
 export type CallStarted = t.TypeOf<typeof callStarted>
 export type CallEnded = t.TypeOf<typeof callEnded>
 
-export type CallEvent = {
-  [Type in keyof typeof callEvents]: {
-    readonly type: Type
-    readonly data: t.TypeOf<(typeof callEvents)[Type]>
-  }
-}[keyof typeof callEvents]
+export type CallEvent = EventOf<typeof callEvents>
 
 export const callStream = (projectId: string, callId: string): string => `call-${projectId}/${callId}`

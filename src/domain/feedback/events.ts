@@ -3,6 +3,7 @@ import { nullableText } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
 import { string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
 import { id, projectId } from '../ids.js'
 import { contentFields } from './content.js'
 
@@ -39,12 +40,7 @@ export type FeedbackGiven = t.TypeOf<typeof feedbackGiven>
 /** What a client says: all but what the server fills in. */
 export type FeedbackContent = Omit<FeedbackGiven, 'created_at' | 'wb_user_id'>
 
-export type FeedbackEvent = {
-  [Type in keyof typeof feedbackEvents]: {
-    readonly type: Type
-    readonly data: t.TypeOf<(typeof feedbackEvents)[Type]>
-  }
-}[keyof typeof feedbackEvents]
+export type FeedbackEvent = EventOf<typeof feedbackEvents>
 
 export const feedbackStream = (projectId: string, feedbackId: string): string =>
   `feedback-${projectId}/${feedbackId}`

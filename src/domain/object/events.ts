@@ -3,14 +3,14 @@ import { arrayOf, nullableText, withDefault } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
 import { integerBetween, json, oneOf, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
 import { textLike } from '../codec/text.js'
 import { projectId } from '../ids.js'
 import { spilledFields } from '../spill/fields.js'
 
 export const objectId = textLike(
   'object_id',
-  // eslint-disable-next-line no-control-regex -- control characters are what this pattern is about
-  /^[^\u0000-\u001f\u007f/:]{1,128}$/,
+  /^[^\p{Cc}/:]{1,128}$/u,
   'String should have 1 to 128 characters, none of them a control character, a slash or a colon',
 )
 
@@ -79,11 +79,6 @@ export const objectEvents = {
   ObjectAliasesRemoved: objectAliasesRemoved,
 }
 
-export type ObjectEvent = {
-  [Type in keyof typeof objectEvents]: {
-    readonly type: Type
-    readonly data: t.TypeOf<(typeof objectEvents)[Type]>
-  }
-}[keyof typeof objectEvents]
+export type ObjectEvent = EventOf<typeof objectEvents>
 
 export const objectStream = (projectId: string, objectId: string): string => `object-${projectId}/${objectId}`

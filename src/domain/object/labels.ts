@@ -13,8 +13,7 @@ export const tagName = textLike(
  */
 export const aliasName = textLike(
   'alias',
-  // eslint-disable-next-line no-control-regex -- control characters are what this pattern is about
-  /^(?!(?:latest|v\d+|[A-Za-z0-9]{43})$)(?=.*\S)[^\u0000-\u001f\u007f-\u009f\u2028\u2029/:]{1,128}$/u,
+  /^(?!(?:latest|v\d+|[A-Za-z0-9]{43})$)(?=.*\S)[^\p{Cc}\u2028\u2029/:]{1,128}$/u,
   "String should have 1 to 128 characters, no control character, slash or colon, and not be blank, 'latest', " +
     "'v' with digits, or of a digest's form",
 )

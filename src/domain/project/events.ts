@@ -3,6 +3,7 @@ import { nullableText } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
 import { oneOf } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
 import { textUpToCharacters } from '../codec/text.js'
 import { projectId } from '../ids.js'
 
@@ -40,12 +41,7 @@ export const projectEvents = {
   ProjectDescribed: projectDescribed,
 }
 
-export type ProjectEvent = {
-  [Type in keyof typeof projectEvents]: {
-    readonly type: Type
-    readonly data: t.TypeOf<(typeof projectEvents)[Type]>
-  }
-}[keyof typeof projectEvents]
+export type ProjectEvent = EventOf<typeof projectEvents>
 
 export type ProjectChosen = Extract<ProjectEvent, { readonly type: 'UsageReportingChosen' }>
 

@@ -3,6 +3,7 @@ import { arrayOf, nullable, nullableText } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
 import { integerBetween, jsonObject, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
 import { textLike } from '../codec/text.js'
 import { projectId } from '../ids.js'
 import { spilledFields } from '../spill/fields.js'
@@ -50,12 +51,7 @@ export const tablePublished = open('TablePublished', {
 
 export const tableEvents = { TableRowsStored: tableRowsStored, TablePublished: tablePublished }
 
-export type TableEvent = {
-  [Type in keyof typeof tableEvents]: {
-    readonly type: Type
-    readonly data: t.TypeOf<(typeof tableEvents)[Type]>
-  }
-}[keyof typeof tableEvents]
+export type TableEvent = EventOf<typeof tableEvents>
 
 export type TableRowsStored = t.TypeOf<typeof tableRowsStored>
 export type TablePublished = t.TypeOf<typeof tablePublished>

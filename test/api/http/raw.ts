@@ -1,5 +1,6 @@
 import { request, type IncomingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { ADMINISTRATOR_KEY, type TestService } from '../../support/service.js'
 
 export interface RawAnswer {
@@ -21,15 +22,9 @@ export const sendBytes = (
       `${address}${path}`,
       { method, headers: { authorization: `Bearer ${ADMINISTRATOR_KEY}`, ...headers } },
       (response) => {
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.on('error', reject)
-        response.on('end', () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            text: Buffer.concat(chunks).toString('utf8'),
-          }),
+        const { statusCode: status = 0, headers: received } = response
+        resolve(
+          buffer(response).then((bytes) => ({ status, headers: received, text: bytes.toString('utf8') })),
         )
       },
     )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { ConcurrencyConflict } from '../../../src/domain/ports/event-store-errors.js'
 import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { idsIn, idsOf } from './collect.js'
-import { skip } from './skipping.js'
+import { skip } from '../../support/skipping.js'
 import type { Opened } from './store-under-test.js'
 
 export const repeating = (opened: Opened): void => {

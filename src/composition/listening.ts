@@ -7,11 +7,15 @@ export interface Listening {
   readonly close: () => Promise<void>
 }
 
+/** A client that was busy for some seconds finds its connection open still, and a proxy lets go of it first. */
+const KEEP_ALIVE_MS = 75_000
+
 export const listen = async (
   handle: (...request: Parameters<RequestListener>) => unknown,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<Listening> => {
   const server = createServer((...request) => void handle(...request))
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   // An expectation that nobody knows would be answered without a body, by the server itself.
   server.on('checkExpectation', (...request: Parameters<RequestListener>) => void handle(...request))
   await new Promise<void>((resolve, reject) => {

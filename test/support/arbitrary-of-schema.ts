@@ -111,14 +111,31 @@ const endingWhere = (atEnd: boolean, either: readonly Schema[]): readonly Schema
 
 const textFor = ({ format, pattern, minLength, maxLength }: Schema): fc.Arbitrary<string> => {
   if (format === 'date-time') return instantText
-  if (typeof pattern === 'string') return fc.stringMatching(withoutLookahead(pattern))
+  if (typeof pattern === 'string') return textMatching(pattern)
   const any = troublesomeText(typeof maxLength === 'number' ? { maxLength } : {})
   return minLength === 1 ? any.map(asId) : any
 }
 
-/** Look-aheads, which narrow a pattern, are left to the codec. */
-const withoutLookahead = (pattern: string): RegExp =>
-  new RegExp(pattern.replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, ''), 'u')
+const matching = new Map<string, fc.Arbitrary<string>>()
+
+/** One generator a pattern: each keeps a table of all characters that it may use. */
+const textMatching = (pattern: string): fc.Arbitrary<string> => {
+  let known = matching.get(pattern)
+  if (known === undefined) matching.set(pattern, (known = fc.stringMatching(generated(pattern))))
+  return known
+}
+
+/**
+ * Look-aheads, which narrow a pattern, are left to the codec; classes are written out, so that the characters to choose
+ * from are those of the first plane, and not more than a million.
+ */
+const generated = (pattern: string): RegExp =>
+  new RegExp(
+    pattern
+      .replaceAll(/\(\?[=!](?:[^()]|\([^()]*\))*\)/g, '')
+      .replaceAll('\\P{Cc}', String.raw`[^\x00-\x1f\x7f-\x9f]`)
+      .replaceAll('\\p{Cc}', String.raw`\x00-\x1f\x7f-\x9f`),
+  )
 
 /** The strings of at least one character are ids, which have no control characters. */
 const asId = (text: string): string => text.replaceAll(/\p{Cc}/gu, '') || 'id'

@@ -6,6 +6,7 @@ import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
 import { objectEvents } from './object/events.js'
 import { projectEvents } from './project/events.js'
+import { rebuildEvents } from './rebuild/events.js'
 import { tableEvents } from './table/events.js'
 
 export interface Aggregate {
@@ -25,4 +26,5 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
   { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
+  { name: 'rebuild', stream: 'rebuild-<id>', events: rebuildEvents },
 ]

@@ -32,6 +32,8 @@ export const openEmbeddedClickHouse = async (
   return {
     writer: portsOf(writing),
     reader: poolOf(reading.map((client) => portsOf(client))),
+    database,
+    beside: (other) => openEmbeddedClickHouse(directory, other),
     close: async () => {
       for (const client of all) await client.close()
     },

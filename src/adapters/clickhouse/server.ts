@@ -30,6 +30,8 @@ export const openClickHouseServer = async (url: string): Promise<ClickHouse> => 
   return {
     writer: portsOf(writing),
     reader: readerOf(reading),
+    database,
+    beside: (other) => openClickHouseServer(new URL(`/${other}`, url).href),
     close: async () => {
       await writing.close()
       await reading.close()

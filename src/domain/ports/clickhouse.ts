@@ -27,6 +27,10 @@ export interface ClickHouseReader {
 export interface ClickHouse {
   readonly writer: ClickHouseWriter
   readonly reader: ClickHouseReader
+  /** The name of the database that statements speak of. */
+  readonly database: string
+  /** Another database of the same engine, made where it is missing; closed apart from this one. */
+  beside(database: string): Promise<ClickHouse>
   close(): Promise<void>
 }
 

@@ -5,7 +5,9 @@ import type { Log } from '../../domain/ports/log.js'
 import type { ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 import type { Projection } from '../projection.js'
 import { countQuarantined, readCheckpoint, writeCheckpoint, writeQuarantine } from './checkpoint.js'
-import { deferred } from './deferred.js'
+import { deferred, type Deferred } from './deferred.js'
+import { errorName } from './error-name.js'
+import { followLog } from './follow-log.js'
 import { gathering, type Batch } from './gathering.js'
 import { progressFrom } from './progress.js'
 import { writeRows } from './write-rows.js'
@@ -21,15 +23,27 @@ export interface Projector {
   /** Resolves after the next insert, or after the time given. */
   nextInsert(timeoutMs: number): Promise<void>
   quarantined(): number
+  /** Between two batches: resolves when no rows are on their way, and none will be until it is released. */
+  hold(): Promise<Held>
   stop(): Promise<void>
 }
 
-interface Running {
+export interface Held {
+  /** Where the rows stand meanwhile. */
+  readonly position: Position
+  readonly release: () => Promise<void>
+}
+
+export interface Projecting {
   readonly eventStore: EventStore
   readonly blobs: BlobStore
   readonly clickHouse: ClickHouseWriter
   readonly projections: readonly Projection[]
   readonly log: Log
+  /** How often the checkpoint is written at most, {@link CHECKPOINT_MS} if it is read only at the next start. */
+  readonly checkpointMs?: number
+  /** How long a batch waits for company, {@link GATHER_MS} where readers in the same process can hurry it. */
+  readonly gatherMs?: number
 }
 
 /**
@@ -43,8 +57,8 @@ const CHECKPOINT_MS = 1000
 const RETRY_MS = [100, 300, 1000, 3000, 5000]
 
 /** Follows the log from the checkpoint: gathers events, inserts their rows, then records how far it came. */
-export const startProjector = async (running: Running): Promise<Projector> => {
-  const { eventStore, clickHouse, log } = running
+export const startProjector = async (projecting: Projecting): Promise<Projector> => {
+  const { eventStore, clickHouse, log, checkpointMs = CHECKPOINT_MS, gatherMs = GATHER_MS } = projecting
   const stopping = new AbortController()
   const now = () => performance.now()
   const gathered = gathering(now)
@@ -55,6 +69,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
   let caughtUp = false
   let checkpointAt = now()
   let lastRead = progress.reached()
+  let holding: { readonly standing: Deferred; readonly released: Deferred } | undefined
 
   const read = async () => {
     for await (const item of eventStore.subscribeAll({
@@ -71,8 +86,13 @@ export const startProjector = async (running: Running): Promise<Projector> => {
 
   const write = async () => {
     while (!stopping.signal.aborted) {
+      if (holding !== undefined) {
+        holding.standing.resolve()
+        await holding.released.promise
+        continue
+      }
       const since = gathered.since()
-      const remaining = since === undefined ? Infinity : since + GATHER_MS - now()
+      const remaining = since === undefined ? Infinity : since + gatherMs - now()
       const due = gathered.isFull() || progress.someoneWaits() || remaining <= 0
       if (since !== undefined && due) await insert(gathered.take())
       else await changeOr(remaining)
@@ -94,7 +114,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
         await insertOnce(batch)
         break
       } catch (error) {
-        log.error('projection.insert_failed', { error: nameOf(error), events: batch.events.length, tries })
+        log.error('projection.insert_failed', { error: errorName(error), events: batch.events.length, tries })
         await sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)], undefined, {
           signal: stopping.signal,
         }).catch(() => undefined)
@@ -107,7 +127,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
   }
 
   const insertOnce = async ({ events }: Batch) => {
-    const refused = await writeRows(running, events)
+    const refused = await writeRows(projecting, events)
     if (refused.length > 0) {
       await writeQuarantine(clickHouse, refused)
       quarantined = await countQuarantined(clickHouse)
@@ -120,7 +140,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
     }
     const position = events.at(-1)?.position
     if (position === undefined) return
-    if (now() - checkpointAt >= CHECKPOINT_MS) await checkpoint(position)
+    if (now() - checkpointAt >= checkpointMs) await checkpoint(position)
     progress.advance(position)
   }
 
@@ -129,7 +149,7 @@ export const startProjector = async (running: Running): Promise<Projector> => {
     checkpointAt = now()
   }
 
-  const following = follow(read, stopping.signal, log)
+  const following = followLog(read, stopping.signal, log)
   const writing = write()
 
   return {
@@ -142,29 +162,27 @@ export const startProjector = async (running: Running): Promise<Projector> => {
     nextInsert: (timeoutMs) =>
       Promise.race([inserted.promise, sleep(timeoutMs, undefined, { ref: false })]).then(() => undefined),
     quarantined: () => quarantined,
+    hold: async () => {
+      const mine = { standing: deferred(), released: deferred() }
+      holding = mine
+      gathered.announce()
+      await mine.standing.promise
+      return {
+        position: progress.reached(),
+        release: async () => {
+          quarantined = await countQuarantined(clickHouse).catch(() => quarantined)
+          holding = undefined
+          mine.released.resolve()
+        },
+      }
+    },
     stop: async () => {
       stopping.abort()
       gathered.announce()
+      holding?.standing.resolve()
+      holding?.released.resolve()
       await Promise.all([following, writing])
       await checkpoint(progress.reached()).catch(() => undefined)
     },
   }
-}
-
-/** A subscription that breaks is taken up again from the last position that was read. */
-const follow = async (read: () => Promise<void>, signal: AbortSignal, log: Log): Promise<void> => {
-  while (!signal.aborted) {
-    try {
-      await read()
-    } catch (error) {
-      log.error('projection.subscription_failed', { error: nameOf(error) })
-      await sleep(1000, undefined, { signal }).catch(() => undefined)
-    }
-  }
-}
-
-/** The kind of an error; its message may quote rows. */
-const nameOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return 'unknown'
-  return 'code' in error ? `${error.name} ${String(error.code)}` : error.name
 }

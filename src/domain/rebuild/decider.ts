@@ -1,0 +1,15 @@
+import { nothing, type Decider } from '../decider.js'
+import type { RequestRebuild } from './commands.js'
+import type { RebuildEvent } from './events.js'
+
+interface RebuildState {
+  readonly requested: boolean
+}
+
+/** What became of a request is not in the log: it says nothing about the log, only about tables made from it. */
+export const rebuildDecider: Decider<RebuildState, RequestRebuild, RebuildEvent> = {
+  initialState: { requested: false },
+  evolve: () => ({ requested: true }),
+  decide: ({ requested }, { request }) =>
+    requested ? nothing : { events: [{ type: 'RebuildRequested', data: request }] },
+}

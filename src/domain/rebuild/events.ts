@@ -1,0 +1,19 @@
+import type * as t from 'io-ts'
+import { instant } from '../codec/instant.js'
+import { string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
+import { id } from '../ids.js'
+
+export const rebuildRequested = open('RebuildRequested', {
+  says: 'An administrator asked for all read models to be made anew from the log.',
+  required: { id, requested_at: instant, requested_by: string },
+})
+
+export const rebuildEvents = { RebuildRequested: rebuildRequested }
+
+export type RebuildEvent = EventOf<typeof rebuildEvents>
+
+export type RebuildRequested = t.TypeOf<typeof rebuildRequested>
+
+export const rebuildStream = (id: string): string => `rebuild-${id}`

@@ -27,7 +27,7 @@ export const readFacts = (clickHouse: ClickHouse, entity: string): Promise<reado
 const NO_CALL: Row = {
   op_name: null,
   display_name: null,
-  renamed: null,
+  names: [],
   trace_id: null,
   parent_id: null,
   thread_id: null,
@@ -87,7 +87,7 @@ export const expectedCalls = (events: readonly ProjectedEvent[]): readonly Row[]
         ]
       }
       case 'CallRenamed':
-        return [{ ...NO_CALL, id: event.data.id, renamed: event.data.display_name ?? '' }]
+        return [{ ...NO_CALL, id: event.data.id, names: [[position, event.data.display_name ?? '']] }]
       case 'CallDeleted':
         return [{ ...NO_CALL, id: event.data.id, deleted_position: position }]
       default:

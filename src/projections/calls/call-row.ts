@@ -6,7 +6,7 @@ export const CALL_COLUMNS = [
   'id',
   'op_name',
   'display_name',
-  'renamed',
+  'names',
   'trace_id',
   'parent_id',
   'thread_id',
@@ -37,8 +37,11 @@ export const AT = Object.fromEntries(CALL_COLUMNS.map((column, index) => [column
   Record<CallColumn, number>
 >
 
+/** What was said of a call's name: at which log position, in digits, and the name, empty where it was taken back. */
+export type Naming = readonly [position: string, name: string]
+
 /**
- * The values of a row; null leaves a column as it was. Payload columns hold JSON itself: within the row it is inserted
+ * The values of a row; null leaves a column as it was, and so does a list of no names. Payload columns hold JSON itself: within the row it is inserted
  * as text, without being quoted a second time.
  */
 export type CallRow = Json[]
@@ -47,5 +50,6 @@ export const emptyCallRow = (projectId: string, id: string): CallRow => {
   const row = new Array<Json>(CALL_COLUMNS.length).fill(null)
   row[AT.project_id] = projectId
   row[AT.id] = id
+  row[AT.names] = []
   return row
 }

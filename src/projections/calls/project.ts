@@ -1,7 +1,7 @@
 import type { CallEvent } from '../../domain/call/events.js'
 import { asText, dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { AT, CALL_COLUMNS, emptyCallRow, type CallRow } from './call-row.js'
+import { AT, CALL_COLUMNS, emptyCallRow, type CallRow, type Naming } from './call-row.js'
 import { refsIn } from './refs.js'
 
 type Positioned = CallEvent & Pick<ProjectedEvent, 'position'>
@@ -50,7 +50,7 @@ const applyTo = (rows: Map<string, CallRow>, { type, data, position }: Positione
       return
     }
     case 'CallRenamed':
-      rowOf(rows, data)[AT.renamed] = data.display_name ?? ''
+      named(rowOf(rows, data), [String(position), data.display_name ?? ''])
       return
     case 'CallDeleted':
       rowOf(rows, data)[AT.deleted_position] = String(position)
@@ -59,6 +59,10 @@ const applyTo = (rows: Map<string, CallRow>, { type, data, position }: Positione
     case 'ConflictingCallEndReported':
       return
   }
+}
+
+const named = (row: CallRow, naming: Naming): void => {
+  row[AT.names] = [...(row[AT.names] as readonly Naming[]), naming]
 }
 
 const rowOf = (

@@ -24,9 +24,13 @@ export interface StoredCall {
   readonly wb_run_step_end: number | null
 }
 
-const NAME = "if(renamed IS NULL, display_name, nullIf(renamed, ''))"
+/** The names that were given up to the position of a statement. */
+const NAMES = 'arrayFilter(naming -> naming.1 <= {position:UInt64}, names)'
 
-/** What stands behind each plain field of a call in SQL. */
+/** The last name given; that of the start if there is none, and none if it was taken back. */
+const NAME = `if(empty(${NAMES}), display_name, nullIf(arrayReverseSort(${NAMES})[1].2, ''))`
+
+/** What stands behind each plain field of a call in SQL, where `position` is a parameter. */
 export const FIELDS: Readonly<Record<keyof StoredCall, string>> = {
   project_id: 'project_id',
   id: 'id',

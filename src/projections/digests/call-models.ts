@@ -1,0 +1,89 @@
+import { cameWith, told, upTo, type DigestedModel } from './model.js'
+
+const FROM_START = [
+  'op_name',
+  'display_name',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'started_at',
+  'attributes',
+  'inputs',
+  'otel_dump',
+  'input_refs',
+  'wb_user_id',
+  'wb_run_id',
+  'wb_run_step',
+]
+
+const FROM_END = ['ended_at', 'exception', 'output', 'summary', 'output_refs', 'wb_run_step_end']
+
+const NAMES = `arrayFilter(naming -> ${upTo('naming.1')}, names)`
+const STARTED = `ifNull(${upTo('started_position')}, 0)`
+const ENDED = `ifNull(${upTo('ended_position')}, 0)`
+const DELETED = `ifNull(${upTo('deleted_position')}, 0)`
+
+/** One row a call: what its start and its end brought, its names in their order, and whether it is deleted. */
+export const calls: DigestedModel = {
+  table: 'calls',
+  key: ['project_id', 'id'],
+  rows: (stretch) => `
+    SELECT ${told([
+      'project_id',
+      'id',
+      STARTED,
+      ...FROM_START.map(cameWith('started_position')),
+      ENDED,
+      ...FROM_END.map(cameWith('ended_position')),
+      `arrayMap(naming -> naming.2, arraySort(${NAMES}))`,
+      DELETED,
+    ])}
+    FROM calls FINAL WHERE ${stretch} AND (${STARTED} OR ${ENDED} OR ${DELETED} OR notEmpty(${NAMES}))`,
+}
+
+const happened = (position: string): string => `${position} BETWEEN 1 AND {position:UInt64}`
+const any = (column: string, position: string): string => `anyIf(${column}, ${happened(position)})`
+
+/** One row a call, whichever rows its facts came in: a start and an end of one batch are one row, of two batches two. */
+export const usageFacts: DigestedModel = {
+  table: 'usage_facts',
+  key: ['project_id', 'trace_id', 'call_id'],
+  rows: (stretch) => `
+    SELECT ${told([
+      'project_id',
+      'trace_id',
+      'call_id',
+      ...['started', 'parent_id', 'started_at', 'source'],
+      ...['ended', 'ended_at', 'status_total', 'models', 'figures'],
+      'deleted',
+    ])}
+    FROM (
+      SELECT project_id, trace_id, call_id,
+        max(${happened('f.started_position')}) AS started,
+        ${any('f.parent_id', 'f.started_position')} AS parent_id,
+        ${any('f.started_at', 'f.started_position')} AS started_at,
+        ${any('f.source', 'f.started_position')} AS source,
+        max(${happened('f.ended_position')}) AS ended,
+        ${any('f.ended_at', 'f.ended_position')} AS ended_at,
+        ${any('f.status_total', 'f.ended_position')} AS status_total,
+        ${any('f.models', 'f.ended_position')} AS models,
+        ${any('f.figures', 'f.ended_position')} AS figures,
+        max(${happened('f.deleted_position')}) AS deleted
+      FROM usage_facts AS f WHERE ${stretch}
+      GROUP BY project_id, trace_id, call_id
+    )
+    WHERE started OR ended OR deleted`,
+}
+
+/** What a project chose, in the order in which it did. */
+export const usageReporting: DigestedModel = {
+  table: 'usage_reporting',
+  key: ['project_id'],
+  rows: (stretch) => `
+    SELECT ${told(['project_id', 'usage_reporting', 'rank'])}
+    FROM (
+      SELECT project_id, usage_reporting, row_number() OVER (PARTITION BY project_id ORDER BY position) AS rank
+      FROM usage_reporting FINAL WHERE ${stretch} AND ${upTo('position')}
+    )`,
+}

@@ -20,13 +20,39 @@ const integer = (least: number, most: number): Codec<number> =>
     { type: 'integer', minimum: least, maximum: most },
   )
 
+export const ROLES = ['api', 'projector', 'dispatcher', 'worker'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Some of the roles, separated by commas. */
+const roles = new Codec<ReadonlySet<Role>>(
+  'roles',
+  (u): u is ReadonlySet<Role> => u instanceof Set,
+  (u, c) => {
+    const words = String(u)
+      .split(',')
+      .map((word) => word.trim())
+    return words.every((word): word is Role => (ROLES as readonly string[]).includes(word))
+      ? t.success(new Set(words))
+      : refuse(u, c, 'value_error', `must be some of ${ROLES.join(', ')}, separated by commas`)
+  },
+  { type: 'string' },
+)
+
 const environment = open('Environment', {
   optional: {
     TALLYTREE_HOST: withDefault(string, '127.0.0.1'),
     TALLYTREE_PORT: withDefault(integer(0, 65_535), 4600),
     TALLYTREE_DATA_DIR: withDefault(string, './data'),
     TALLYTREE_BOOTSTRAP_API_KEY: nullableText(string),
+    TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
+    EVENTSTORE_URL: nullableText(
+      textLike(
+        'url',
+        /^esdb(?:\+discover)?:\/\/.+/,
+        'must be a connection string, esdb://host:2113?tls=false',
+      ),
+    ),
     CLICKHOUSE_URL: nullableText(
       textLike(
         'url',
@@ -42,7 +68,9 @@ export interface Config {
   readonly port: number
   readonly dataDirectory: string
   readonly bootstrapApiKey: string | null
+  readonly roles: ReadonlySet<Role>
   readonly maxTraceCalls: number
+  readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
 }
 
@@ -58,12 +86,20 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
   if (E.isLeft(decoded))
     throw new ConfigurationError(decoded.left.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n'))
   const env = decoded.right
+  const absent = ROLES.filter((role) => !env.TALLYTREE_ROLES.has(role))
+  if (absent.length > 0 && (env.EVENTSTORE_URL === null || env.CLICKHOUSE_URL === null))
+    throw new ConfigurationError(
+      `TALLYTREE_ROLES: leaves ${absent.join(', ')} to another process, and the embedded stores belong to one: set ` +
+        'EVENTSTORE_URL and CLICKHOUSE_URL, or leave TALLYTREE_ROLES out',
+    )
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,
     dataDirectory: env.TALLYTREE_DATA_DIR,
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
+    roles: env.TALLYTREE_ROLES,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
+    eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,
   }
 }

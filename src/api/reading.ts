@@ -6,6 +6,8 @@ import { Failure, invalid } from './failure.js'
 export interface Readable {
   reached(): Position
   waitFor(position: Position, timeoutMs: number): Promise<boolean>
+  /** Another text once the tables were made anew: what was read from those before may have been wrong. */
+  generation(): string
 }
 
 /** Read your writes: what this process has acknowledged for a project, it lets no reader miss. */
@@ -19,6 +21,7 @@ export interface Reading {
    * Waits until the project's acknowledged writes can be read; answers the position that reads then speak of. Where it
    * is known at which position what is read was last written to, `lastWrite`, no more than that is waited for.
    */
+  readonly generation: () => string
   readonly ready: (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) => Promise<Position>
 }
 
@@ -42,6 +45,7 @@ export const readingFrom = (projector: Readable, head: Position): Reading => {
   }
 
   return {
+    generation: () => projector.generation(),
     acknowledged(projectId, position) {
       const own = known(projectId)
       if (position === undefined) return own

@@ -2,6 +2,7 @@ import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Ports } from '../domain/ports/ports.js'
 import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
+import { rebuildRoutes } from './admin/rebuilds.js'
 import { accessRoutes } from './access/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
@@ -49,5 +50,6 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...projectRoutes(parts),
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
+  ...rebuildRoutes(parts),
   ...serviceRoutes(parts),
 ]

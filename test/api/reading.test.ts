@@ -133,6 +133,7 @@ describe('what a process remembers of its writes', () => {
     return {
       asked,
       reached: () => at,
+      generation: () => '',
       waitFor: (position) => Promise.resolve(asked.push(position) > 0 && position <= at),
     }
   }

@@ -124,6 +124,10 @@ const OF_NEITHER = new Set([
   'POST /graphql',
   // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.
   'POST /refs/read_batch',
+  // For administrators alone: admin/rebuilds.test.ts.
+  'POST /api/admin/rebuilds',
+  'GET /api/admin/rebuilds',
+  'GET /api/admin/rebuilds/{id}',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

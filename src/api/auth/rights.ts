@@ -21,6 +21,11 @@ export const requireRole = (
   role: Role,
 ): void => refuseIf(missingRight(directory(), userId, team, role))
 
+/** Refuses everybody but the administrator. */
+export const requireAdministrator = ({ administrator }: Principal): void => {
+  if (!administrator) throw new Failure('forbidden', 'This needs the administrator key.')
+}
+
 /** Throws a command's refusal as the failure it is answered with; `body` goes along with the reason. */
 export const refuseIf = (refusal: Refusal | undefined, body: JsonObject = {}): void => {
   if (refusal !== undefined) throw new Failure(refusal.kind, refusal.reason, { body })

@@ -50,7 +50,8 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
       const position = await reading.ready(project_id, headers, written)
       const answered = (text: string) => ({ body: text, type: 'application/json; charset=utf-8', position })
       const key = JSON.stringify([project_id, object_id, metadata_only, include_tags_and_aliases, digest])
-      const known = answers.get(key, String(written))
+      const made = `${reading.generation()} ${written}`
+      const known = answers.get(key, made)
       if (known !== undefined && written <= position) return answered(known)
 
       const version = await readVersion(reader)({
@@ -69,7 +70,7 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
           body: { deleted_at },
         })
       const text = `{"obj":${objectJson(project_id, version, body)}}`
-      if (written <= position) answers.put(key, String(written), text)
+      if (written <= position) answers.put(key, made, text)
       return answered(text)
     },
   })

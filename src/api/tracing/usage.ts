@@ -76,7 +76,7 @@ interface Wanted {
 
 /** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
-  const usage = usageFrom(reads.reader)
+  const usage = usageFrom(reads.reader, reads.reading.generation)
   const ask = async (asked: Asked<unknown>, { projectId, filter, limit }: Wanted, known?: UsageAnswer) => {
     requireReading(reads.teams, asked.principal, projectId)
     const position = await reads.reading.ready(projectId, asked.headers)

@@ -2,7 +2,7 @@ import { instantOf } from '../../domain/codec/instant.js'
 import type { ClickHouse } from '../../domain/ports/clickhouse.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { EventStore, Position } from '../../domain/ports/event-store.js'
-import { digestsOf } from '../digests/digests.js'
+import { digestsOf } from '../digests/queries.js'
 import { migrate } from '../migrate.js'
 import { rebuildRows, type Rebuild } from '../rebuilds/rebuild-row.js'
 import { startProjector, type Held, type Projecting, type Projector } from '../runtime/projector.js'
@@ -11,6 +11,7 @@ import { paceOf, type Look } from './pace.js'
 import { swapTables } from './swap.js'
 
 export interface Rebuilding extends Omit<Projecting, 'clickHouse'> {
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'head'>
   readonly clickHouse: ClickHouse
   readonly clock: Clock
   /** The projector of the tables in use. */
@@ -52,7 +53,7 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
         await note({ state: 'swapping', rebuilt: await modelTables(other.writer, other.database) })
       await swapTables(clickHouse, besides, latest.rebuilt, clickHouse.writer.command)
     } finally {
-      await held.release()
+      await held.release(true)
     }
   }
 
@@ -70,7 +71,7 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
         const held = await projector.hold()
         while (!signal.aborted && !(await rebuilt.projector.waitFor(held.position, LOOK_MS)));
         await rebuilt.projector.stop()
-        if (signal.aborted) return await held.release()
+        if (signal.aborted) return await held.release(false)
         await swap(held, other)
       } finally {
         await rebuilt.projector.stop()

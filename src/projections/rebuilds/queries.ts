@@ -2,7 +2,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { instantFrom } from '../clickhouse-values.js'
 import type { Rebuild, RebuildState } from './rebuild-row.js'
 
-export { REBUILD_STATES, type Rebuild, type RebuildState } from './rebuild-row.js'
+export { REBUILD_STATES, UNFINISHED, type Rebuild, type RebuildState } from './rebuild-row.js'
 
 type Reader = Pick<ClickHouseReader, 'query'>
 

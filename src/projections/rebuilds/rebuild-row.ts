@@ -14,6 +14,8 @@ export const REBUILD_STATES = [
 ] as const
 export type RebuildState = (typeof REBUILD_STATES)[number]
 
+export const UNFINISHED: readonly RebuildState[] = ['requested', 'running', 'swapping']
+
 /** A request to make the read models anew, and what became of it. */
 export interface Rebuild {
   readonly id: string

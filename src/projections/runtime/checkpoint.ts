@@ -1,10 +1,12 @@
 import type { Position } from '../../domain/ports/event-store.js'
-import type { ClickHouseWriter } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 import type { Quarantined } from './write-rows.js'
 
 const PROJECTOR = 'main'
 
-export const readCheckpoint = async (clickHouse: ClickHouseWriter): Promise<Position> => {
+type Querying = Pick<ClickHouseReader, 'query'>
+
+export const readCheckpoint = async (clickHouse: Querying): Promise<Position> => {
   const [row] = await clickHouse.query<{ position: string }>(
     'SELECT toString(max(position)) AS position FROM checkpoints WHERE projector = {projector:String}',
     { projector: PROJECTOR },
@@ -32,7 +34,7 @@ export const writeQuarantine = (clickHouse: ClickHouseWriter, quarantined: reado
     ]),
   })
 
-export const countQuarantined = async (clickHouse: ClickHouseWriter): Promise<number> => {
+export const countQuarantined = async (clickHouse: Querying): Promise<number> => {
   const [row] = await clickHouse.query<{ events: number }>(
     'SELECT uniqExact(position) AS events FROM quarantine',
   )

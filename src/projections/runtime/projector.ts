@@ -14,6 +14,8 @@ import { writeRows } from './write-rows.js'
 
 /** The read side's clock: how far the rows are, and how to wait for them. */
 export interface Projector {
+  /** Where it went on from: 0 where there were no rows yet. */
+  readonly startedAt: Position
   /** The last log position whose rows can be read. */
   reached(): Position
   /** Waits until a position can be read, hurrying the next insert; false if that takes longer. */
@@ -23,6 +25,8 @@ export interface Projector {
   /** Resolves after the next insert, or after the time given. */
   nextInsert(timeoutMs: number): Promise<void>
   quarantined(): number
+  /** Another text each time that the tables were exchanged for others. */
+  generation(): string
   /** Between two batches: resolves when no rows are on their way, and none will be until it is released. */
   hold(): Promise<Held>
   stop(): Promise<void>
@@ -31,11 +35,12 @@ export interface Projector {
 export interface Held {
   /** Where the rows stand meanwhile. */
   readonly position: Position
-  readonly release: () => Promise<void>
+  /** `exchanged`: the tables are others than before. */
+  readonly release: (exchanged: boolean) => Promise<void>
 }
 
 export interface Projecting {
-  readonly eventStore: EventStore
+  readonly eventStore: Pick<EventStore, 'subscribeAll'>
   readonly blobs: BlobStore
   readonly clickHouse: ClickHouseWriter
   readonly projections: readonly Projection[]
@@ -63,10 +68,12 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
   const now = () => performance.now()
   const gathered = gathering(now)
   const progress = progressFrom(await readCheckpoint(clickHouse), gathered.announce)
+  const startedAt = progress.reached()
   let quarantined = await countQuarantined(clickHouse)
   let inserting: Batch | undefined
   let inserted = deferred()
   let caughtUp = false
+  let generation = 0
   let checkpointAt = now()
   let lastRead = progress.reached()
   let holding: { readonly standing: Deferred; readonly released: Deferred } | undefined
@@ -153,6 +160,7 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
   const writing = write()
 
   return {
+    startedAt,
     reached: progress.reached,
     waitFor: (position, timeoutMs) => progress.wait(position, timeoutMs),
     lagMs: () => {
@@ -162,6 +170,7 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
     nextInsert: (timeoutMs) =>
       Promise.race([inserted.promise, sleep(timeoutMs, undefined, { ref: false })]).then(() => undefined),
     quarantined: () => quarantined,
+    generation: () => String(generation),
     hold: async () => {
       const mine = { standing: deferred(), released: deferred() }
       holding = mine
@@ -169,7 +178,8 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
       await mine.standing.promise
       return {
         position: progress.reached(),
-        release: async () => {
+        release: async (exchanged) => {
+          if (exchanged) generation += 1
           quarantined = await countQuarantined(clickHouse).catch(() => quarantined)
           holding = undefined
           mine.released.resolve()

@@ -31,9 +31,12 @@ export interface UsageAnswer {
 /** Facts worked on at once; a larger trace is worked on alone. */
 const ROWS_AT_ONCE = 250_000
 
-/** Own usage and that of all descendants, for the calls that a filter selects. */
-export const usageFrom = (reader: ClickHouseReader) => {
-  const sources: Sources = { reader, cache: traceCache() }
+/**
+ * Own usage and that of all descendants, for the calls that a filter selects. What was made from other tables than those
+ * that `generation` names now is not used again.
+ */
+export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
+  const sources: Sources = { reader, generation, cache: traceCache() }
   return async (question: UsageQuestion): Promise<UsageAnswer> => {
     const { projectId, filter, limit, position } = question
     const wholeTraces = onlyTraces(filter)
@@ -48,6 +51,7 @@ export const usageFrom = (reader: ClickHouseReader) => {
 
 interface Sources {
   readonly reader: ClickHouseReader
+  readonly generation: () => string
   readonly cache: TraceCache
 }
 
@@ -106,7 +110,7 @@ const ofSelected = async (
 }
 
 const rolledUpTraces = async (
-  { reader, cache }: Sources,
+  { reader, generation, cache }: Sources,
   { projectId, position, maxTraceCalls }: UsageQuestion,
   traceIds: readonly string[],
 ): Promise<RolledUp> => {
@@ -118,12 +122,13 @@ const rolledUpTraces = async (
     ])
     return rollUp(columns, reporting)
   }
+  const tables = generation()
   const [{ rows, version }, reporting] = await Promise.all([
     traceVersion(reader, projectId, traceId, position),
     usageReportingAt(reader, projectId, position),
   ])
   const name = `${projectId}/${traceId}`
-  const kept = version === undefined ? undefined : `${version} ${reporting}`
+  const kept = version === undefined ? undefined : `${tables} ${version} ${reporting}`
   const known = kept === undefined ? undefined : cache.get(name, kept)
   if (known !== undefined) return known
   const columns = await loadTraces(reader, projectId, traceIds, position, {

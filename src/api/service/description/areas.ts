@@ -13,6 +13,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['graphql', 'What SDKs ask in GraphQL before they begin.', ['graphql']],
   ['projects', 'How a project behaves.', ['projects']],
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
+  ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['service', 'The service itself; needs no key.', ['health', 'server_info', 'openapi.json']],
 ]
 

@@ -1,0 +1,117 @@
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
+import { instant, instantOf } from '../../domain/codec/instant.js'
+import { number, oneOf, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { execute } from '../../domain/execute.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { rebuildDecider } from '../../domain/rebuild/decider.js'
+import { rebuildStream } from '../../domain/rebuild/events.js'
+import {
+  rebuildOf,
+  rebuildsIn,
+  REBUILD_STATES,
+  UNFINISHED,
+  type Rebuild,
+} from '../../projections/rebuilds/queries.js'
+import { requireAdministrator } from '../auth/rights.js'
+import { readsProject } from '../conduct.js'
+import { Failure } from '../failure.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute } from '../route.js'
+
+interface Rebuilds {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
+  readonly reading: Reading
+  readonly reader: ClickHouseReader
+}
+
+const rebuild = open('Rebuild', {
+  required: { id: string, state: oneOf(...REBUILD_STATES), requested_at: instant, requested_by: string },
+  optional: {
+    started_at: nullable(instant),
+    finished_at: nullable(instant),
+    reached: string,
+    target: string,
+    events: number,
+    events_per_second: number,
+    remaining_seconds: nullable(number),
+    changed_models: arrayOf(string),
+    reason: nullable(string),
+  },
+})
+
+/** Under this name the requests for rebuilds wait for each other as the writes of a project do. */
+const OF_REBUILDS = 'rebuilds'
+const MANY = 100
+
+/** Making the read models anew (design, calls and usage 4). */
+export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: '/api/admin/rebuilds',
+    summary:
+      'Asks for all read models to be made anew from the log, one rebuild at a time. Needs the administrator key.',
+    ...readsProject,
+    fails: [...readsProject.fails, 'forbidden', 'conflict'],
+    answer: { schema: rebuild.schema },
+    handle: async ({ principal, cause, headers }) => {
+      requireAdministrator(principal)
+      await reading.ready(OF_REBUILDS, headers)
+      const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
+      if (unfinished !== undefined)
+        throw new Failure(
+          'conflict',
+          `A rebuild is under way: see GET /api/admin/rebuilds/${unfinished.id}.`,
+          {
+            body: { id: unfinished.id },
+          },
+        )
+      const request = {
+        id: ports.ids.next(),
+        requested_at: instantOf(ports.clock.now()),
+        requested_by: principal.userId,
+      }
+      const command = { type: 'RequestRebuild', request } as const
+      const stream = rebuildStream(request.id)
+      const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, { assumeNew: true })
+      reading.acknowledged(OF_REBUILDS, position)
+      return { body: { state: 'requested', ...request }, position }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/admin/rebuilds',
+    summary: 'Lists the last rebuilds and how far they are, the newest first. Needs the administrator key.',
+    ...readsProject,
+    fails: [...readsProject.fails, 'forbidden'],
+    answer: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
+    handle: async ({ principal, headers }) => {
+      requireAdministrator(principal)
+      const position = await reading.ready(OF_REBUILDS, headers)
+      const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
+      return { body: { data: rebuilds.map(rebuildJson) }, position }
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/admin/rebuilds/:id',
+    summary: 'How far a rebuild is. Needs the administrator key.',
+    ...readsProject,
+    fails: [...readsProject.fails, 'forbidden'],
+    answer: { schema: rebuild.schema },
+    handle: async ({ principal, headers, params }) => {
+      requireAdministrator(principal)
+      const position = await reading.ready(OF_REBUILDS, headers)
+      const found = await rebuildOf(reader, params['id'] ?? '')
+      if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
+      return { body: rebuildJson(found), position }
+    },
+  }),
+]
+
+const rebuildJson = ({ version: _, rebuilt: __, requested_position: ___, ...said }: Rebuild) => ({
+  ...said,
+  reached: String(said.reached),
+  target: String(said.target),
+})

@@ -1,0 +1,44 @@
+import { openAccess, type Access } from '../api/auth/access.js'
+import { bootstrapAccess } from '../api/auth/bootstrap.js'
+import { pacing } from '../api/pacing.js'
+import { readingFrom } from '../api/reading.js'
+import type { AnyRoute } from '../api/route.js'
+import { allRoutes, type ApiParts } from '../api/routes.js'
+import type { Vitals } from '../api/service/health.js'
+import type { Config } from '../config.js'
+import type { Log } from '../domain/ports/log.js'
+import type { ReadSide } from './read-side.js'
+import type { Stores } from './stores.js'
+
+export interface Api {
+  readonly access: Access
+  readonly routes: readonly AnyRoute[]
+  /** The administrator's key, if it was made just now. */
+  readonly createdKey: string | undefined
+}
+
+/** Who may do what, and every endpoint. */
+export const openApi = async (
+  config: Config,
+  ports: ApiParts['ports'] & Stores & { readonly log: Log },
+  readSide: ReadSide,
+  vitals: Vitals,
+): Promise<Api> => {
+  const access = await openAccess(ports)
+  const { createdKey, ignoredKey } = await bootstrapAccess(ports, access, config.bootstrapApiKey ?? undefined)
+  if (ignoredKey)
+    ports.log.warn('access.bootstrap_key_ignored', {
+      reason: 'TALLYTREE_BOOTSTRAP_API_KEY is not the key of the first start, which stays valid',
+    })
+  const routes = allRoutes({
+    ...vitals,
+    ports,
+    access,
+    teams: access,
+    reading: readingFrom(readSide, await ports.eventStore.head()),
+    reader: ports.clickHouse.reader,
+    pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
+    maxTraceCalls: config.maxTraceCalls,
+  })
+  return { access, routes, createdKey }
+}

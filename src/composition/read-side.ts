@@ -1,0 +1,49 @@
+import type { Lagging } from '../api/pacing.js'
+import type { Readable } from '../api/reading.js'
+import type { Config } from '../config.js'
+import type { Clock } from '../domain/ports/clock.js'
+import type { Log } from '../domain/ports/log.js'
+import { projections } from '../projections/all.js'
+import { startRebuilder } from '../projections/rebuild/rebuilder.js'
+import { followCheckpoint } from '../projections/runtime/follow-checkpoint.js'
+import { startProjector } from '../projections/runtime/projector.js'
+import type { Stores } from './stores.js'
+
+/** What a process knows of the read models: it makes them itself, or follows the process that does. */
+export interface ReadSide extends Readable {
+  /** Absent where they are made elsewhere: how far behind they are, is then not for this process to say. */
+  readonly lagging?: Lagging
+  readonly quarantined: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** Another process cannot hurry a batch, and sees what the checkpoint says. */
+const SEEN_FROM_ELSEWHERE = { gatherMs: 100, checkpointMs: 0 }
+
+export const openReadSide = async (
+  { roles }: Pick<Config, 'roles'>,
+  stores: Stores,
+  clock: Clock,
+  log: Log,
+): Promise<ReadSide> => {
+  const { eventStore, clickHouse } = stores
+  if (!roles.has('projector')) return followCheckpoint(clickHouse.reader, log)
+  const head = await eventStore.head()
+  const projector = await startProjector({
+    ...stores,
+    clickHouse: clickHouse.writer,
+    projections,
+    log,
+    ...(roles.has('api') ? {} : SEEN_FROM_ELSEWHERE),
+  })
+  const madeAt = projector.startedAt === 0n ? head : 0n
+  const rebuilder = startRebuilder({ ...stores, projections, log, clock, projector, madeAt })
+  return {
+    ...projector,
+    lagging: projector,
+    stop: async () => {
+      await rebuilder.stop()
+      await projector.stop()
+    },
+  }
+}

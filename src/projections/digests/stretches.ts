@@ -47,5 +47,7 @@ const named = (name: string, key: Key = []): SqlParameters =>
 const notBefore = (columns: Key, name: string): string =>
   columns.reduceRight((rest, column, index) => {
     const value = `{${name}${index}:String}`
-    return rest === '' ? `${column} >= ${value}` : `(${column} > ${value} OR (${column} = ${value} AND ${rest}))`
+    return rest === ''
+      ? `${column} >= ${value}`
+      : `(${column} > ${value} OR (${column} = ${value} AND ${rest}))`
   }, '')

@@ -40,14 +40,14 @@ const ALL = 'SELECT data, metadata FROM events ORDER BY position'
 const clickHouse = await openEmbeddedClickHouse(join(directory, 'clickhouse'))
 
 const project = async (round: number): Promise<number> => {
-  const { writer, close } = await clickHouse.beside(`round_${round}`)
-  await migrate(writer)
+  const other = await clickHouse.beside(`round_${round}`)
+  await migrate(other.writer)
   const eventStore = openSqliteEventStore(path)
   const begin = performance.now()
   const projector = await startProjector({
     eventStore,
     blobs: openInMemoryBlobStore(),
-    clickHouse: writer,
+    clickHouse: other.writer,
     projections,
     log: { info: () => undefined, warn: () => undefined, error: console.error },
   })
@@ -55,7 +55,7 @@ const project = async (round: number): Promise<number> => {
   const rate = EVENTS / ((performance.now() - begin) / 1000)
   await projector.stop()
   await eventStore.close()
-  await close()
+  await other.close()
   return rate
 }
 

@@ -30,6 +30,7 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
   const { clickHouse, clock, projector, signal } = rebuilding
   const besides = `${clickHouse.database}_rebuild_${requested.id.replaceAll(/\W/g, '')}`
   const now = () => instantOf(clock.now())
+  const isOver = () => signal.aborted
   let latest = requested
 
   const note = async (news: Partial<Rebuild>) => {
@@ -39,7 +40,7 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
 
   const follow = async (rebuilt: Counting) => {
     const from = rebuilt.look()
-    while (!signal.aborted && rebuilt.look().reached < projector.reached()) {
+    while (!isOver() && rebuilt.look().reached < projector.reached()) {
       await rebuilt.projector.waitFor(projector.reached(), LOOK_MS)
       const look = rebuilt.look()
       const target = await rebuilding.eventStore.head()
@@ -51,7 +52,9 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
     try {
       if (latest.state !== 'swapping')
         await note({ state: 'swapping', rebuilt: await modelTables(other.writer, other.database) })
-      await swapTables(clickHouse, besides, latest.rebuilt, clickHouse.writer.command)
+      await swapTables(clickHouse, besides, latest.rebuilt, (statement) =>
+        clickHouse.writer.command(statement),
+      )
     } finally {
       await held.release(true)
     }
@@ -66,12 +69,15 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
       const rebuilt = await counting(rebuilding, other)
       try {
         await follow(rebuilt)
-        if (signal.aborted) return
+        if (isOver()) return
         await note({ changed_models: await changedModels(clickHouse, other, least(rebuilt, projector)) })
         const held = await projector.hold()
-        while (!signal.aborted && !(await rebuilt.projector.waitFor(held.position, LOOK_MS)));
+        while (!isOver() && !(await rebuilt.projector.waitFor(held.position, LOOK_MS)));
         await rebuilt.projector.stop()
-        if (signal.aborted) return await held.release(false)
+        if (isOver()) {
+          await held.release(false)
+          return
+        }
         await swap(held, other)
       } finally {
         await rebuilt.projector.stop()

@@ -2,18 +2,18 @@ import type { RebuildEvent } from '../../domain/rebuild/events.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { rebuildRows, type Rebuild } from './rebuild-row.js'
 
-type Positioned = RebuildEvent & Pick<ProjectedEvent, 'position'>
+type Requested = RebuildEvent & Pick<ProjectedEvent, 'position'>
 
 /** Requests for rebuilds to rows of `rebuilds`. */
 export const rebuildsProjection: Projection = {
   name: 'rebuilds',
   rowsOf: (events) => {
-    const requests = (events as readonly Positioned[]).filter(({ type }) => type === 'RebuildRequested')
+    const requests = events.filter(({ type }) => type === 'RebuildRequested') as readonly Requested[]
     return requests.length === 0 ? [] : [rebuildRows(requests.map(asRequested))]
   },
 }
 
-const asRequested = ({ data, position }: Positioned): Rebuild => ({
+const asRequested = ({ data, position }: Requested): Rebuild => ({
   id: data.id,
   version: 0,
   state: 'requested',

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { readConfig } from '../src/config.js'
+
+const SERVERS = { EVENTSTORE_URL: 'esdb://localhost:2113?tls=false', CLICKHOUSE_URL: 'http://localhost:8123' }
+
+describe('the configuration', () => {
+  it('is complete with nothing set: everything embedded, every role', () => {
+    const { port, roles, eventStoreUrl, clickHouseUrl } = readConfig({})
+
+    assert.deepEqual(
+      { port, eventStoreUrl, clickHouseUrl },
+      { port: 4600, eventStoreUrl: null, clickHouseUrl: null },
+    )
+    assert.deepEqual([...roles], ['api', 'projector', 'dispatcher', 'worker'])
+  })
+
+  it('takes roles apart over two servers', () => {
+    for (const TALLYTREE_ROLES of ['api', 'projector', 'dispatcher', 'api, dispatcher'])
+      assert.deepEqual(
+        [...readConfig({ ...SERVERS, TALLYTREE_ROLES }).roles],
+        TALLYTREE_ROLES.split(',').map((role) => role.trim()),
+      )
+  })
+
+  const wrong: readonly (readonly [string, Record<string, string>, RegExp])[] = [
+    [
+      'a role nobody knows',
+      { TALLYTREE_ROLES: 'api,reader' },
+      /TALLYTREE_ROLES: must be some of api, projector/,
+    ],
+    ['roles that are only commas', { TALLYTREE_ROLES: ',' }, /TALLYTREE_ROLES: must be some of/],
+    [
+      'roles apart over embedded stores',
+      { TALLYTREE_ROLES: 'api' },
+      /leaves projector, dispatcher, worker to another/,
+    ],
+    [
+      'roles apart over an embedded log',
+      { TALLYTREE_ROLES: 'projector', CLICKHOUSE_URL: SERVERS.CLICKHOUSE_URL },
+      /set EVENTSTORE_URL and CLICKHOUSE_URL/,
+    ],
+    [
+      'roles apart over an embedded ClickHouse',
+      { TALLYTREE_ROLES: 'projector', EVENTSTORE_URL: SERVERS.EVENTSTORE_URL },
+      /set EVENTSTORE_URL and CLICKHOUSE_URL/,
+    ],
+    ['another kind of log', { EVENTSTORE_URL: 'http://localhost' }, /EVENTSTORE_URL/],
+    [
+      'a port that is none',
+      { TALLYTREE_PORT: '65536' },
+      /TALLYTREE_PORT: must be a whole number from 0 to 65535/,
+    ],
+  ]
+  for (const [what, variables, says] of wrong)
+    it(`refuses ${what}, and says what to do`, () => {
+      assert.throws(() => readConfig(variables), { name: 'ConfigurationError', message: says })
+    })
+
+  it('never repeats a password', () => {
+    for (const name of ['EVENTSTORE_URL', 'CLICKHOUSE_URL'])
+      assert.throws(
+        () => readConfig({ [name]: 'ftp://user:secret@host' }),
+        (error: Error) => !error.message.includes('secret'),
+      )
+  })
+})

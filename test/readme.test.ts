@@ -136,7 +136,7 @@ describe('the README', () => {
   })
 
   it('names exactly the variables that the configuration reads', () => {
-    const read = new Set(textOf('src/config.ts').match(/\b(TALLYTREE|CLICKHOUSE)_[A-Z_]+\b/g))
+    const read = new Set(textOf('src/config.ts').match(/\b(TALLYTREE|CLICKHOUSE|EVENTSTORE)_[A-Z_]+\b/g))
     const rows = section('Configuration').matchAll(/^\| `([A-Z_]+)`/gm)
     assert.deepEqual([...rows].map((row) => row[1]).sort(), [...read].sort())
   })

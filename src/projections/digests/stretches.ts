@@ -30,7 +30,7 @@ export const stretchesOf = async (
 }
 
 /** A statement that reads much has the time that it takes. */
-export const UNHURRIED = 'SETTINGS max_execution_time = 0'
+const UNHURRIED = 'SETTINGS max_execution_time = 0'
 
 const between = (columns: Key, from: Key | undefined, to: Key | undefined): Stretch => ({
   condition: [

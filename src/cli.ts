@@ -32,8 +32,7 @@ const run = async ([command, ...rest]: readonly string[]): Promise<number | unde
       ...{ against: { type: 'string' }, check: { type: 'boolean' } },
     },
   })
-  const { to, from, upto, against, check, ...none } = values
-  void none
+  const { to, from, upto, against, check } = values
   const [directory] = positionals
   const given = [to, from, upto, against, check].filter((value) => value !== undefined).length
   const only = (most: number, ...allowed: readonly unknown[]) =>

@@ -2,8 +2,8 @@ import type { WriteStream } from 'node:tty'
 
 export interface Progress {
   /** Events done by now, and which part of all that is. */
-  note(events: number, part: number): void
-  end(): void
+  readonly note: (events: number, part: number) => void
+  readonly end: () => void
 }
 
 const SAY_EVERY_MS = { terminal: 250, file: 5000 }
@@ -26,6 +26,8 @@ export const progressOn = (
       const line = `${doing}: ${events} events, ${Math.floor(part * 100)} %, ${Math.round(events / seconds)}/s, about ${left} s left`
       stream.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
     },
-    end: () => void (isTerminal && stream.write('\r\u001b[K')),
+    end: () => {
+      if (isTerminal) stream.write('\r\u001b[K')
+    },
   }
 }

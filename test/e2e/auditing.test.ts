@@ -60,14 +60,14 @@ describe('an auditor', function () {
 
   it('copies the log of a running service while it is written to, and finds all equal', async () => {
     for (let round = 0; round < 5; round += 1) await traffic(round)
-    let writing = true
-    const writes = (async () => {
-      for (let round = 5; writing; round += 1) await traffic(round)
+    const stopping = new AbortController()
+    const writing = (async () => {
+      for (let round = 5; !stopping.signal.aborted; round += 1) await traffic(round)
     })()
 
     const replayed = await tallytree(['replay', '--from', service.address, '--to', copied], key())
-    writing = false
-    await writes
+    stopping.abort()
+    await writing
 
     assert.deepEqual({ code: replayed.code, stderr: replayed.stderr }, { code: 0, stderr: '' })
     const { code, stdout, stderr } = await verified()

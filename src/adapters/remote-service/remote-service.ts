@@ -48,7 +48,8 @@ export const openRemoteService = async (url: string, apiKey: string): Promise<Re
     readAll: (after) => eventsAfter(ask, after),
     eventAt: async ({ stream, position }) => {
       const query = new URLSearchParams({ stream, after: String(position - 1n), limit: '1' })
-      for await (const event of eventsOf(await askPatiently(ask, `/api/events?${query}`))) return event
+      for await (const event of eventsOf(await askPatiently(ask, `/api/events?${query.toString()}`)))
+        return event
       return undefined
     },
     openBlob: async (digest) => {

@@ -1,8 +1,8 @@
 import { arrayOf } from '../../domain/codec/containers.js'
 import { int64, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import type { Position } from '../../domain/ports/event-store.js'
 import { digestsOf } from '../../projections/digests/queries.js'
+import { oneAtATime } from '../auth/one-at-a-time.js'
 import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { refuseAsOf } from '../reading.js'
@@ -13,18 +13,8 @@ import { decodeQuery, digestsQuery } from './query.js'
 const modelDigest = open('ModelDigest', { required: { model: string, rows: int64, digest: string } })
 
 export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit): AnyRoute => {
-  let running = false
-
-  /** They read every table: two at once would only take twice as long. */
-  const digestsAt = async (position: Position) => {
-    if (running) throw new Failure('overloaded', 'Digests are being taken already.', { retryAfter: 5 })
-    running = true
-    try {
-      return await digestsOf(reader, position)
-    } finally {
-      running = false
-    }
-  }
+  // They read every table: two at once would only take twice as long, and keep two readers from others.
+  const inTurn = oneAtATime()
 
   return route({
     method: 'get',
@@ -50,7 +40,7 @@ export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit):
           retryAfter: 1,
         })
       const position = at ?? reached
-      const digests = await digestsAt(position)
+      const digests = await inTurn(() => digestsOf(reader, position))
       return { body: { position: String(position), digests }, position }
     },
   })

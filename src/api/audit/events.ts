@@ -10,7 +10,7 @@ import type { Audit } from './audit.js'
 import { decodeQuery, eventsQuery } from './query.js'
 import { eventLine, lineOf } from './event-line.js'
 
-export const NDJSON = 'application/x-ndjson'
+const NDJSON = 'application/x-ndjson'
 
 export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): AnyRoute =>
   route({

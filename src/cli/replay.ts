@@ -18,9 +18,9 @@ interface Replay {
 
 /** `tallytree replay`: copies a log into a directory that a service can be started on; answers the exit code. */
 export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
-  const named = from ?? config.dataDirectory
+  const named = from ?? config.eventStoreUrl ?? config.dataDirectory
   if (resolve(named) === resolve(to)) throw new SourceUnusable('--to names the directory that is copied from')
-  const { log: source, service } = await openLogSource(named, config.apiKey)
+  const { log: source, service } = await openLogSource(named, config)
   try {
     const end = await endOf(source.head(), upTo)
     const copy = openLogCopy(join(to, 'events.db'))

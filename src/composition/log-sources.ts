@@ -4,6 +4,7 @@ import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { storedLog } from '../adapters/event-store/log-source.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
+import type { Config } from '../config.js'
 import { StoreUnavailable } from '../domain/ports/event-store-errors.js'
 import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
 
@@ -15,11 +16,15 @@ export interface OpenedSource {
 
 /**
  * What a log is copied from, by how it is named: the address of a running service, or the data directory of a stopped
- * one. Another kind of store takes its place here, as a `LogSource`.
+ * one. Another kind of event store takes its place here, as `storedLog(eventStore, blobs)`: its blobs lie in the
+ * configuration's data directory.
  *
  * @throws SourceUnusable that says what to do
  */
-export const openLogSource = async (named: string, apiKey: string | null): Promise<OpenedSource> => {
+export const openLogSource = async (
+  named: string,
+  { apiKey }: Pick<Config, 'apiKey' | 'dataDirectory'>,
+): Promise<OpenedSource> => {
   if (/^https?:\/\//.test(named)) {
     const service = await openService(named, apiKey)
     return { log: service, service }

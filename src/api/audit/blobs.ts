@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
+import { requireAdministrator } from '../auth/rights.js'
 import { Failure } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
-import { requireAdministrator, type Audit } from './audit.js'
+import type { Audit } from './audit.js'
 
 export const blobsRoute = ({ ports: { blobs } }: Pick<Audit, 'ports'>): AnyRoute =>
   route({

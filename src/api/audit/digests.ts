@@ -3,11 +3,12 @@ import { int64, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { digestsOf } from '../../projections/digests/queries.js'
 import { oneAtATime } from '../auth/one-at-a-time.js'
+import { requireAdministrator } from '../auth/rights.js'
 import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { refuseAsOf } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
-import { requireAdministrator, type Audit } from './audit.js'
+import type { Audit } from './audit.js'
 import { decodeQuery, digestsQuery } from './query.js'
 
 const modelDigest = open('ModelDigest', { required: { model: string, rows: int64, digest: string } })

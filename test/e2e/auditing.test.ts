@@ -146,4 +146,38 @@ describe('an auditor', function () {
       await other.remove()
     }
   })
+
+  it('copies the directory of a stopped service, and the copy can be served', async () => {
+    const digests = async (at: string) => (await service.send('GET', `/api/admin/digests?at=${at}`)).json()
+    const { position } = (await service.send('GET', '/api/admin/digests')).json<{ position: string }>()
+    const said = await digests(position)
+    await service.stop()
+    const to = join(directory, 'stopped')
+    const replayed = await tallytree(['replay', '--to', to], { TALLYTREE_DATA_DIR: service.dataDirectory })
+    assert.equal(replayed.code, 0, replayed.stderr)
+    const { code, stdout } = await tallytree(['verify', to])
+    assert.equal(code, 0, stdout)
+    assert.match(stdout, /there were no digests of read models to compare with/)
+
+    await service.restart({ TALLYTREE_DATA_DIR: to })
+
+    assert.deepEqual(await digests(position), said)
+  })
+
+  it('is told how to call what cannot be called so', async () => {
+    for (const args of [
+      [],
+      ['replay'],
+      ['verify'],
+      ['verify', 'a', 'b'],
+      ['replay', '--to', 'x', '--upto', 'y'],
+    ]) {
+      const { code, stderr } = await tallytree(args)
+      assert.equal(code, 2)
+      assert.match(stderr, /^usage: tallytree/)
+    }
+    const { code, stderr } = await tallytree(['verify', join(directory, 'nowhere')])
+    assert.equal(code, 2)
+    assert.match(stderr, /holds no log/)
+  })
 })

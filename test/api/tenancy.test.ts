@@ -128,9 +128,8 @@ const OF_NEITHER = new Set([
   'POST /api/admin/rebuilds',
   'GET /api/admin/rebuilds',
   'GET /api/admin/rebuilds/{id}',
-  // The log, of which each key sees its teams' projects: audit/events.test.ts.
+  // The log, of which each key sees its teams' projects, and what is the administrator's alone: audit/audit.test.ts.
   'GET /api/events',
-  // For the administrator alone: audit/digests.test.ts, audit/blobs.test.ts.
   'GET /api/admin/digests',
   'GET /api/blobs/{digest}',
   'POST /api/teams',

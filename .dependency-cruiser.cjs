@@ -56,7 +56,7 @@ module.exports = {
       name: 'only-roots-compose',
       comment: 'adapters are chosen in main, cli and composition alone',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main\\.ts$|cli\\.ts$|composition/|adapters/)' },
+      from: { path: '^src/', pathNot: '^src/(main\\.ts$|cli\\.ts$|cli/|composition/|adapters/)' },
       to: { path: '^src/adapters/' },
     },
     {

@@ -1,31 +1,63 @@
 #!/usr/bin/env node
-import { readFile, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { eventsPage } from './documentation/events-page.js'
-import { catalogue } from './domain/catalogue.js'
+import { parseArgs } from 'node:util'
+import { docs } from './cli/docs.js'
+import { replay } from './cli/replay.js'
+import { verify } from './cli/verify.js'
+import { readConfig } from './config.js'
 
-const USAGE = `usage: tallytree docs [--check]
+const USAGE = `usage: tallytree <command>
 
+  replay --to DIR [--from SOURCE] [--upto POSITION]
+                 copies a log, with the content that it names, into DIR, or goes on with a copy there. SOURCE is the
+                 data directory of a stopped service (TALLYTREE_DATA_DIR without it), or the address of a running one,
+                 which is asked with the administrator's key in TALLYTREE_API_KEY
+  verify DIR [--against URL]
+                 checks every event of a copied log, makes every read model from it anew, and compares with what the
+                 service said when the log was copied, or with a running service
   docs           writes docs/events.md, the catalogue of events
   docs --check   only says whether it is up to date
+
+Exit codes: 0 all is well, 1 something differs, 2 it could not be done.
 `
 
-const EVENTS_PAGE = resolve('docs/events.md')
+/** What an operator can mend is said in a sentence. */
+const MENDABLE = ['ConfigurationError', 'SourceUnusable', 'StoreUnavailable', 'ClickHouseUnavailable']
 
-const docs = async (check: boolean): Promise<number> => {
-  const page = eventsPage(catalogue)
-  if (!check) {
-    await writeFile(EVENTS_PAGE, page)
-    return 0
-  }
-  if ((await readFile(EVENTS_PAGE, 'utf8').catch(() => '')) === page) return 0
-  process.stderr.write('docs/events.md is out of date: run "npm run docs"\n')
-  return 1
+const run = async ([command, ...rest]: readonly string[]): Promise<number | undefined> => {
+  const { values, positionals } = parseArgs({
+    args: rest,
+    allowPositionals: true,
+    options: {
+      ...{ to: { type: 'string' }, from: { type: 'string' }, upto: { type: 'string' } },
+      ...{ against: { type: 'string' }, check: { type: 'boolean' } },
+    },
+  })
+  const { to, from, upto, against, check } = values
+  const [directory] = positionals
+  const given = [to, from, upto, against, check].filter((value) => value !== undefined).length
+  const only = (most: number, ...allowed: readonly unknown[]) =>
+    positionals.length === most && given === allowed.filter((value) => value !== undefined).length
+  if (command === 'docs' && only(0, check)) return docs(check ?? false)
+  if (command === 'verify' && directory !== undefined && only(1, against))
+    return verify({ directory, against }, readConfig())
+  if (command === 'replay' && to !== undefined && only(0, to, from, upto) && /^\d{1,19}$/.test(upto ?? '0'))
+    return replay({ to, from, upTo: upto === undefined ? undefined : BigInt(upto) }, readConfig())
+  return undefined
 }
 
-const [command, ...options] = process.argv.slice(2)
-if (command === 'docs') process.exitCode = await docs(options.includes('--check'))
-else {
-  process.stderr.write(USAGE)
+const explained = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return MENDABLE.includes(error.name) ? error.message : (error.stack ?? error.message)
+}
+
+const isMisused = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+
+try {
+  const code = await run(process.argv.slice(2))
+  if (code === undefined) process.stderr.write(USAGE)
+  process.exitCode = code ?? 2
+} catch (error) {
+  process.stderr.write(isMisused(error) ? USAGE : `tallytree: ${explained(error)}\n`)
   process.exitCode = 2
 }

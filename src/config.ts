@@ -45,6 +45,7 @@ const environment = open('Environment', {
     TALLYTREE_DATA_DIR: withDefault(string, './data'),
     TALLYTREE_BOOTSTRAP_API_KEY: nullableText(string),
     TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
+    TALLYTREE_API_KEY: nullableText(string),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     EVENTSTORE_URL: nullableText(
       textLike(
@@ -69,6 +70,8 @@ export interface Config {
   readonly dataDirectory: string
   readonly bootstrapApiKey: string | null
   readonly roles: ReadonlySet<Role>
+  /** With which the commands for auditors ask a running service. */
+  readonly apiKey: string | null
   readonly maxTraceCalls: number
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
@@ -98,6 +101,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     dataDirectory: env.TALLYTREE_DATA_DIR,
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
     roles: env.TALLYTREE_ROLES,
+    apiKey: env.TALLYTREE_API_KEY,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
     eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,

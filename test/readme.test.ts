@@ -98,6 +98,19 @@ describe('the examples of the README', () => {
     assert.equal(afterwards.length, 1, 'one more block, which says that it is not executed')
   })
 
+  it('copy and verify the log', async () => {
+    const copy = join(directory, 'copy')
+    const [commands] = blocks('For auditors', 'sh')
+    const { code, stdout, stderr } = await run(
+      'bash',
+      ['-euo', 'pipefail', '-c', commands!.replaceAll('./copy', copy)],
+      fileURLToPath(new URL('..', import.meta.url)),
+      { TALLYTREE_URL: service.address, TALLYTREE_API_KEY: service.key },
+    )
+    assert.equal(code, 0, stdout + stderr)
+    assert.match(stdout, /^verified \d+ events: all is equal$/m)
+  })
+
   it('name fields that are not served, each of which is answered with a 422 that names it', async () => {
     const listed = section('Not served yet')
       .split(/^- /m)

@@ -4,6 +4,7 @@ import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
 import { rebuildRoutes } from './admin/rebuilds.js'
 import { accessRoutes } from './access/routes.js'
+import { auditRoutes } from './audit/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
@@ -51,5 +52,6 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
   ...rebuildRoutes(parts),
+  ...auditRoutes(parts),
   ...serviceRoutes(parts),
 ]

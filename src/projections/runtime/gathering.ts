@@ -49,7 +49,7 @@ export const gathering = (now: () => number) => {
 }
 
 /** What an event weighs: its JSON, and that of the fields that lie elsewhere and come back before it is projected. */
-const sizeOf = ({ data, size }: RecordedEvent): number => {
+export const sizeOf = ({ data, size }: RecordedEvent): number => {
   const { spilled } = data
   if (!isJsonObject(spilled)) return size
   return Object.values(spilled).reduce<number>((sum, field) => sum + sizeOfBlob(field), size)

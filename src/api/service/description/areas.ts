@@ -14,6 +14,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['projects', 'How a project behaves.', ['projects']],
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
+  ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],
   ['service', 'The service itself; needs no key.', ['health', 'server_info', 'openapi.json']],
 ]
 

@@ -1,0 +1,102 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { IncomingMessage } from 'node:http'
+import { decode } from '../../domain/codec/codec.js'
+import { jsonObject, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import type { EventMetadata, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { SourceUnusable, type LogSource } from '../../domain/ports/log-source.js'
+import { linesOf } from './lines.js'
+import { askPatiently, asking, textOf, type Ask } from './request.js'
+
+/** A running service, as an auditor asks it. */
+export interface RemoteService extends LogSource {
+  /** What its read models say as of a position: the answer of `GET /api/admin/digests`. */
+  digestsAt(position: Position): Promise<unknown>
+}
+
+const line = decode(
+  open('Line', {
+    required: {
+      ...{ id: string, type: string, stream: string, revision: string, position: string },
+      ...{ recorded_at: string, data: jsonObject, metadata: jsonObject },
+    },
+  }),
+)
+
+const NO_BLOB = '0'.repeat(64)
+
+/**
+ * The service at a URL, asked with the administrator's key.
+ *
+ * @throws SourceUnusable when it cannot be reached, or the key is not the administrator's
+ */
+export const openRemoteService = async (url: string, apiKey: string): Promise<RemoteService> => {
+  const ask = asking(url, apiKey)
+  // Other keys see a part of the log, and would be refused this.
+  const probe = await ask(`/api/blobs/${NO_BLOB}`)
+  probe.resume()
+  if (probe.statusCode !== 404)
+    throw new SourceUnusable(
+      `${new URL(url).origin} answered ${probe.statusCode ?? 0}: TALLYTREE_API_KEY must be its administrator's key`,
+    )
+  return {
+    head: async () => {
+      const answer = await askPatiently(ask, '/api/events?limit=1')
+      answer.resume()
+      return BigInt(String(answer.headers['tallytree-position'] ?? '0'))
+    },
+    readAll: (after) => eventsAfter(ask, after),
+    eventAt: async ({ stream, position }) => {
+      const query = new URLSearchParams({ stream, after: String(position - 1n), limit: '1' })
+      for await (const event of eventsOf(await askPatiently(ask, `/api/events?${query.toString()}`)))
+        return event
+      return undefined
+    },
+    openBlob: async (digest) => {
+      const answer = await askPatiently(ask, `/api/blobs/${digest}`)
+      if (answer.statusCode === 404) {
+        answer.resume()
+        return undefined
+      }
+      return { size: Number(answer.headers['content-length'] ?? 0), chunks: answer as AsyncIterable<Buffer> }
+    },
+    digestsAt: async (position) =>
+      JSON.parse(await textOf(await askPatiently(ask, `/api/admin/digests?at=${position}`))) as unknown,
+    close: () => Promise.resolve(),
+  }
+}
+
+/** An answer that breaks off is taken up again behind the last whole line, as long as each try brings some. */
+async function* eventsAfter(ask: Ask, start: Position): AsyncGenerator<RecordedEvent> {
+  let after = start
+  for (;;) {
+    const before = after
+    try {
+      for await (const event of eventsOf(await askPatiently(ask, `/api/events?after=${after}`))) {
+        after = event.position
+        yield event
+      }
+      return
+    } catch (error) {
+      if (error instanceof SourceUnusable || after === before) throw error
+    }
+  }
+}
+
+async function* eventsOf(answer: IncomingMessage): AsyncGenerator<RecordedEvent> {
+  for await (const text of linesOf(answer as AsyncIterable<Buffer>)) yield eventIn(text)
+}
+
+const eventIn = (text: string): RecordedEvent => {
+  const decoded = line(JSON.parse(text))
+  if (E.isLeft(decoded)) throw new SourceUnusable('the service answered something else than events')
+  const { revision, position, recorded_at, metadata, ...event } = decoded.right
+  return {
+    ...event,
+    metadata: metadata as EventMetadata,
+    revision: BigInt(revision),
+    position: BigInt(position),
+    recordedAt: new Date(recorded_at),
+    size: text.length,
+  }
+}

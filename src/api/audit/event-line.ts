@@ -1,0 +1,31 @@
+import { describedAs } from '../../domain/codec/codec.js'
+import { jsonObject, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+
+const digits = describedAs(string, { pattern: '^[0-9]+$', description: 'A whole number of 64 bits.' })
+
+/** An event of the log, as a line tells it. */
+export const eventLine = open('RecordedEvent', {
+  required: {
+    id: string,
+    type: string,
+    stream: string,
+    /** Counts from 0 within the stream. */
+    revision: digits,
+    /** Where it stands in the log. */
+    position: digits,
+    recorded_at: describedAs(string, { format: 'date-time' }),
+    data: jsonObject,
+    metadata: jsonObject,
+  },
+})
+
+export const lineOf = (event: RecordedEvent): string => {
+  const { id, type, stream, revision, position, recordedAt, data, metadata } = event
+  const line = {
+    ...{ id, type, stream, revision: String(revision), position: String(position) },
+    ...{ recorded_at: recordedAt.toISOString(), data, metadata },
+  }
+  return `${JSON.stringify(line)}\n`
+}

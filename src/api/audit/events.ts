@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream'
+import { mayRead, projectOfStream } from '../../domain/access/visible.js'
+import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { entityOf } from '../../domain/ids.js'
+import type { Principal } from '../principal.js'
+import { begun } from '../http/begun.js'
+import { linesOf } from '../http/json-pages.js'
+import { route, type AnyRoute } from '../route.js'
+import type { Audit } from './audit.js'
+import { decodeQuery, eventsQuery } from './query.js'
+import { eventLine, lineOf } from './event-line.js'
+
+const NDJSON = 'application/x-ndjson'
+
+export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): AnyRoute =>
+  route({
+    method: 'get',
+    path: '/api/events',
+    summary:
+      "Read the log, in its order: the administrator all of it, others the events of their teams' projects. To go " +
+      'on after an answer that broke off, ask for what comes after the position of its last whole line.',
+    query: eventsQuery,
+    takes: [],
+    fails: ['invalid', 'overloaded'],
+    answer: { schema: linesOf('One event a line.', eventLine.schema), type: NDJSON },
+    handle: async ({ query, principal }) => {
+      const asked = decodeQuery(eventsQuery, query)
+      const head = await eventStore.head()
+      const lines = linesFor(eventStore, { ...asked, head }, principal)
+      return { body: Readable.from(await begun(lines), { objectMode: false }), type: NDJSON, position: head }
+    },
+  })
+
+interface Question {
+  readonly after: Position
+  readonly stream: string | undefined
+  readonly types: ReadonlySet<string> | undefined
+  readonly limit: number | undefined
+  readonly head: Position
+}
+
+/** Characters of lines that are handed on together. */
+const TOGETHER = 65_536
+
+async function* linesFor(
+  eventStore: EventStore,
+  { limit = Infinity, ...question }: Question,
+  principal: Principal,
+): AsyncGenerator<string> {
+  let gathered = ''
+  let left = limit
+  for await (const event of eventsOf(eventStore, question, principal)) {
+    if (question.types?.has(event.type) === false || !mayRead(principal, event)) continue
+    gathered += lineOf(event)
+    left -= 1
+    if (left === 0) break
+    if (gathered.length < TOGETHER) continue
+    yield gathered
+    gathered = ''
+  }
+  if (gathered !== '') yield gathered
+}
+
+/** Where nothing can be shown, nothing is read: a stream of others is answered as one that is not there. */
+async function* eventsOf(
+  eventStore: EventStore,
+  { after, stream, head }: Omit<Question, 'limit'>,
+  principal: Principal,
+): AsyncGenerator<RecordedEvent> {
+  if (stream !== undefined && !mayReadStream(principal, stream)) return
+  const events = stream === undefined ? eventStore.readAll({ after }) : eventStore.readStream(stream)
+  for await (const event of events) {
+    if (event.position > head) return
+    if (event.position > after) yield event
+  }
+}
+
+const mayReadStream = ({ administrator, teams }: Principal, stream: string): boolean => {
+  const project = projectOfStream(stream)
+  return administrator || (project !== undefined && teams.includes(entityOf(project)))
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import type { WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
+import { catalogue } from '../domain/catalogue.js'
+import type { AnyCodec } from '../domain/codec/codec.js'
+import { isJsonObject, type JsonObject } from '../domain/json/json.js'
+import type { BlobStore } from '../domain/ports/blobs.js'
+import type { EventMetadata, RecordedEvent } from '../domain/ports/event-store.js'
+import { blobsNamedBy } from '../domain/spill/named-blobs.js'
+
+const CODECS: ReadonlyMap<string, AnyCodec> = new Map(
+  catalogue.flatMap(({ events }) => Object.entries(events)),
+)
+
+/** What is wrong with an event, in words that quote nothing of it; the event where it can be read. */
+export interface Checked {
+  readonly wrong: readonly string[]
+  readonly event?: RecordedEvent
+}
+
+/** Checks events one after the other, in log order. */
+export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
+  const revisions: number[] = []
+  const known = new Set<string>()
+
+  const wrongRevision = ({ sid, stream, revision }: WrittenEvent): readonly string[] => {
+    const expected = (revisions[sid] ?? -1) + 1
+    revisions[sid] = revision
+    return revision === expected
+      ? []
+      : [`stream ${JSON.stringify(stream)} goes on with revision ${revision} in place of ${expected}`]
+  }
+
+  const wrongBlobs = async (event: RecordedEvent): Promise<readonly string[]> => {
+    const wrong: string[] = []
+    for (const digest of blobsNamedBy(event)) {
+      if (known.has(digest)) continue
+      const found = await digestOfBlob(blobs, digest)
+      if (found === digest) known.add(digest)
+      else wrong.push(`blob ${digest} ${found === undefined ? 'is missing' : 'was altered'}`)
+    }
+    return wrong
+  }
+
+  return async (written: WrittenEvent): Promise<Checked> => {
+    const inStream = wrongRevision(written)
+    const data = objectIn(written.data)
+    const metadata = objectIn(written.metadata)
+    if (data === undefined || metadata === undefined)
+      return { wrong: [...inStream, 'its data or metadata is not a JSON object'] }
+    const event = eventOf(written, data, metadata)
+    return { wrong: [...inStream, ...wrongData(event), ...(await wrongBlobs(event))], event }
+  }
+}
+
+const wrongData = ({ type, data }: RecordedEvent): readonly string[] => {
+  const codec = CODECS.get(type)
+  if (codec === undefined) return [`no event is called ${JSON.stringify(type)}`]
+  return codec.quick(data) !== undefined || codec.decode(data)._tag === 'Right'
+    ? []
+    : [`the codec of ${type} does not take its data`]
+}
+
+const eventOf = (
+  { position, stream, revision, id, type, recordedAt, ...texts }: WrittenEvent,
+  data: JsonObject,
+  metadata: JsonObject,
+): RecordedEvent => ({
+  ...{ id, type, stream, data, metadata: metadata as EventMetadata },
+  revision: BigInt(revision),
+  position: BigInt(position),
+  recordedAt: new Date(recordedAt),
+  size: texts.data.length + texts.metadata.length,
+})
+
+const objectIn = (text: string): JsonObject | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const digestOfBlob = async (blobs: Pick<BlobStore, 'open'>, digest: string): Promise<string | undefined> => {
+  const blob = await blobs.open(digest)
+  if (blob === undefined) return undefined
+  const hash = createHash('sha256')
+  for await (const chunk of blob.chunks) hash.update(chunk)
+  return hash.digest('hex')
+}

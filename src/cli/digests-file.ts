@@ -1,0 +1,71 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { open as openFile, readFile, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { decode } from '../domain/codec/codec.js'
+import { arrayOf, nullable } from '../domain/codec/containers.js'
+import { integerBetween, int64, string } from '../domain/codec/leaves.js'
+import { open } from '../domain/codec/struct.js'
+import type { ModelDigest } from '../projections/digests/queries.js'
+import { SourceUnusable } from '../domain/ports/log-source.js'
+
+const models = arrayOf(open('ModelDigest', { required: { model: string, rows: int64, digest: string } }))
+
+const answered = open('Digests', { required: { position: string, digests: models } })
+
+const kept = open('KeptDigests', {
+  required: { position: integerBetween(0, Number.MAX_SAFE_INTEGER), events: int64, log: string },
+  optional: { models: nullable(models) },
+})
+
+/** What a copied log was when it was copied. */
+export interface KeptDigests {
+  /** Of its last event. */
+  readonly position: number
+  readonly events: number
+  /** The SHA-256 of the whole log. */
+  readonly log: string
+  /** What the service's read models said as of that position; null where no service was asked. */
+  readonly models: readonly ModelDigest[] | null
+}
+
+const pathIn = (directory: string): string => join(directory, 'digests.json')
+
+/** Durable, and whole or as it was before. */
+export const keepDigests = async (directory: string, digests: KeptDigests): Promise<void> => {
+  const path = pathIn(directory)
+  const file = await openFile(`${path}.new`, 'w')
+  try {
+    await file.writeFile(`${JSON.stringify(digests, null, 2)}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.new`, path)
+  const parent = await openFile(dirname(path), 'r')
+  await parent.sync()
+  await parent.close()
+}
+
+/** Undefined where none were kept. */
+export const keptDigests = async (directory: string): Promise<KeptDigests | undefined> => {
+  const text = await readFile(pathIn(directory), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const decoded = decode(kept)(parsed(text))
+  if (E.isRight(decoded)) return decoded.right
+  throw new SourceUnusable(`${pathIn(directory)} is not what a replay writes`)
+}
+
+/** @throws SourceUnusable when it is something else */
+export const digestsIn = (answer: unknown): readonly ModelDigest[] => {
+  const decoded = decode(answered)(answer)
+  if (E.isRight(decoded)) return decoded.right.digests
+  throw new SourceUnusable('the service answered something else than digests')
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

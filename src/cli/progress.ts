@@ -1,0 +1,33 @@
+import type { WriteStream } from 'node:tty'
+
+export interface Progress {
+  /** Events done by now, and which part of all that is. */
+  readonly note: (events: number, part: number) => void
+  readonly end: () => void
+}
+
+const SAY_EVERY_MS = { terminal: 250, file: 5000 }
+
+/** Says on a stream how far something is, how fast it goes and how long it will take: on a terminal in one line. */
+export const progressOn = (
+  stream: Pick<WriteStream, 'write'> & { readonly isTTY?: boolean },
+  doing: string,
+  now: () => number = () => performance.now(),
+): Progress => {
+  const isTerminal = stream.isTTY === true
+  const start = now()
+  let said = start
+  return {
+    note: (events, part) => {
+      if (now() - said < (isTerminal ? SAY_EVERY_MS.terminal : SAY_EVERY_MS.file)) return
+      said = now()
+      const seconds = (said - start) / 1000
+      const left = part > 0 ? Math.ceil((seconds / part) * (1 - part)) : 0
+      const line = `${doing}: ${events} events, ${Math.floor(part * 100)} %, ${Math.round(events / seconds)}/s, about ${left} s left`
+      stream.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
+    },
+    end: () => {
+      if (isTerminal) stream.write('\r\u001b[K')
+    },
+  }
+}

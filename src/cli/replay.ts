@@ -1,0 +1,67 @@
+import { join, resolve } from 'node:path'
+import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
+import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
+import { openLogSource } from '../composition/log-sources.js'
+import type { Config } from '../config.js'
+import type { Position } from '../domain/ports/event-store.js'
+import { SourceUnusable } from '../domain/ports/log-source.js'
+import { copyLog } from './copy-log.js'
+import { digestsIn, keepDigests } from './digests-file.js'
+import { logDigest, pagesOf } from './log-digest.js'
+import { progressOn } from './progress.js'
+
+interface Replay {
+  readonly to: string
+  readonly from: string | undefined
+  readonly upTo: Position | undefined
+}
+
+/** `tallytree replay`: copies a log into a directory that a service can be started on; answers the exit code. */
+export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
+  const named = from ?? config.eventStoreUrl ?? config.dataDirectory
+  if (resolve(named) === resolve(to)) throw new SourceUnusable('--to names the directory that is copied from')
+  const { log: source, service } = await openLogSource(named, config)
+  try {
+    const end = await endOf(source.head(), upTo)
+    const copy = openLogCopy(join(to, 'events.db'))
+    try {
+      const blobs = openFileBlobStore(join(to, 'blobs'))
+      const progress = progressOn(process.stderr, 'copying')
+      const start = copy.last()?.position ?? 0
+      const copied = await copyLog({ source, copy, blobs }, end, (events, position) =>
+        progress.note(events, partOf(start, Number(position), Number(end))),
+      )
+      progress.end()
+      const digests = digestOfCopy(copy)
+      const { position, events } = digests
+      const models = service === undefined ? null : digestsIn(await service.digestsAt(BigInt(position)))
+      await keepDigests(to, { ...digests, models })
+      process.stdout.write(`copied ${copied} events to ${to}: ${events} in all, up to position ${position}\n`)
+      return 0
+    } finally {
+      copy.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+const endOf = async (head: Promise<Position>, upTo: Position | undefined): Promise<Position> => {
+  const last = await head
+  if (upTo === undefined || upTo <= last) return upTo ?? last
+  throw new SourceUnusable(`the log ends at position ${last}, before --upto ${upTo}`)
+}
+
+const partOf = (start: number, now: number, end: number): number =>
+  end === start ? 1 : (now - start) / (end - start)
+
+const digestOfCopy = (copy: LogCopy) => {
+  const digest = logDigest()
+  let position = 0
+  for (const page of pagesOf(copy))
+    for (const event of page) {
+      digest.add(event)
+      position = event.position
+    }
+  return { position, events: digest.events(), log: digest.digest() }
+}

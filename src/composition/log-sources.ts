@@ -1,0 +1,56 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
+import { storedLog } from '../adapters/event-store/log-source.js'
+import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
+import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
+import type { Config } from '../config.js'
+import { StoreUnavailable } from '../domain/ports/event-store-errors.js'
+import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+
+export interface OpenedSource {
+  readonly log: LogSource
+  /** The same where it is a running service, which can say what its read models say. */
+  readonly service?: RemoteService
+}
+
+/**
+ * What a log is copied from, by how it is named: the address of a running service, or the data directory of a stopped
+ * one. Another kind of event store takes its place here, as `storedLog(eventStore, blobs)`: its blobs lie in the
+ * configuration's data directory.
+ *
+ * @throws SourceUnusable that says what to do
+ */
+export const openLogSource = async (
+  named: string,
+  { apiKey }: Pick<Config, 'apiKey' | 'dataDirectory'>,
+): Promise<OpenedSource> => {
+  if (/^https?:\/\//.test(named)) {
+    const service = await openService(named, apiKey)
+    return { log: service, service }
+  }
+  if (/^[a-z]+:\/\//.test(named))
+    throw new SourceUnusable(`${named.split(':')[0]!}: logs of this kind cannot be copied from`)
+  return { log: await openDirectory(named) }
+}
+
+export const openService = (url: string, apiKey: string | null): Promise<RemoteService> => {
+  if (apiKey === null)
+    throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+  return openRemoteService(url, apiKey)
+}
+
+const openDirectory = async (directory: string): Promise<LogSource> => {
+  const path = join(directory, 'events.db')
+  if ((await stat(path).catch(() => undefined)) === undefined)
+    throw new SourceUnusable(`${directory} holds no log (events.db)`)
+  try {
+    return storedLog(openSqliteEventStore(path), openFileBlobStore(join(directory, 'blobs')))
+  } catch (cause) {
+    if (!(cause instanceof StoreUnavailable)) throw cause
+    throw new SourceUnusable(
+      `a service is running on ${directory}: stop it, or name its address instead, such as --from http://127.0.0.1:4600`,
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
+import { accepted, aStart, textIn } from '../tracing/given.js'
+
+interface Line {
+  readonly id: string
+  readonly type: string
+  readonly stream: string
+  readonly revision: string
+  readonly position: string
+  readonly recorded_at: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly metadata: object
+}
+
+const told = ({ revision, position, recordedAt, size: _, ...event }: RecordedEvent) => ({
+  ...event,
+  ...{ revision: String(revision), position: String(position), recorded_at: recordedAt.toISOString() },
+})
+
+describe('GET /api/events', () => {
+  let service: TestService
+  const [own, other] = [1, 2].map(() => `team-${randomUUID().slice(0, 8)}`) as [string, string]
+  let key: string
+
+  before(async () => {
+    service = await sharedService()
+    accepted(await service.post('/api/teams', { name: own }))
+    const added = await service.post(`/api/teams/${own}/members`, { user: `u-${own}`, role: 'member' })
+    key = textIn(accepted(added), 'api_key')
+    for (const team of [own, other, own, other])
+      accepted(await service.post('/call/start', { start: aStart(`${team}/project`) }))
+    const project_id = `${own}/project`
+    accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'x', val: {} } }))
+  })
+
+  const ask = async (query = '', as?: string) => {
+    const answer = await service.send(
+      'GET',
+      `/api/events${query}`,
+      undefined,
+      as === undefined ? {} : { key: as },
+    )
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.headers.get('content-type'), 'application/x-ndjson')
+    assert.ok(answer.text === '' || answer.text.endsWith('\n'))
+    return answer.text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Line)
+  }
+
+  const log = async () => {
+    const events: RecordedEvent[] = []
+    for await (const event of service.stores.eventStore.readAll()) events.push(event)
+    return events.map(told)
+  }
+
+  it('answers the whole log to the administrator, in its order, with the keys of nobody', async () => {
+    const lines = await ask()
+    assert.deepEqual(lines, await log())
+    assert.ok(lines.some(({ stream }) => stream === 'access-directory'))
+    assert.ok(!JSON.stringify(lines).includes(key))
+  })
+
+  it("answers to others the events of their teams' projects alone", async () => {
+    const expected = (await log()).filter(({ data }) => data['project_id'] === `${own}/project`)
+    assert.equal(expected.length, 3)
+    const lines = await ask('', key)
+    assert.deepEqual(lines, expected)
+    assert.ok(!/access-directory|"hash"/.test(JSON.stringify(lines)))
+    for (const stream of [
+      'access-directory',
+      (await log()).find(({ stream }) => stream.includes(other))!.stream,
+    ])
+      assert.deepEqual(await ask(`?stream=${encodeURIComponent(stream)}`, key), [])
+  })
+
+  it('goes on behind any position, in pieces of any size', async () => {
+    const whole = await ask('?limit=1000')
+    const pieces: Line[] = []
+    for (let piece = await ask('?limit=3'); piece.length > 0;) {
+      pieces.push(...piece)
+      piece = await ask(`?limit=3&after=${pieces.at(-1)!.position}`)
+    }
+    assert.deepEqual(pieces, whole)
+    assert.deepEqual(await ask('?after=9223372036854775807'), [])
+  })
+
+  it('answers one stream, or certain types', async () => {
+    const events = await log()
+    const stream = events.find(({ type }) => type === 'ObjectPublished')!.stream
+    assert.deepEqual(
+      await ask(`?stream=${encodeURIComponent(stream)}`),
+      events.filter((event) => event.stream === stream),
+    )
+    assert.deepEqual(
+      await ask('?types=ObjectPublished,TeamCreated'),
+      events.filter(({ type }) => ['ObjectPublished', 'TeamCreated'].includes(type)),
+    )
+    assert.deepEqual(await ask('?types=CallDeleted,FileStored&stream=access-directory'), [])
+  })
+
+  it('names the parameter that is wrong', async () => {
+    for (const [name, values] of [
+      ['after', ['-1', '', 'x', '1e3', '9223372036854775808', '1&after=2']],
+      ['limit', ['0', '-1', '', '1.5', 'all', '9'.repeat(30)]],
+      ['types', ['', 'Unknown', 'CallStarted,', 'CallStarted,Unknown', 'callstarted']],
+      ['follow', ['true']],
+      ['stream', ['a&stream=b']],
+    ] as const)
+      for (const value of values) {
+        const answer = await service.send('GET', `/api/events?${name}=${value}`)
+        assert.equal(answer.status, 422, `${name}=${value}`)
+        assert.deepEqual(answer.json<{ detail: { loc: unknown }[] }>().detail[0]!.loc, ['query', name])
+      }
+  })
+})
+
+describe('GET /api/blobs', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+
+  it('gives the administrator what an event names, and nobody else anything', async () => {
+    const team = `team-${randomUUID().slice(0, 8)}`
+    accepted(await service.post('/api/teams', { name: team }))
+    const added = await service.post(`/api/teams/${team}/members`, {
+      user: `u-${team}`,
+      role: 'team_administrator',
+    })
+    const key = textIn(accepted(added), 'api_key')
+    const digest = await service.stores.blobs.put(Buffer.from('content'))
+
+    const read = await service.send('GET', `/api/blobs/${digest}`)
+    assert.deepEqual([read.status, read.text, read.headers.get('content-length')], [200, 'content', '7'])
+    for (const named of ['0'.repeat(64), 'x', '..%2F..%2Fevents.db', digest.toUpperCase()])
+      assert.equal((await service.send('GET', `/api/blobs/${named}`)).status, 404, named)
+    for (const named of [digest, '0'.repeat(64)])
+      assert.equal((await service.send('GET', `/api/blobs/${named}`, undefined, { key })).status, 403)
+    assert.equal((await service.send('GET', '/api/admin/digests', undefined, { key })).status, 403)
+  })
+})
+
+describe('GET /api/admin/digests', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+
+  interface Digests {
+    readonly position: string
+    readonly digests: readonly { readonly model: string; readonly rows: number; readonly digest: string }[]
+  }
+
+  it('speaks of what was written last, and of any position before it as it was then', async () => {
+    const project = `team-${randomUUID().slice(0, 8)}/project`
+    const first = await service.post('/call/start', { start: aStart(project) })
+    accepted(first)
+    const at = first.headers.get('tallytree-position')!
+    const then = (await service.send('GET', '/api/admin/digests')).json<Digests>()
+    assert.equal(then.position, at)
+    accepted(await service.post('/call/start', { start: aStart(project) }))
+
+    const now = (await service.send('GET', '/api/admin/digests')).json<Digests>()
+    assert.equal(now.digests[0]!.rows, then.digests[0]!.rows + 1)
+    assert.notEqual(now.digests[0]!.digest, then.digests[0]!.digest)
+    assert.deepEqual((await service.send('GET', `/api/admin/digests?at=${at}`)).json(), then)
+  })
+
+  it('refuses positions beyond the head, and what is no position', async () => {
+    const beyond = await service.send('GET', '/api/admin/digests?at=9223372036854775807')
+    assert.equal(beyond.status, 400)
+    assert.match(beyond.text, /"at\\" lies beyond/)
+    for (const query of ['at=x', 'at=', 'at=-1', 'position=1'])
+      assert.equal((await service.send('GET', `/api/admin/digests?${query}`)).status, 422, query)
+  })
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-store.js'
+import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
+import { storedLog } from '../../src/adapters/event-store/log-source.js'
+import { openLogCopy } from '../../src/adapters/event-store/sqlite/log-copy.js'
+import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { openService } from '../../src/composition/log-sources.js'
+import { copyLog } from '../../src/cli/copy-log.js'
+import type { BlobStore } from '../../src/domain/ports/blobs.js'
+import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
+import type { LogSource } from '../../src/domain/ports/log-source.js'
+import { projections } from '../../src/projections/all.js'
+import { digestsOf } from '../../src/projections/digests/queries.js'
+import { migrate } from '../../src/projections/migrate.js'
+import { writeRows } from '../../src/projections/runtime/write-rows.js'
+import { append, PROJECT, startOf } from '../projections/given-log.js'
+import { openTestClickHouse } from '../support/engine.js'
+import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
+
+const all = async (events: AsyncIterable<RecordedEvent>) => {
+  const found: RecordedEvent[] = []
+  for await (const event of events) found.push(event)
+  return found.map(({ size: _, ...event }) => event)
+}
+
+describe('a copied log', function () {
+  this.timeout(120_000)
+  let directory: string
+  let service: TestService
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'tallytree-copies-'))
+    service = await startTestService()
+  })
+  after(async () => {
+    await service.stop()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  const copied = async (source: LogSource, blobs: BlobStore, name: string = randomUUID()) => {
+    const path = join(directory, name, 'events.db')
+    const copy = openLogCopy(path)
+    await copyLog({ source, copy, blobs }, await source.head(), () => undefined)
+    copy.close()
+    return path
+  }
+
+  const digestsFrom = async (source: LogSource, blobs: BlobStore) => {
+    const clickHouse = await openTestClickHouse()
+    try {
+      await migrate(clickHouse.writer)
+      const events: RecordedEvent[] = []
+      for await (const event of source.readAll(0n)) events.push(event)
+      assert.deepEqual(await writeRows({ clickHouse: clickHouse.writer, blobs, projections }, events), [])
+      return await digestsOf(clickHouse.reader, await source.head())
+    } finally {
+      await clickHouse.close()
+    }
+  }
+
+  it('has the same events in the same places as a memory with gaps, and gives the same digests', async () => {
+    const eventStore = openInMemoryEventStore()
+    const blobs = openInMemoryBlobStore()
+    for (const id of ['a', 'b', 'c']) await append(eventStore, 'CallStarted', startOf(id))
+    await append(eventStore, 'CallRenamed', { project_id: PROJECT, id: 'a', display_name: '漢字😀' })
+    const source = storedLog(eventStore, blobs)
+
+    const target = openInMemoryBlobStore()
+    const path = await copied(source, target)
+    const copy = storedLog(openSqliteEventStore(path), target)
+
+    assert.deepEqual(await all(copy.readAll(0n)), await all(source.readAll(0n)))
+    assert.equal(await copy.head(), await source.head())
+    assert.deepEqual(await digestsFrom(copy, target), await digestsFrom(source, blobs))
+    await copy.close()
+  })
+
+  it('is the same from a file as over HTTP, with the content that it names', async () => {
+    const project_id = 'team/copied'
+    for (const large of ['first', 'second']) {
+      const val = { large: large.repeat(100_000) }
+      const answer = await service.post('/obj/create', { obj: { project_id, object_id: large, val } })
+      assert.equal(answer.status, 200, answer.text)
+    }
+    const stored = storedLog(service.stores.eventStore, service.stores.blobs)
+    const remote = await openService(service.address, ADMINISTRATOR_KEY)
+
+    const blobs = [openInMemoryBlobStore(), openInMemoryBlobStore()] as const
+    const paths = [await copied(stored, blobs[0]), await copied(remote, blobs[1])]
+    const copies = paths.map((path, at) => storedLog(openSqliteEventStore(path), blobs[at]!))
+
+    const events = await all(stored.readAll(0n))
+    const said = await remote.digestsAt(await stored.head())
+    for (const [at, copy] of copies.entries()) {
+      assert.deepEqual(await all(copy.readAll(0n)), events)
+      const digests = await digestsFrom(copy, blobs[at]!)
+      assert.deepEqual(said, { position: String(await copy.head()), digests })
+      await copy.close()
+    }
+  })
+
+  it('goes on where it was cut off, and refuses what is the copy of another', async () => {
+    const eventStore = openInMemoryEventStore()
+    const blobs = openInMemoryBlobStore()
+    const source = storedLog(eventStore, blobs)
+    await append(eventStore, 'CallStarted', startOf('a'))
+    await copied(source, blobs, 'resumed')
+    await append(eventStore, 'CallStarted', startOf('b'))
+    const path = await copied(source, blobs, 'resumed')
+    const copy = openSqliteEventStore(path)
+    assert.deepEqual(await all(copy.readAll()), await all(eventStore.readAll()))
+    await copy.close()
+
+    const other = openInMemoryEventStore()
+    for (const id of ['a', 'b', 'c']) await append(other, 'CallStarted', startOf(id))
+    await assert.rejects(copied(storedLog(other, blobs), blobs, 'resumed'), /holds another log/)
+  })
+
+  it('is not made with a key that sees a part of the log', async () => {
+    await assert.rejects(openService(service.address, 'not-the-key-of-anybody'), /its administrator's key/)
+  })
+})

@@ -82,11 +82,28 @@ const handle = async (sessions: Sessions, request: IncomingMessage, response: Se
   if (url.pathname === '/ping') return void response.end('Ok.\n')
   const statement = await readStatement(request, url.searchParams)
   response.setHeader('X-ClickHouse-Summary', '{"read_rows":"0","written_rows":"0"}')
-  await sessions.use(statement, (session) =>
-    statement.isRead && !statement.waitsForEnd
-      ? stream(session, statement, response)
-      : answer(session, statement, request, response),
+  await oneAtATime(statement.queryId, () =>
+    sessions.use(statement, (session) =>
+      statement.isRead && !statement.waitsForEnd
+        ? stream(session, statement, response)
+        : answer(session, statement, request, response),
+    ),
   )
+}
+
+/** The last statement of each id that runs. */
+const running = new Map<string, Promise<void>>()
+
+/** The same id again waits until the first is over; a server would end it, as `replace_running_query` asks it to. */
+const oneAtATime = async (id: string, work: () => Promise<void>): Promise<void> => {
+  const before = running.get(id)
+  const now = (before?.catch(() => undefined) ?? Promise.resolve()).then(work)
+  running.set(id, now)
+  try {
+    await now
+  } finally {
+    if (running.get(id) === now) running.delete(id)
+  }
 }
 
 const answer = async (

@@ -115,7 +115,7 @@ const answer = async (
   const result = Buffer.from((await session.queryAsync(sql)).bytes())
   const isGzip = wantsCompression && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
   if (isGzip) response.setHeader('Content-Encoding', 'gzip')
-  const body = isGzip ? gzipSync(result) : result
+  const body = isGzip ? gzipSync(result, { level: 3 }) : result
   for (let at = 0; at < body.length; at += PIECE) response.write(body.subarray(at, at + PIECE))
   response.end()
   await closed(response)

@@ -16,6 +16,7 @@ export const readSettings = (isCluster: boolean): ClickHouseSettings => ({
   ...readLimits,
   ...wholeAnswers,
   cancel_http_readonly_queries_on_client_close: 1,
+  http_zlib_compression_level: '1',
   ...(isCluster ? { select_sequential_consistency: '1' } : {}),
 })
 

@@ -16,6 +16,8 @@ import { serverError, unanswered } from './translation.js'
 interface Opening extends Waiting {
   /** The cluster on whose servers the tables are, replicated; without it, they are on this one server. */
   readonly cluster?: string | undefined
+  /** Whether rows and answers are compressed; without it, unless the server is on this machine. */
+  readonly compression?: boolean
 }
 
 const READERS = 32
@@ -33,7 +35,7 @@ const OPEN_TIMEOUT_MS = 10_000
  */
 export const openClickHouseServer = async (
   url: string,
-  { cluster, ...waiting }: Opening = {},
+  { cluster, compression, ...waiting }: Opening = {},
 ): Promise<ClickHouse> => {
   const address = addressOf(url)
   await whenThere(address, waiting, () =>
@@ -41,13 +43,14 @@ export const openClickHouseServer = async (
   )
   const isCluster = cluster !== undefined
   const { database } = address
+  const compressed = compression ?? !isLoopback(address)
   const pinging = clientFor(address, { request_timeout: PING_TIMEOUT_MS, max_open_connections: 1 })
   const writing = clientFor(address, {
     database,
     clickhouse_settings: writeSettings(isCluster),
     request_timeout: WRITE_TIMEOUT_MS,
     max_open_connections: 4,
-    compression: { request: { codec: 'gzip', level: 1 } },
+    compression: { request: compressed ? { codec: 'gzip', level: 1 } : false },
   })
   const reading = clientFor(address, {
     database,
@@ -55,7 +58,7 @@ export const openClickHouseServer = async (
     request_timeout: READ_TIMEOUT_MS,
     max_open_connections: READERS,
     use_multipart_params_auto: true,
-    compression: { response: true },
+    compression: { response: compressed },
   })
   const liveness = watch(() => whyAway(pinging))
   const ways = {
@@ -83,6 +86,9 @@ const addressOf = (url: string): ClickHouseAddress => {
   if (E.isLeft(address)) throw new ClickHouseUnavailable('refusing', `CLICKHOUSE_URL: ${address.left}`)
   return address.right
 }
+
+const isLoopback = ({ origin }: ClickHouseAddress): boolean =>
+  /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(origin).hostname)
 
 const clientFor = (
   { origin, username, password }: ClickHouseAddress,

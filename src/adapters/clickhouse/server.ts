@@ -22,8 +22,9 @@ interface Opening extends Waiting {
 
 const READERS = 32
 
-/** Silence after which a statement is given up, though the server is there: longer than any statement may take. */
-const WRITE_TIMEOUT_MS = 300_000
+/** Silence after which a statement is given up, though the server is there. Tables on a cluster take their time. */
+const WRITE_TIMEOUT_MS = 60_000
+const CLUSTER_WRITE_TIMEOUT_MS = 200_000
 const READ_TIMEOUT_MS = (readLimits.max_execution_time + 5) * 1000
 const PING_TIMEOUT_MS = 3000
 const OPEN_TIMEOUT_MS = 10_000
@@ -38,17 +39,21 @@ export const openClickHouseServer = async (
   { cluster, compression, ...waiting }: Opening = {},
 ): Promise<ClickHouse> => {
   const address = addressOf(url)
-  await whenThere(address, waiting, () =>
-    prepareDatabase(clientFor(address, { request_timeout: OPEN_TIMEOUT_MS }), address, cluster),
-  )
   const isCluster = cluster !== undefined
+  await whenThere(address, waiting, () =>
+    prepareDatabase(
+      clientFor(address, { request_timeout: isCluster ? CLUSTER_WRITE_TIMEOUT_MS : OPEN_TIMEOUT_MS }),
+      address,
+      cluster,
+    ),
+  )
   const { database } = address
   const compressed = compression ?? !isLoopback(address)
   const pinging = clientFor(address, { request_timeout: PING_TIMEOUT_MS, max_open_connections: 1 })
   const writing = clientFor(address, {
     database,
     clickhouse_settings: writeSettings(isCluster),
-    request_timeout: WRITE_TIMEOUT_MS,
+    request_timeout: isCluster ? CLUSTER_WRITE_TIMEOUT_MS : WRITE_TIMEOUT_MS,
     max_open_connections: 4,
     compression: { request: compressed ? { codec: 'gzip', level: 1 } : false },
   })

@@ -14,19 +14,21 @@ const MAX_DELAY_MS = 2000
  */
 export const pacing = (projector: Lagging) => {
   let stuck = false
+  const mustWait = () => !stuck && projector.lagMs() >= MAX_LAG_MS
 
   const noticeWhenMoving = async () => {
-    while (projector.lagMs() >= MAX_LAG_MS && !(await projector.nextInsert(MAX_DELAY_MS)));
+    let moves = false
+    while (!moves && projector.lagMs() >= MAX_LAG_MS) moves = await projector.nextInsert(MAX_DELAY_MS)
     stuck = false
   }
 
   return async (): Promise<void> => {
-    if (stuck || projector.lagMs() < MAX_LAG_MS) return
+    if (!mustWait()) return
     const until = performance.now() + MAX_DELAY_MS
-    let moved = false
-    while (!stuck && projector.lagMs() >= MAX_LAG_MS && performance.now() < until)
-      if (await projector.nextInsert(until - performance.now())) moved = true
-    if (moved || stuck || projector.lagMs() < MAX_LAG_MS) return
+    let moves = false
+    while (mustWait() && performance.now() < until)
+      if (await projector.nextInsert(until - performance.now())) moves = true
+    if (moves || !mustWait()) return
     stuck = true
     void noticeWhenMoving()
   }

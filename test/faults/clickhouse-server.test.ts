@@ -101,8 +101,8 @@ describe('the service while its ClickHouse server', function () {
   }
 
   /** The rows of all calls; where batches ended, which differs, leaves no trace in them. */
-  const rowsOf = ({ query }: ClickHouseWriter) =>
-    query(
+  const rowsOf = (clickHouse: ClickHouseWriter) =>
+    clickHouse.query(
       "SELECT count() AS rows, toString(groupBitXor(cityHash64(formatRow('TSV', *)))) AS digest FROM calls FINAL",
     )
 

@@ -36,7 +36,7 @@ describe('migrations', function () {
         const starters = await Promise.all([1, 2, 3].map(() => open(database)))
         await Promise.all(starters.map(({ writer }) => migrate(writer)))
         assert.deepEqual(await filesDone(starters[0]!), await schemaFiles())
-        for (const { close } of starters) await close()
+        for (const starter of starters) await starter.close()
       }
     })
 
@@ -46,7 +46,7 @@ describe('migrations', function () {
       if ((steps -= 1) < 0) throw new Error('cut off')
     }
     return {
-      query: writer.query,
+      query: (sql, parameters) => writer.query(sql, parameters),
       command: async (sql) => (step(), writer.command(sql)),
       insert: async (rows) => (step(), writer.insert(rows)),
     }

@@ -12,27 +12,24 @@ export interface Liveness {
 }
 
 /** How often it is asked, in milliseconds, and after an answer that did not come. */
-const ASK_EVERY_MS = 3000
-const ASK_AGAIN_MS = 1000
+const INTERVALS = { everyMs: 3000, againMs: 1000 }
 
 /**
  * Asks again and again whether the server is there. A statement may be silent for long while it works: whether somebody
  * still works on it is told by this question, not by the statement's own time-out. One answer that comes late says
  * little, since this process may have been busy itself; two do.
  */
-export const watch = (ask: () => Promise<string | undefined>): Liveness => {
+export const watch = (ask: () => Promise<string | undefined>, { everyMs, againMs } = INTERVALS): Liveness => {
   const stopping = new AbortController()
   let away: string | undefined
   let asked = forMany()
 
+  const pause = (milliseconds: number) =>
+    sleep(milliseconds, true, { signal: stopping.signal, ref: false }).catch(() => false)
+
   const watching = async () => {
     let unanswered = 0
-    while (!stopping.signal.aborted) {
-      await sleep(unanswered > 0 ? ASK_AGAIN_MS : ASK_EVERY_MS, undefined, {
-        signal: stopping.signal,
-        ref: false,
-      }).catch(() => undefined)
-      if (stopping.signal.aborted) return
+    while (await pause(unanswered > 0 ? againMs : everyMs)) {
       const reason = await ask()
       unanswered = reason === undefined ? 0 : unanswered + 1
       if (unanswered === 1) continue

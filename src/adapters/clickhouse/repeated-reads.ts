@@ -4,7 +4,7 @@ import { ClickHouseUnavailable, type ClickHouseReader } from '../../domain/ports
  * Reads whose connection was closed under them are asked once more: a server may let go of a kept connection in the
  * moment in which it is used. Of a stream, only what nothing was answered of.
  */
-export const repeatingReads = <Reader extends ClickHouseReader>(reader: Reader): ClickHouseReader => ({
+export const repeatingReads = (reader: ClickHouseReader): ClickHouseReader => ({
   query: async (sql, parameters) => {
     try {
       return await reader.query(sql, parameters)

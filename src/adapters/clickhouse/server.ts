@@ -114,11 +114,21 @@ const whyAway = async (client: ClickHouseClient): Promise<string | undefined> =>
   return pinged.success ? undefined : unanswered(pinged.error)
 }
 
-/** A 200 of anything else would be taken for rows that are stored, or for a table that is empty. */
-const refuseOthers = (headers: Headers | undefined): void => {
-  if (Object.keys(headers ?? {}).some((name) => name.startsWith('x-clickhouse-'))) return
-  throw new ClickHouseUnavailable('away', 'ClickHouse cannot be reached (something else answers: 200)')
+/**
+ * A 200 of anything else would be taken for rows that are stored, or for a table that is empty; an answer whose end is
+ * that of its connection, for a whole one when it was cut.
+ */
+const refuseOthers = (headers: Headers = {}): void => {
+  if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-')))
+    throw new ClickHouseUnavailable('away', 'ClickHouse cannot be reached (something else answers: 200)')
+  if (!ENDS.some((name) => headers[name] !== undefined))
+    throw new ClickHouseUnavailable(
+      'away',
+      'ClickHouse cannot be reached (its answer does not say where it ends)',
+    )
 }
+
+const ENDS = ['content-length', 'transfer-encoding', 'content-encoding']
 
 const withLongParameters = (client: ClickHouseClient, ways: Parameters<typeof portsOf>[1]) => {
   const ports = portsOf(client, {

@@ -35,10 +35,13 @@ export const serverError: Translation = (error, work) => {
   return new ClickHouseUnavailable('away', unanswered(error) ?? otherAnswer(error), { cause: error })
 }
 
+/** The client's own messages for a time-out, and for a statement that was ended because nobody is there. */
+const NO_ANSWER = new Set(['Timeout error.', 'The user aborted a request.'])
+
 /** Why nobody answered, in a few words; undefined where somebody did, whoever it was. */
 export const unanswered = (error: Error): string | undefined => {
   if (error instanceof ClickHouseError) return undefined
-  if (error.message === 'Timeout error.') return 'ClickHouse cannot be reached (no answer in time)'
+  if (NO_ANSWER.has(error.message)) return 'ClickHouse cannot be reached (no answer in time)'
   const code = codeOf(error)
   return code === '' ? undefined : `ClickHouse cannot be reached (${code})`
 }

@@ -75,5 +75,5 @@ export class ClickHouseUnavailable extends Error {
     if (options?.code !== undefined) this.code = options.code
   }
 
-  readonly code?: string
+  declare readonly code?: string
 }

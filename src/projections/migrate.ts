@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseWriter } from '../domain/ports/clickhouse.js'
-import { onCluster } from './on-cluster.js'
 
 /** The database was last used by a later release, whose tables this one does not know. */
 export class NewerDatabase extends Error {
@@ -13,17 +12,12 @@ const MIGRATIONS = 'CREATE TABLE migrations (name String) ENGINE = ReplacingMerg
 
 /**
  * Brings the tables up to date: runs each numbered file of `schema/` that this database has not seen. Every statement
- * may be run again, so one that was cut off is, and processes that start at once do not disturb each other. On a cluster,
- * tables are made on all its servers, replicated.
+ * may be run again, so one that was cut off is, and processes that start at once do not disturb each other.
  *
  * @throws NewerDatabase before anything is changed
  */
-export const migrate = async (clickHouse: ClickHouseWriter, cluster: string | null = null): Promise<void> => {
-  const run = async (statement: string) => {
-    const again = repeatable(statement)
-    await clickHouse.command(cluster === null ? again : onCluster(cluster, again))
-  }
-  await run(MIGRATIONS)
+export const migrate = async (clickHouse: ClickHouseWriter): Promise<void> => {
+  await clickHouse.command(repeatable(MIGRATIONS))
   const rows = await clickHouse.query<{ name: string }>('SELECT DISTINCT name FROM migrations ORDER BY name')
   const files = await schemaFiles()
   refuseNewer(
@@ -33,7 +27,7 @@ export const migrate = async (clickHouse: ClickHouseWriter, cluster: string | nu
   const done = new Set(rows.map(({ name }) => name))
   for (const name of files) {
     if (done.has(name)) continue
-    for (const statement of await statementsOf(name)) await run(statement)
+    for (const statement of await statementsOf(name)) await clickHouse.command(repeatable(statement))
     await clickHouse.insert({ table: 'migrations', columns: ['name'], values: [[name]] })
   }
 }

@@ -5,8 +5,8 @@ type Insert = (sending: { readonly query_id: string }) => Promise<void>
 
 /**
  * Sends an insert whose outcome stayed unknown under the same id when it is repeated: with `replace_running_query` the
- * server ends the first before it begins the second. Otherwise the first, received whole and held up, could end after
- * newer rows and put its own in their place.
+ * server ends the first before it begins the second. Otherwise a server that is slow, not away, would get the same work
+ * again and again beside the first.
  */
 export const sameIdWhenRepeated = () => {
   const unknown = new Map<string, string>()

@@ -22,9 +22,9 @@ export const readSettings = (isCluster: boolean): ClickHouseSettings => ({
 
 /**
  * An insert is answered when its rows are in the table, never when they merely wait for company: the checkpoint speaks of
- * them. The same block again is inserted again: the engine would otherwise drop a row that says what an earlier one said,
- * although a third came between. On a cluster a majority of the replicas has the rows, one insert after the other, which
- * is what sequential reads need.
+ * them. The same block again is inserted again, which changes nothing where it is there, and matters where the table was
+ * emptied. On a cluster a majority of the replicas has the rows, one insert after the other, which is what sequential
+ * reads need.
  */
 export const writeSettings = (isCluster: boolean): ClickHouseSettings => ({
   ...jsonFormat,

@@ -6,6 +6,7 @@ import { portsOf, type Headers } from './client.js'
 import { sameIdWhenRepeated } from './insert-ids.js'
 import { watch } from './liveness.js'
 import { asForm, inPieces } from './long-parameters.js'
+import { onCluster } from './on-cluster.js'
 import { prepareDatabase, whenThere, type Waiting } from './opening.js'
 import { poolOf } from './pool.js'
 import { repeatingReads } from './repeated-reads.js'
@@ -75,8 +76,12 @@ export const openClickHouseServer = async (
   const oneReader = repeatingReads(withLongParameters(reading, ways))
   return {
     database,
-    beside: (other) => openClickHouseServer(new URL(`/${other}`, url).href, { cluster }),
-    writer,
+    beside: (other) =>
+      openClickHouseServer(new URL(`/${other}`, url).href, { cluster, compression: compressed }),
+    writer:
+      cluster === undefined
+        ? writer
+        : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
     reader: poolOf(Array.from({ length: READERS }, () => oneReader)),
     away: liveness.away,
     close: async () => {

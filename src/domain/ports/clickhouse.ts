@@ -11,6 +11,7 @@ export interface Rows {
 
 /** What the projector needs: one connection of its own, so that no reader makes it wait. */
 export interface ClickHouseWriter {
+  /** Runs a statement that makes, changes or drops tables; on every server, where there are several. */
   command(sql: string): Promise<void>
   insert(rows: Rows): Promise<void>
   query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
-import { schemaFiles, statementsOf } from '../../src/projections/migrate.js'
-import { onCluster } from '../../src/projections/on-cluster.js'
-import { openTestClickHouse } from '../support/engine.js'
+import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
+import { schemaFiles, statementsOf } from '../../../src/projections/migrate.js'
+import { onCluster } from '../../../src/adapters/clickhouse/on-cluster.js'
+import { openTestClickHouse } from '../../support/engine.js'
 
 const repeatable = (statement: string) => statement.replace(/^CREATE TABLE /, 'CREATE TABLE IF NOT EXISTS ')
 
@@ -54,7 +54,7 @@ SETTINGS replicated_deduplication_window = 0, fsync_after_insert = 1, fsync_part
         'ALTER TABLE calls ON CLUSTER main ADD COLUMN IF NOT EXISTS a String',
       'EXCHANGE TABLES a.calls AND b.calls': 'EXCHANGE TABLES a.calls AND b.calls ON CLUSTER main',
       'CREATE DATABASE IF NOT EXISTS b': 'CREATE DATABASE IF NOT EXISTS b ON CLUSTER main',
-      'DROP DATABASE IF EXISTS b': 'DROP DATABASE IF EXISTS b ON CLUSTER main',
+      'DROP DATABASE IF EXISTS b SYNC': 'DROP DATABASE IF EXISTS b ON CLUSTER main SYNC',
     }
     for (const [statement, expected] of Object.entries(changed))
       assert.equal(onCluster('main', statement), expected)

@@ -1,7 +1,7 @@
 /**
- * A statement of the schema as it is run for a cluster: on all its servers, with each table replicated. The table's UUID
- * is its place in Keeper, so that tables can change their names. The engine must not drop an insert because an earlier one
- * looked the same: a row may say what an earlier one said, although a third came between.
+ * A statement that makes or changes tables, as it is run for a cluster: on all its servers, with each table replicated.
+ * A table's UUID is its place in Keeper, so that tables can be exchanged. No insert is dropped because an earlier one
+ * looked the same: the table may have been emptied in between.
  *
  * @throws when a statement is of a form that it does not know: it would be run on one server alone
  */
@@ -17,6 +17,7 @@ const CREATE = /^CREATE TABLE IF NOT EXISTS [\w.]+/
 const FORMS = [
   CREATE,
   /^ALTER TABLE [\w.]+/,
+  /^TRUNCATE TABLE [\w.]+/,
   /^DROP TABLE IF EXISTS [\w.]+/,
   /^EXCHANGE TABLES [\w.]+ AND [\w.]+/,
   /^CREATE DATABASE IF NOT EXISTS \w+/,

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseWriter } from '../domain/ports/clickhouse.js'
 
 /** The database was last used by a later release, whose tables this one does not know. */
-export class NewerDatabase extends Error {
+class NewerDatabase extends Error {
   override readonly name = 'NewerDatabase'
 }
 

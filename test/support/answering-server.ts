@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 
 export interface AnsweringServer {
   readonly url: string
+  /** What is to be told the body of each request, in the order in which they end. */
+  readonly onBody: (note: (body: string) => void) => void
   readonly stop: () => Promise<void>
 }
 
@@ -11,15 +13,21 @@ export interface AnsweringServer {
 export const startAnsweringServer = async (
   answer: (asked: IncomingMessage, answer: ServerResponse) => void,
 ): Promise<AnsweringServer> => {
+  let note: (body: string) => void = () => undefined
   const server = createServer((asked, answering) => {
-    asked.resume()
+    let body = ''
+    asked.on('data', (chunk: Buffer) => (body += chunk.toString('latin1')))
     asked.on('error', () => undefined)
-    asked.on('end', () => answer(asked, answering))
+    asked.on('end', () => {
+      note(body)
+      answer(asked, answering)
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    onBody: (given) => void (note = given),
     stop: async () => {
       server.close()
       server.closeAllConnections()

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
+import { startRecordingProxy } from '../../support/recording-proxy.js'
+import { selfSigned } from '../../support/self-signed.js'
 import { startAnsweringServer, type AnsweringServer } from '../../support/answering-server.js'
 
 type Answer = (asked: IncomingMessage, answer: ServerResponse) => void
@@ -219,6 +221,36 @@ describe('opening a ClickHouse server', () => {
     assert.equal(await opened(cluster(1), { cluster: 'main' }), undefined)
     assert.match((await opened(cluster(0), { cluster: 'main' }))!.message, /main is no cluster/)
     assert.match((await opened(cluster(3), { cluster: 'main' }))!.message, /main has 3 shards/)
+  })
+
+  it('has a cluster make tables everywhere, count inserts by their quorum and read in sequence', async () => {
+    const asked: URLSearchParams[] = []
+    const bodies: string[] = []
+    const server = await startAnsweringServer(({ url }, answer) => {
+      asked.push(new URL(url!, 'http://any').searchParams)
+      answer.writeHead(200, OK).end('{"shards":1}\n')
+    })
+    server.onBody((body) => void bodies.push(body))
+    const clickHouse = await openClickHouseServer(server.url, { cluster: 'main' })
+    await clickHouse.writer.insert({ table: 'any', columns: ['id'], values: [[1]] })
+    await clickHouse.reader.query('SELECT 1')
+    const [, , insert, read] = asked
+    assert.deepEqual([insert?.get('insert_quorum'), insert?.get('insert_quorum_parallel')], ['auto', '0'])
+    for (const settings of [insert, read]) assert.equal(settings?.get('select_sequential_consistency'), '1')
+    await clickHouse.writer.command('EXCHANGE TABLES a.calls AND b.calls')
+    assert.equal(bodies[1], 'CREATE DATABASE IF NOT EXISTS tallytree ON CLUSTER main')
+    assert.equal(bodies.at(-1), 'EXCHANGE TABLES a.calls AND b.calls ON CLUSTER main')
+    await clickHouse.close()
+    await server.stop()
+  })
+
+  it('names a certificate that nobody vouches for', async () => {
+    const proxy = await startRecordingProxy('http://127.0.0.1:1', selfSigned())
+    await assert.rejects(
+      openClickHouseServer(proxy.address),
+      /cannot be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+    )
+    await proxy.stop()
   })
 
   it('uses a database that is there although the user may make none', async () => {

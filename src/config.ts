@@ -5,6 +5,7 @@ import { nullableText, withDefault } from './domain/codec/containers.js'
 import { string } from './domain/codec/leaves.js'
 import { open } from './domain/codec/struct.js'
 import { textLike } from './domain/codec/text.js'
+import { clickHouseAddress, IDENTIFIER } from './domain/ports/clickhouse-url.js'
 
 /** A whole number written in an environment variable. */
 const integer = (least: number, most: number): Codec<number> =>
@@ -38,6 +39,16 @@ const roles = new Codec<ReadonlySet<Role>>(
   { type: 'string' },
 )
 
+const clickHouseUrl = new Codec<string>(
+  'url',
+  (u): u is string => typeof u === 'string' && E.isRight(clickHouseAddress(u)),
+  (u, c) => {
+    const address = clickHouseAddress(String(u))
+    return E.isRight(address) ? t.success(String(u)) : refuse(u, c, 'value_error', address.left)
+  },
+  { type: 'string' },
+)
+
 const environment = open('Environment', {
   optional: {
     TALLYTREE_HOST: withDefault(string, '127.0.0.1'),
@@ -54,12 +65,9 @@ const environment = open('Environment', {
         'must be a connection string, esdb://host:2113?tls=false',
       ),
     ),
-    CLICKHOUSE_URL: nullableText(
-      textLike(
-        'url',
-        /^https?:\/\/.+/,
-        'must be the URL of a ClickHouse server, http://user:password@host:8123',
-      ),
+    CLICKHOUSE_URL: nullableText(clickHouseUrl),
+    CLICKHOUSE_CLUSTER: nullableText(
+      textLike('cluster', IDENTIFIER, 'must be letters, digits and underscores'),
     ),
   },
 })
@@ -75,6 +83,7 @@ export interface Config {
   readonly maxTraceCalls: number
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
+  readonly clickHouseCluster: string | null
 }
 
 /** Says of each variable that is wrong what it must be. */
@@ -95,6 +104,10 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
       `TALLYTREE_ROLES: leaves ${absent.join(', ')} to another process, and the embedded stores belong to one: set ` +
         'EVENTSTORE_URL and CLICKHOUSE_URL, or leave TALLYTREE_ROLES out',
     )
+  if (env.CLICKHOUSE_CLUSTER !== null && env.CLICKHOUSE_URL === null)
+    throw new ConfigurationError(
+      'CLICKHOUSE_CLUSTER: names a cluster of the server in CLICKHOUSE_URL, which is missing',
+    )
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,
@@ -105,5 +118,6 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
     eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,
+    clickHouseCluster: env.CLICKHOUSE_CLUSTER,
   }
 }

@@ -7,7 +7,8 @@ const STOP_WITHIN_MS = 9500
 
 const main = async (): Promise<void> => {
   const config = readConfig()
-  const service = await startService(config, await openStores(config), jsonLog(process.stderr))
+  const log = jsonLog(process.stderr)
+  const service = await startService(config, await openStores(config, log), log)
   const key =
     service.createdKey === null ? '' : `, administrator's API key (shown this once): ${service.createdKey}`
   process.stdout.write(`Tallytree is ready at ${service.address}${key}\n`)
@@ -20,11 +21,18 @@ const main = async (): Promise<void> => {
   process.once('SIGINT', stop)
 }
 
+const MENDABLE = [
+  'ConfigurationError',
+  'UnusableBootstrapKey',
+  'StoreUnavailable',
+  'ClickHouseUnavailable',
+  'NewerDatabase',
+]
+
 /** What an operator can mend is said in a sentence; anything else with its stack. */
 const explanation = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  const mendable = ['ConfigurationError', 'UnusableBootstrapKey', 'StoreUnavailable', 'ClickHouseUnavailable']
-  return mendable.includes(error.name) ? error.message : (error.stack ?? error.message)
+  return MENDABLE.includes(error.name) ? error.message : (error.stack ?? error.message)
 }
 
 main().catch((error: unknown) => {

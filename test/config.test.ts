@@ -63,4 +63,27 @@ describe('the configuration', () => {
         (error: Error) => !error.message.includes('secret'),
       )
   })
+
+  const refused = (variables: Record<string, string>, message: RegExp) =>
+    assert.throws(() => readConfig(variables), { name: 'ConfigurationError', message })
+
+  it('names the variable that is wrong and says what it must be, without its password', () => {
+    refused({ CLICKHOUSE_URL: 'http://u:hid/den@host:8123' }, /^CLICKHOUSE_URL: (?!.*hid).*%2F/)
+    refused({ CLICKHOUSE_URL: 'http://host/a-b' }, /^CLICKHOUSE_URL: the database/)
+    for (const name of ['a-b', '1st', 'a b', "a'", 'a;b', 'ä'])
+      refused(
+        { CLICKHOUSE_URL: 'http://host', CLICKHOUSE_CLUSTER: name },
+        /^CLICKHOUSE_CLUSTER: must be letters/,
+      )
+  })
+
+  it('has no cluster without a server', () => {
+    refused({ CLICKHOUSE_CLUSTER: 'main' }, /^CLICKHOUSE_CLUSTER: .*CLICKHOUSE_URL/)
+    const config = readConfig({ CLICKHOUSE_URL: 'http://host', CLICKHOUSE_CLUSTER: 'main' })
+    assert.equal(config.clickHouseCluster, 'main')
+  })
+
+  it('takes an empty variable for one that is not there', () => {
+    assert.equal(readConfig({ CLICKHOUSE_URL: '', CLICKHOUSE_CLUSTER: '' }).clickHouseUrl, null)
+  })
 })

@@ -14,6 +14,8 @@ export interface ReadSide extends Readable {
   /** Absent where they are made elsewhere: how far behind they are, is then not for this process to say. */
   readonly lagging?: Lagging
   readonly quarantined: () => number
+  /** What keeps this process from making them, where it does. */
+  readonly failing?: () => string | undefined
   readonly stop: () => Promise<void>
 }
 

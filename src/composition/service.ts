@@ -24,7 +24,11 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
   const ports = { ...stores, clock: systemClock, ids: systemIds, sha256, randomKey, log }
-  const vitals = { isReady: () => true, quarantined: readSide.quarantined }
+  const vitals = {
+    isReady: () => true,
+    quarantined: readSide.quarantined,
+    readsFail: () => readSide.failing?.() ?? clickHouse.away(),
+  }
   const api = config.roles.has('api') ? await openApi(config, ports, readSide, vitals) : undefined
   const nobody = { authenticate: () => undefined }
   const app = createApp(api?.access ?? nobody, api?.routes ?? serviceRoutes(vitals), log)

@@ -8,6 +8,7 @@ import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { ClickHouse } from '../domain/ports/clickhouse.js'
 import type { EventStore } from '../domain/ports/event-store.js'
+import type { Log } from '../domain/ports/log.js'
 
 /** Where everything is kept. */
 export interface Stores {
@@ -16,8 +17,14 @@ export interface Stores {
   readonly clickHouse: ClickHouse
 }
 
+/** Servers that start together with this process get this long to come up, in milliseconds. */
+const WAIT_MS = 60_000
+
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
-export const openStores = async ({ dataDirectory, clickHouseUrl }: Config): Promise<Stores> => {
+export const openStores = async (
+  { dataDirectory, clickHouseUrl, clickHouseCluster }: Config,
+  log?: Log,
+): Promise<Stores> => {
   await mkdir(dataDirectory, { recursive: true })
   return {
     eventStore: openSqliteEventStore(join(dataDirectory, 'events.db')),
@@ -25,6 +32,10 @@ export const openStores = async ({ dataDirectory, clickHouseUrl }: Config): Prom
     clickHouse:
       clickHouseUrl === null
         ? await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'))
-        : await openClickHouseServer(clickHouseUrl),
+        : await openClickHouseServer(clickHouseUrl, {
+            cluster: clickHouseCluster ?? undefined,
+            waitMs: WAIT_MS,
+            onWaiting: (reason) => log?.warn('clickhouse.waited_for', { reason }),
+          }),
   }
 }

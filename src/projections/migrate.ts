@@ -1,30 +1,57 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseWriter } from '../domain/ports/clickhouse.js'
 
+/** The database was last used by a later release, whose tables this one does not know. */
+class NewerDatabase extends Error {
+  override readonly name = 'NewerDatabase'
+}
+
 const SCHEMA = new URL('./schema/', import.meta.url)
 
+const MIGRATIONS = 'CREATE TABLE migrations (name String) ENGINE = ReplacingMergeTree ORDER BY name'
+
 /**
- * Brings the tables up to date: runs each numbered file of `schema/` that this database has not seen. Tables are made
- * with IF NOT EXISTS, so a migration that was cut off is simply run again.
+ * Brings the tables up to date: runs each numbered file of `schema/` that this database has not seen. Every statement
+ * may be run again, so one that was cut off is, and processes that start at once do not disturb each other.
+ *
+ * @throws NewerDatabase before anything is changed
  */
 export const migrate = async (clickHouse: ClickHouseWriter): Promise<void> => {
-  await clickHouse.command(
-    'CREATE TABLE IF NOT EXISTS migrations (name String) ENGINE = ReplacingMergeTree ORDER BY name',
+  await clickHouse.command(repeatable(MIGRATIONS))
+  const rows = await clickHouse.query<{ name: string }>('SELECT DISTINCT name FROM migrations ORDER BY name')
+  const files = await schemaFiles()
+  refuseNewer(
+    rows.map(({ name }) => name),
+    files,
   )
-  const rows = await clickHouse.query<{ name: string }>('SELECT name FROM migrations')
   const done = new Set(rows.map(({ name }) => name))
-  const files = (await readdir(SCHEMA)).filter((name) => name.endsWith('.sql')).sort()
   for (const name of files) {
     if (done.has(name)) continue
-    const text = await readFile(new URL(name, SCHEMA), 'utf8')
-    for (const statement of statementsOf(text)) await clickHouse.command(statement)
+    for (const statement of await statementsOf(name)) await clickHouse.command(repeatable(statement))
     await clickHouse.insert({ table: 'migrations', columns: ['name'], values: [[name]] })
   }
 }
 
-const statementsOf = (text: string): string[] =>
-  text
+export const schemaFiles = async (): Promise<readonly string[]> =>
+  (await readdir(SCHEMA)).filter((name) => name.endsWith('.sql')).sort()
+
+/** The statements of a schema file as they stand there, without comments. */
+export const statementsOf = async (name: string): Promise<readonly string[]> =>
+  (await readFile(new URL(name, SCHEMA), 'utf8'))
     .split(/;\s*$/m)
     .map((statement) => statement.replace(/^--.*$/gm, '').trim())
     .filter((statement) => statement !== '')
-    .map((statement) => statement.replace(/^CREATE TABLE (?!IF NOT EXISTS)/, 'CREATE TABLE IF NOT EXISTS '))
+
+const repeatable = (statement: string): string =>
+  statement.replace(/^CREATE TABLE (?!IF NOT EXISTS)/, 'CREATE TABLE IF NOT EXISTS ')
+
+const refuseNewer = (done: readonly string[], files: readonly string[]): void => {
+  const newer = done.find(
+    (name) => /^\d{4}_/.test(name) && name.slice(0, 4) > (files.at(-1) ?? '').slice(0, 4),
+  )
+  if (newer === undefined) return
+  throw new NewerDatabase(
+    `the ClickHouse database was used by a later release (it has ${newer}): start that release, or give this one ` +
+      'another database, which it fills from the log',
+  )
+}

@@ -82,11 +82,28 @@ const handle = async (sessions: Sessions, request: IncomingMessage, response: Se
   if (url.pathname === '/ping') return void response.end('Ok.\n')
   const statement = await readStatement(request, url.searchParams)
   response.setHeader('X-ClickHouse-Summary', '{"read_rows":"0","written_rows":"0"}')
-  await sessions.use(statement, (session) =>
-    statement.isRead && !statement.waitsForEnd
-      ? stream(session, statement, response)
-      : answer(session, statement, request, response),
+  await oneAtATime(statement.queryId, () =>
+    sessions.use(statement, (session) =>
+      statement.isRead && !statement.waitsForEnd
+        ? stream(session, statement, response)
+        : answer(session, statement, request, response),
+    ),
   )
+}
+
+/** The last statement of each id that runs. */
+const running = new Map<string, Promise<void>>()
+
+/** The same id again waits until the first is over; a server would end it, as `replace_running_query` asks it to. */
+const oneAtATime = async (id: string, work: () => Promise<void>): Promise<void> => {
+  const before = running.get(id)
+  const now = (before?.catch(() => undefined) ?? Promise.resolve()).then(work)
+  running.set(id, now)
+  try {
+    await now
+  } finally {
+    if (running.get(id) === now) running.delete(id)
+  }
 }
 
 const answer = async (
@@ -98,7 +115,7 @@ const answer = async (
   const result = Buffer.from((await session.queryAsync(sql)).bytes())
   const isGzip = wantsCompression && /\bgzip\b/.test(request.headers['accept-encoding'] ?? '')
   if (isGzip) response.setHeader('Content-Encoding', 'gzip')
-  const body = isGzip ? gzipSync(result) : result
+  const body = isGzip ? gzipSync(result, { level: 3 }) : result
   for (let at = 0; at < body.length; at += PIECE) response.write(body.subarray(at, at + PIECE))
   response.end()
   await closed(response)

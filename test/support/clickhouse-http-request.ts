@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
@@ -9,6 +10,7 @@ export interface Statement {
   /** It answers rows, so that its answer can be sent while it runs. */
   readonly isRead: boolean
   readonly database: string
+  readonly queryId: string
   readonly parameters: Readonly<Record<string, string>>
   readonly settings: Readonly<Record<string, string>>
   /** The answer begins when the statement is over. */
@@ -47,6 +49,7 @@ export const readStatement = async (
     sql,
     isRead: /^\s*(SELECT|WITH)\b/i.test(sql),
     database: given.get('database') ?? 'default',
+    queryId: given.get('query_id') ?? randomUUID(),
     parameters: Object.fromEntries(parameters.map(([name, value]) => [name.slice('param_'.length), value])),
     settings: Object.fromEntries(settings),
     waitsForEnd: given.get('wait_end_of_query') === '1',

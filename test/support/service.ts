@@ -7,6 +7,7 @@ import { startService } from '../../src/composition/service.js'
 import type { Stores } from '../../src/composition/stores.js'
 import { readConfig } from '../../src/config.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
+import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 import type { Log } from '../../src/domain/ports/log.js'
 import { openTestClickHouse } from './engine.js'
 
@@ -38,12 +39,15 @@ export interface SendOptions {
 }
 
 /** The whole service in this process, over real stores in a scratch directory and a database of its own. */
-export const startTestService = async (environment: Record<string, string> = {}): Promise<TestService> => {
+export const startTestService = async (
+  environment: Record<string, string> = {},
+  openClickHouse: () => Promise<ClickHouse> = openTestClickHouse,
+): Promise<TestService> => {
   const directory = await mkdtemp(join(tmpdir(), 'tallytree-test-'))
   const stores: Stores = {
     eventStore: openSqliteEventStore(join(directory, 'events.db')),
     blobs: openFileBlobStore(join(directory, 'blobs')),
-    clickHouse: await openTestClickHouse(),
+    clickHouse: await openClickHouse(),
   }
   const logged: JsonObject[] = []
   const note = (level: string) => (event: string, fields?: JsonObject) =>

@@ -1,55 +1,114 @@
 import type { Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
-import {
-  ClickHouseUnavailable,
-  ReadTooExpensive,
-  RowsRefused,
-  type ClickHouseReader,
-  type ClickHouseWriter,
-  type SqlParameters,
+import type {
+  ClickHouseReader,
+  ClickHouseWriter,
+  Rows,
+  SqlParameters,
 } from '../../domain/ports/clickhouse.js'
+import { engineError, type Translation, type Work } from './translation.js'
 
-/** How a client begins a statement whose answer is streamed. */
-type Exec = (query: string, parameters?: SqlParameters) => Promise<{ readonly stream: Readable }>
+/** What a statement is sent with beside itself. */
+interface Sending {
+  /** Ends the statement when it is aborted. */
+  readonly abort_signal?: AbortSignal
+  readonly query_id?: string
+}
+
+interface Begun {
+  readonly stream: Readable
+  readonly response_headers?: Headers
+}
+
+export type Headers = Readonly<Record<string, unknown>>
+
+/** How one client differs from another. */
+interface Ways {
+  readonly translate: Translation
+  readonly sending: () => Sending
+  /** How a statement whose answer is streamed is begun. */
+  readonly exec: (query: string, parameters: SqlParameters | undefined, sending: Sending) => Promise<Begun>
+  /** Sends an insert; by default as it is. */
+  readonly inserting: (rows: Rows, insert: (sending: Sending) => Promise<void>) => Promise<void>
+  /** Throws where an answer is not the engine's. */
+  readonly checked: (headers: Headers | undefined) => void
+}
 
 /** One client as both ports; whatever engine stands behind it. */
 export const portsOf = (
   client: ClickHouseClient,
-  exec: Exec = (query, parameters) => client.exec({ query, ...given(parameters) }),
-): ClickHouseWriter & ClickHouseReader => ({
-  async command(query) {
-    await translated(client.command({ query }))
-  },
+  ways: Partial<Ways> = {},
+): ClickHouseWriter & ClickHouseReader => {
+  const { translate, sending, exec, inserting, checked }: Ways = {
+    translate: engineError,
+    sending: () => ({}),
+    exec: (query, parameters, sent) => client.exec({ query, ...given(parameters), ...sent }),
+    inserting: (_, insert) => insert({}),
+    checked: () => undefined,
+    ...ways,
+  }
 
-  async insert({ table, columns, values }) {
-    const [first, ...others] = columns
-    if (first === undefined || values.length === 0) return
-    await translated(
-      client.insert({
-        table,
-        columns: [first, ...others],
-        values: values as unknown[][],
-        format: 'JSONCompactEachRow',
-      }),
-    )
-  },
-
-  async query<Row>(query: string, parameters?: SqlParameters) {
-    const result = await translated(client.query({ query, format: 'JSONEachRow', ...given(parameters) }))
-    return translated(result.json<Row>())
-  },
-
-  async *stream(sql, parameters) {
-    const { stream } = await translated(exec(`${sql} FORMAT Native`, parameters))
+  const translated = async <A>(work: Work, done: () => Promise<A>): Promise<A> => {
     try {
-      for await (const chunk of stream) yield chunk as Uint8Array
+      return await done()
     } catch (error) {
-      throw translation(error)
-    } finally {
-      await closed(stream)
+      throw translate(error, work)
     }
-  },
-})
+  }
+
+  return {
+    command: (query) =>
+      translated('command', async () =>
+        checked((await client.command({ query, ...sending() })).response_headers),
+      ),
+
+    insert: async (rows) => {
+      const { table, columns, values } = rows
+      const [first, ...others] = columns
+      if (first === undefined || values.length === 0) return
+      await inserting(rows, (sent) =>
+        translated('insert', async () => {
+          const { response_headers } = await client.insert({
+            table,
+            columns: [first, ...others],
+            values: values as unknown[][],
+            format: 'JSONCompactEachRow',
+            ...sending(),
+            ...sent,
+          })
+          checked(response_headers)
+        }),
+      )
+    },
+
+    query: <Row>(query: string, parameters?: SqlParameters) =>
+      translated('read', async () => {
+        const result = await client.query({
+          query,
+          format: 'JSONEachRow',
+          ...given(parameters),
+          ...sending(),
+        })
+        checked(result.response_headers)
+        return result.json<Row>()
+      }),
+
+    async *stream(sql, parameters) {
+      const { stream } = await translated('read', async () => {
+        const begun = await exec(`${sql} FORMAT Native`, parameters, sending())
+        checked(begun.response_headers)
+        return begun
+      })
+      try {
+        for await (const chunk of stream) yield chunk as Uint8Array
+      } catch (error) {
+        throw translate(error, 'read')
+      } finally {
+        await closed(stream)
+      }
+    },
+  }
+}
 
 /** The statement runs until its stream has closed; only then may its connection take another one. */
 const closed = async (stream: Readable): Promise<void> => {
@@ -61,57 +120,3 @@ const closed = async (stream: Readable): Promise<void> => {
 
 const given = (parameters: SqlParameters | undefined) =>
   parameters === undefined ? {} : { query_params: { ...parameters } }
-
-const translated = async <A>(work: Promise<A>): Promise<A> => {
-  try {
-    return await work
-  } catch (error) {
-    throw translation(error)
-  }
-}
-
-/** ClickHouse's error codes, https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
-const TIMEOUT_EXCEEDED = '159'
-const MEMORY_LIMIT_EXCEEDED = '241'
-
-/** Codes that speak of the rows of an insert: what cannot be parsed, read or converted. */
-const ABOUT_THE_ROWS = new Set([
-  '6',
-  '25',
-  '26',
-  '27',
-  '32',
-  '33',
-  '38',
-  '41',
-  '53',
-  '69',
-  '70',
-  '72',
-  '117',
-  '128',
-  '130',
-  '131',
-  '321',
-  '349',
-  '407',
-  '441',
-  '467',
-  '675',
-  '691',
-])
-
-const translation = (error: unknown): unknown => {
-  const code = codeOf(error)
-  if (code === TIMEOUT_EXCEEDED) return new ReadTooExpensive('time')
-  if (code === MEMORY_LIMIT_EXCEEDED) return new ReadTooExpensive('memory')
-  if (ABOUT_THE_ROWS.has(code)) return new RowsRefused(`ClickHouse error ${code}`, { cause: error })
-  if (UNREACHABLE.has(code) || (error instanceof Error && /^timeout|socket hang up/i.test(error.message)))
-    return new ClickHouseUnavailable('ClickHouse cannot be reached', { cause: error })
-  return error
-}
-
-const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'])
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -34,6 +34,7 @@ export const openEmbeddedClickHouse = async (
     reader: poolOf(reading.map((client) => portsOf(client))),
     database,
     beside: (other) => openEmbeddedClickHouse(directory, other),
+    away: () => undefined,
     close: async () => {
       for (const client of all) await client.close()
     },

@@ -1,69 +1,153 @@
-import { createClient, type ClickHouseClient } from '@clickhouse/client'
-import type { ClickHouse, ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import { portsOf } from './client.js'
+import * as E from 'fp-ts/lib/Either.js'
+import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
+import { ClickHouseUnavailable, type ClickHouse } from '../../domain/ports/clickhouse.js'
+import { clickHouseAddress, type ClickHouseAddress } from '../../domain/ports/clickhouse-url.js'
+import { portsOf, type Headers } from './client.js'
+import { sameIdWhenRepeated } from './insert-ids.js'
+import { watch } from './liveness.js'
 import { asForm, inPieces } from './long-parameters.js'
-import { jsonFormat, quiet, readLimits } from './settings.js'
+import { onCluster } from './on-cluster.js'
+import { prepareDatabase, whenThere, type Waiting } from './opening.js'
+import { poolOf } from './pool.js'
+import { repeatingReads } from './repeated-reads.js'
+import { readSettings, writeSettings } from './server-settings.js'
+import { quiet, readLimits } from './settings.js'
+import { serverError, unanswered } from './translation.js'
 
-/** A ClickHouse server by URL, `http(s)://user:password@host:8123/database`. */
-export const openClickHouseServer = async (url: string): Promise<ClickHouse> => {
-  const { database, address } = split(url)
-  const creating = createClient({ url: address, log: quiet })
-  await portsOf(creating)
-    .command(`CREATE DATABASE IF NOT EXISTS ${database}`)
-    .finally(() => creating.close())
-  const writing = createClient({
-    url: address,
+interface Opening extends Waiting {
+  /** The cluster on whose servers the tables are, replicated; without it, they are on this one server. */
+  readonly cluster?: string | undefined
+  /** Whether rows and answers are compressed; without it, unless the server is on this machine. */
+  readonly compression?: boolean
+}
+
+const READERS = 32
+
+/** Silence after which a statement is given up, though the server is there. Tables on a cluster take their time. */
+const WRITE_TIMEOUT_MS = 60_000
+const CLUSTER_WRITE_TIMEOUT_MS = 200_000
+const READ_TIMEOUT_MS = (readLimits.max_execution_time + 5) * 1000
+const PING_TIMEOUT_MS = 3000
+const OPEN_TIMEOUT_MS = 10_000
+
+/**
+ * A ClickHouse server by URL, `http(s)://user:password@host:8123/database`. Waits for one that is not there yet.
+ *
+ * @throws ClickHouseUnavailable when it stays away, or refuses the user, the database or the cluster
+ */
+export const openClickHouseServer = async (
+  url: string,
+  { cluster, compression, ...waiting }: Opening = {},
+): Promise<ClickHouse> => {
+  const address = addressOf(url)
+  const isCluster = cluster !== undefined
+  await whenThere(address, waiting, () =>
+    prepareDatabase(
+      clientFor(address, { request_timeout: isCluster ? CLUSTER_WRITE_TIMEOUT_MS : OPEN_TIMEOUT_MS }),
+      address,
+      cluster,
+    ),
+  )
+  const { database } = address
+  const compressed = compression ?? !isLoopback(address)
+  const pinging = clientFor(address, { request_timeout: PING_TIMEOUT_MS, max_open_connections: 1 })
+  const writing = clientFor(address, {
     database,
-    clickhouse_settings: jsonFormat,
-    request_timeout: 60_000,
-    log: quiet,
+    clickhouse_settings: writeSettings(isCluster),
+    request_timeout: isCluster ? CLUSTER_WRITE_TIMEOUT_MS : WRITE_TIMEOUT_MS,
+    max_open_connections: 4,
+    compression: { request: compressed ? { codec: 'gzip', level: 1 } : false },
   })
-  const reading = createClient({
-    url: address,
+  const reading = clientFor(address, {
     database,
-    clickhouse_settings: { ...jsonFormat, ...readLimits, ...wholeAnswers },
-    request_timeout: (readLimits.max_execution_time + 5) * 1000,
-    max_open_connections: 32,
+    clickhouse_settings: readSettings(isCluster),
+    request_timeout: READ_TIMEOUT_MS,
+    max_open_connections: READERS,
     use_multipart_params_auto: true,
-    log: quiet,
+    compression: { response: compressed },
   })
+  const liveness = watch(() => whyAway(pinging))
+  const ways = {
+    translate: serverError,
+    checked: refuseOthers,
+    sending: () => ({ abort_signal: liveness.signal() }),
+  }
+  const writer = portsOf(writing, { ...ways, inserting: sameIdWhenRepeated() })
+  const oneReader = repeatingReads(withLongParameters(reading, ways))
   return {
-    writer: portsOf(writing),
-    reader: readerOf(reading),
     database,
-    beside: (other) => openClickHouseServer(new URL(`/${other}`, url).href),
+    beside: (other) =>
+      openClickHouseServer(new URL(`/${other}`, url).href, { cluster, compression: compressed }),
+    writer:
+      cluster === undefined
+        ? writer
+        : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
+    reader: poolOf(Array.from({ length: READERS }, () => oneReader)),
+    away: liveness.away,
     close: async () => {
-      await writing.close()
-      await reading.close()
+      await liveness.stop()
+      for (const client of [pinging, writing, reading]) await client.close()
     },
   }
 }
 
-/**
- * The server begins its answer when the statement is over: one that fails after its first rows were sent would end like
- * a whole answer, with the error as its last bytes.
- */
-const wholeAnswers = { wait_end_of_query: 1 } as const
+const addressOf = (url: string): ClickHouseAddress => {
+  const address = clickHouseAddress(url)
+  if (E.isLeft(address)) throw new ClickHouseUnavailable('refusing', `CLICKHOUSE_URL: ${address.left}`)
+  return address.right
+}
 
-const readerOf = (client: ClickHouseClient): ClickHouseReader => {
-  const ports = portsOf(client, (query, parameters) => client.exec({ query, ...asForm(parameters ?? {}) }))
+const isLoopback = ({ origin }: ClickHouseAddress): boolean =>
+  /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(origin).hostname)
+
+const clientFor = (
+  { origin, username, password }: ClickHouseAddress,
+  options: ClickHouseClientConfigOptions,
+): ClickHouseClient =>
+  createClient({
+    url: origin,
+    username,
+    password,
+    log: quiet,
+    keep_alive: { eagerly_destroy_stale_sockets: true },
+    ...options,
+  })
+
+/** Any answer will do, even one that wants to hear nothing of the question. */
+const whyAway = async (client: ClickHouseClient): Promise<string | undefined> => {
+  const pinged = await client.ping()
+  return pinged.success ? undefined : unanswered(pinged.error)
+}
+
+/**
+ * A 200 of anything else would be taken for rows that are stored, or for a table that is empty; an answer whose end is
+ * that of its connection, for a whole one when it was cut.
+ */
+const refuseOthers = (headers: Headers = {}): void => {
+  if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-')))
+    throw new ClickHouseUnavailable('away', 'ClickHouse cannot be reached (something else answers: 200)')
+  if (!ENDS.some((name) => headers[name] !== undefined))
+    throw new ClickHouseUnavailable(
+      'away',
+      'ClickHouse cannot be reached (its answer does not say where it ends)',
+    )
+}
+
+const ENDS = ['content-length', 'transfer-encoding', 'content-encoding']
+
+const withLongParameters = (client: ClickHouseClient, ways: Parameters<typeof portsOf>[1]) => {
+  const ports = portsOf(client, {
+    ...ways,
+    exec: (query, parameters, sending) => client.exec({ query, ...asForm(parameters ?? {}), ...sending }),
+  })
   return {
-    query: (sql, parameters) => {
+    query: <Row>(...[sql, parameters]: Parameters<typeof inPieces>) => {
       const asked = inPieces(sql, parameters)
-      return ports.query(asked.sql, asked.parameters)
+      return ports.query<Row>(asked.sql, asked.parameters)
     },
-    stream: (sql, parameters) => {
+    stream: (...[sql, parameters]: Parameters<typeof inPieces>) => {
       const asked = inPieces(sql, parameters)
       return ports.stream(asked.sql, asked.parameters)
     },
   }
-}
-
-const split = (url: string): { readonly database: string; readonly address: string } => {
-  const address = new URL(url)
-  const database = address.pathname.slice(1) || 'tallytree'
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(database))
-    throw new Error('CLICKHOUSE_URL: the database, after the host, must be letters, digits and underscores')
-  address.pathname = ''
-  return { database, address: address.href }
 }

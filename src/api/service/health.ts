@@ -9,9 +9,11 @@ export interface Vitals {
   readonly isReady: () => boolean
   /** Events whose rows were refused and set aside. */
   readonly quarantined: () => number
+  /** What keeps reads from answering, or from what was written last; writes are accepted all the same. */
+  readonly readsFail: () => string | undefined
 }
 
-export const serviceRoutes = ({ isReady, quarantined }: Vitals): readonly AnyRoute[] => [
+export const serviceRoutes = ({ isReady, quarantined, readsFail }: Vitals): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/health',
@@ -20,7 +22,7 @@ export const serviceRoutes = ({ isReady, quarantined }: Vitals): readonly AnyRou
     answer: {
       schema: open('Health', {
         required: { status: oneOf('ok', 'degraded') },
-        optional: { quarantined_events: string },
+        optional: { quarantined_events: string, reads: string },
       }).schema,
       otherwise: {
         503: {
@@ -30,7 +32,7 @@ export const serviceRoutes = ({ isReady, quarantined }: Vitals): readonly AnyRou
         },
       },
     },
-    handle: () => Promise.resolve(healthOf(isReady(), quarantined())),
+    handle: () => Promise.resolve(isReady() ? healthOf(quarantined(), readsFail()) : STARTING),
   }),
   route({
     method: 'get',
@@ -45,10 +47,13 @@ export const serviceRoutes = ({ isReady, quarantined }: Vitals): readonly AnyRou
   }),
 ]
 
+const STARTING = { status: 503, body: { status: 'starting' }, headers: { 'Retry-After': '1' } }
+
 /** All members are strings: that is how SDKs read it. */
-const healthOf = (ready: boolean, quarantined: number) => {
-  if (!ready) return { status: 503, body: { status: 'starting' }, headers: { 'Retry-After': '1' } }
-  return quarantined === 0
-    ? { body: { status: 'ok' } }
-    : { body: { status: 'degraded', quarantined_events: String(quarantined) } }
+const healthOf = (quarantined: number, reads: string | undefined) => {
+  const wrong = {
+    ...(quarantined === 0 ? {} : { quarantined_events: String(quarantined) }),
+    ...(reads === undefined ? {} : { reads }),
+  }
+  return { body: { status: Object.keys(wrong).length === 0 ? 'ok' : 'degraded', ...wrong } }
 }

@@ -11,6 +11,7 @@ export interface Rows {
 
 /** What the projector needs: one connection of its own, so that no reader makes it wait. */
 export interface ClickHouseWriter {
+  /** Runs a statement that makes, changes or drops tables; on every server, where there are several. */
   command(sql: string): Promise<void>
   insert(rows: Rows): Promise<void>
   query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
@@ -31,6 +32,8 @@ export interface ClickHouse {
   readonly database: string
   /** Another database of the same engine, made where it is missing; closed apart from this one. */
   beside(database: string): Promise<ClickHouse>
+  /** Why it answers nobody now; undefined while it does, or while nobody knows better. */
+  away(): string | undefined
   close(): Promise<void>
 }
 
@@ -52,7 +55,26 @@ export class RowsRefused extends Error {
   override readonly name = 'RowsRefused'
 }
 
-/** The engine cannot be reached. */
+/**
+ * `away`: nobody answers, or not to the end. `busy`: too much to do, or a part of it is missing for now. `refusing`:
+ * it lets this user in no more, or lacks what is needed; that stays until somebody changes it.
+ */
+type Unavailability = 'away' | 'busy' | 'refusing'
+
+/** The engine does not do its work now, whatever it was asked; its message is for operators and quotes nothing. */
 export class ClickHouseUnavailable extends Error {
   override readonly name = 'ClickHouseUnavailable'
+  constructor(
+    readonly why: Unavailability,
+    message: string,
+    options?: ErrorOptions & {
+      /** The engine's own error code, where it gave one. */
+      readonly code?: string
+    },
+  ) {
+    super(message, options)
+    if (options?.code !== undefined) this.code = options.code
+  }
+
+  declare readonly code?: string
 }

@@ -6,7 +6,7 @@ import type { ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 import type { Projection } from '../projection.js'
 import { countQuarantined, readCheckpoint, writeCheckpoint, writeQuarantine } from './checkpoint.js'
 import { deferred, type Deferred } from './deferred.js'
-import { errorName } from './error-name.js'
+import { errorName, reasonOf } from './error-name.js'
 import { followLog } from './follow-log.js'
 import { gathering, type Batch } from './gathering.js'
 import { progressFrom } from './progress.js'
@@ -20,15 +20,20 @@ export interface Projector {
   reached(): Position
   /** Waits until a position can be read, hurrying the next insert; false if that takes longer. */
   waitFor(position: Position, timeoutMs: number): Promise<boolean>
-  /** Milliseconds for which the oldest event that is not readable yet has waited here; 0 when there is none. */
+  /**
+   * Milliseconds for which the oldest event that is not readable yet has waited here; 0 when there is none, and while
+   * inserts fail: waiting for them would help nobody.
+   */
   lagMs(): number
-  /** Resolves after the next insert, or after the time given. */
-  nextInsert(timeoutMs: number): Promise<void>
+  /** True after the next insert or its failure, false if none comes within the time given. */
+  nextInsert(timeoutMs: number): Promise<boolean>
   quarantined(): number
   /** Another text each time that the tables were exchanged for others. */
   generation(): string
   /** Between two batches: resolves when no rows are on their way, and none will be until it is released. */
   hold(): Promise<Held>
+  /** What keeps the next insert from succeeding; undefined while nothing does. */
+  failing(): string | undefined
   stop(): Promise<void>
 }
 
@@ -59,7 +64,9 @@ const GATHER_MS = 500
 
 /** The checkpoint is written this often: after a crash the rows since then are written again, and are the same rows. */
 const CHECKPOINT_MS = 1000
-const RETRY_MS = [100, 300, 1000, 3000, 5000]
+const RETRY_MS = [100, 300, 1000, 2000]
+/** A failure that lasts is logged at first and then about once a minute. */
+const LOG_EVERY = 30
 
 /** Follows the log from the checkpoint: gathers events, inserts their rows, then records how far it came. */
 export const startProjector = async (projecting: Projecting): Promise<Projector> => {
@@ -74,6 +81,7 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
   let inserted = deferred()
   let caughtUp = false
   let generation = 0
+  let failing: string | undefined
   let checkpointAt = now()
   let lastRead = progress.reached()
   let holding: { readonly standing: Deferred; readonly released: Deferred } | undefined
@@ -119,15 +127,24 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
     for (let tries = 0; !stopping.signal.aborted; tries += 1) {
       try {
         await insertOnce(batch)
+        if (failing !== undefined) log.info('projection.resumed', { events: batch.events.length, tries })
+        failing = undefined
         break
       } catch (error) {
-        log.error('projection.insert_failed', { error: errorName(error), events: batch.events.length, tries })
+        failing = reasonOf(error)
+        letWritersGo()
+        if (tries < RETRY_MS.length || tries % LOG_EVERY === 0)
+          log.error('projection.insert_failed', { error: errorName(error), reason: failing, tries })
         await sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)], undefined, {
           signal: stopping.signal,
         }).catch(() => undefined)
       }
     }
     inserting = undefined
+    letWritersGo()
+  }
+
+  const letWritersGo = () => {
     const waiting = inserted
     inserted = deferred()
     waiting.resolve()
@@ -165,10 +182,10 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
     waitFor: (position, timeoutMs) => progress.wait(position, timeoutMs),
     lagMs: () => {
       const since = inserting?.since ?? gathered.since()
-      return caughtUp && since !== undefined ? now() - since : 0
+      return failing === undefined && caughtUp && since !== undefined ? now() - since : 0
     },
     nextInsert: (timeoutMs) =>
-      Promise.race([inserted.promise, sleep(timeoutMs, undefined, { ref: false })]).then(() => undefined),
+      Promise.race([inserted.promise.then(() => true), sleep(timeoutMs, false, { ref: false })]),
     quarantined: () => quarantined,
     generation: () => String(generation),
     hold: async () => {
@@ -186,6 +203,7 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
         },
       }
     },
+    failing: () => failing,
     stop: async () => {
       stopping.abort()
       gathered.announce()

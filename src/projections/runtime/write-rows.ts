@@ -32,12 +32,32 @@ export const writeRows = async (
     if (!isAboutTheEvents(error)) throw error
     const [event] = events
     if (event === undefined) return []
-    if (events.length === 1) return [{ event, reason: error.message }]
+    if (events.length === 1) return confirmed(writing, event, error)
     const half = Math.ceil(events.length / 2)
     const first = await writeRows(writing, events.slice(0, half))
     const second = await writeRows(writing, events.slice(half))
     return [...first, ...second]
   }
+}
+
+/**
+ * One event alone that is refused is tried once more before it is set aside: what was cut on its way to a server can look
+ * there like rows that cannot be read.
+ */
+const confirmed = async (
+  writing: Writing,
+  event: RecordedEvent,
+  first: RowsRefused | NotProjectable,
+): Promise<readonly Quarantined[]> => {
+  try {
+    if (first instanceof RowsRefused) {
+      await insertAll(writing, [event])
+      return []
+    }
+  } catch (error) {
+    if (!isAboutTheEvents(error)) throw error
+  }
+  return [{ event, reason: first.message }]
 }
 
 const insertAll = async ({ clickHouse, blobs, projections }: Writing, events: readonly RecordedEvent[]) => {

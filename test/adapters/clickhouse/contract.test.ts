@@ -10,13 +10,14 @@ describe('the embedded ClickHouse engine', () => {
   describeClickHouse(openTestClickHouse)
 })
 
-describe('a ClickHouse server, played by an HTTP front of the embedded engine', () => {
-  let front: ClickHouseFront
-  before(async () => (front = await startClickHouseFront()))
-  after(() => front.stop())
+for (const compression of [false, true])
+  describe(`a ClickHouse server, played by an HTTP front of the embedded engine${compression ? ', compressed' : ''}`, () => {
+    let front: ClickHouseFront
+    before(async () => (front = await startClickHouseFront()))
+    after(() => front.stop())
 
-  describeClickHouse(() => openClickHouseServer(`${front.url}/${arbitraryDatabase()}`))
-})
+    describeClickHouse(() => openClickHouseServer(`${front.url}/${arbitraryDatabase()}`, { compression }))
+  })
 
 describe('a ClickHouse server', () => {
   const url = process.env['CLICKHOUSE_URL']

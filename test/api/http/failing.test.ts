@@ -43,7 +43,7 @@ describe('what goes wrong behind an endpoint', () => {
     [new StoreUnavailable(CANARY), 503, '1'],
     [new AppendOutcomeUnknown(CANARY), 503, '1'],
     [new EventTooLarge(CANARY), 413, null],
-    [new ClickHouseUnavailable(CANARY), 503, '1'],
+    [new ClickHouseUnavailable('busy', CANARY), 503, '1'],
     [new TooManyReads(CANARY), 503, '1'],
     [new ReadTooExpensive('time'), 504, null],
     [new ReadTooExpensive('memory'), 502, null],

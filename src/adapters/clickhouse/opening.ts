@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { ClickHouseUnavailable } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseAddress } from '../../domain/ports/clickhouse-url.js'
+import { portsOf } from './client.js'
+import { serverError } from './translation.js'
+
+/** How long a server that is not there yet is waited for, in milliseconds, and who wants to know. */
+export interface Waiting {
+  readonly waitMs?: number
+  readonly onWaiting?: (reason: string) => void
+}
+
+const AGAIN_MS = 1000
+
+/** Does what needs the server, again and again while it is away or busy, until the time is over. */
+export const whenThere = async <A>(
+  { origin, username }: ClickHouseAddress,
+  { waitMs = 0, onWaiting }: Waiting,
+  work: () => Promise<A>,
+): Promise<A> => {
+  const until = performance.now() + waitMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof ClickHouseUnavailable)) throw error
+      const sentence = `CLICKHOUSE_URL, ${origin} as user "${username}": ${error.message}`
+      if (error.why === 'refusing' || performance.now() >= until)
+        throw new ClickHouseUnavailable(error.why, sentence, { cause: error })
+      onWaiting?.(sentence)
+      await sleep(AGAIN_MS)
+    }
+  }
+}
+
+/** Makes the database, where the user may and nobody has; closes the client. */
+export const prepareDatabase = async (
+  client: ClickHouseClient,
+  { database }: ClickHouseAddress,
+  cluster: string | undefined,
+): Promise<void> => {
+  const ports = portsOf(client, { translate: serverError })
+  try {
+    if (cluster !== undefined) {
+      const sql =
+        'SELECT uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}'
+      const [row] = await ports.query<{ shards: string }>(sql, { cluster })
+      refuseCluster(cluster, Number(row?.shards ?? 0))
+    }
+    const where = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`
+    await ports.command(`CREATE DATABASE IF NOT EXISTS ${database}${where}`).catch(async (error: unknown) => {
+      // Who may make none can use one that is there.
+      const [there] = await ports.query<{ name: string }>(
+        'SELECT name FROM system.databases WHERE name = {database:String}',
+        { database },
+      )
+      if (there === undefined) throw error
+    })
+  } finally {
+    await client.close()
+  }
+}
+
+const refuseCluster = (cluster: string, shards: number): void => {
+  const name = `CLICKHOUSE_CLUSTER: ${cluster}`
+  if (shards === 0)
+    throw new ClickHouseUnavailable(
+      'refusing',
+      `${name} is no cluster that this server knows (system.clusters)`,
+    )
+  if (shards > 1)
+    throw new ClickHouseUnavailable(
+      'refusing',
+      `${name} has ${shards} shards; name one of a single shard, since every replica must hold all rows`,
+    )
+}

@@ -1,0 +1,39 @@
+import { ClickHouseUnavailable, type ClickHouseReader } from '../../domain/ports/clickhouse.js'
+
+/**
+ * Reads whose connection was closed under them are asked once more: a server may let go of a kept connection in the
+ * moment in which it is used. Of a stream, only what nothing was answered of.
+ */
+export const repeatingReads = (reader: ClickHouseReader): ClickHouseReader => ({
+  query: async (sql, parameters) => {
+    try {
+      return await reader.query(sql, parameters)
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error
+      return reader.query(sql, parameters)
+    }
+  },
+
+  async *stream(sql, parameters) {
+    let begun = false
+    try {
+      for await (const chunk of reader.stream(sql, parameters)) {
+        begun = true
+        yield chunk
+      }
+      return
+    } catch (error) {
+      if (begun || !isConnectionLost(error)) throw error
+    }
+    yield* reader.stream(sql, parameters)
+  },
+})
+
+const LOST = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
+
+const isConnectionLost = (error: unknown): boolean =>
+  error instanceof ClickHouseUnavailable &&
+  error.why === 'away' &&
+  error.cause instanceof Error &&
+  'code' in error.cause &&
+  LOST.has(String(error.cause.code))

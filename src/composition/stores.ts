@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
+import { openEventStoreDb } from '../adapters/event-store/eventstoredb/event-store-db.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
@@ -17,10 +18,17 @@ export interface Stores {
 }
 
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
-export const openStores = async ({ dataDirectory, clickHouseUrl }: Config): Promise<Stores> => {
+export const openStores = async ({
+  dataDirectory,
+  eventStoreUrl,
+  clickHouseUrl,
+}: Config): Promise<Stores> => {
   await mkdir(dataDirectory, { recursive: true })
   return {
-    eventStore: openSqliteEventStore(join(dataDirectory, 'events.db')),
+    eventStore:
+      eventStoreUrl === null
+        ? openSqliteEventStore(join(dataDirectory, 'events.db'))
+        : await openEventStoreDb(eventStoreUrl),
     blobs: openFileBlobStore(join(dataDirectory, 'blobs')),
     clickHouse:
       clickHouseUrl === null

@@ -6,7 +6,7 @@ import { softDelete, tombstone } from './deleting.js'
 import { supportedMethods } from './features.js'
 import { DoubleLog } from './log.js'
 import { wellBehaved, type Misbehaviour } from './misbehaviour.js'
-import { read, type ReadCall } from './reading.js'
+import { read, type Reads } from './reading.js'
 
 /** A double of the protocol that an EventStoreDB server speaks. It is no EventStoreDB: it knows what the tests need. */
 export interface ProtocolDouble {
@@ -15,6 +15,8 @@ export interface ProtocolDouble {
   readonly misbehaviour: Misbehaviour
   /** How many subscriptions it serves now. */
   readonly subscriptions: () => number
+  /** How many responses to reads and subscriptions it has handed to the connection. */
+  readonly written: () => number
   /** Ends every subscription with an error, as a server does that cannot go on with it. */
   readonly dropSubscriptions: (code?: status) => void
   /** Cuts all connections, and listens again on the same port. */
@@ -33,12 +35,12 @@ const LARGEST_MESSAGE = 32 * 1024 * 1024
 export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDouble> => {
   const log = given.log ?? new DoubleLog()
   const misbehaviour = { ...wellBehaved(), ...given.misbehaviour }
-  const subscriptions = new Set<ReadCall>()
+  const reads: Reads = { subscriptions: new Set(), written: 0 }
 
   const serve = async (at: number) => {
     const serving = new Server({ 'grpc.max_receive_message_length': LARGEST_MESSAGE })
     serving.addService(streamServices.StreamsService, {
-      read: read(log, misbehaviour, subscriptions),
+      read: read(log, misbehaviour, reads),
       append: unaryAppend(log, misbehaviour),
       batchAppend: batchAppend(log, misbehaviour),
       delete: softDelete(log),
@@ -61,9 +63,10 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
     url: `esdb://127.0.0.1:${port}?tls=false`,
     log,
     misbehaviour,
-    subscriptions: () => subscriptions.size,
+    subscriptions: () => reads.subscriptions.size,
+    written: () => reads.written,
     dropSubscriptions: (code = status.ABORTED) => {
-      for (const call of subscriptions) call.emit('error', { code, details: 'dropped' })
+      for (const call of reads.subscriptions) call.emit('error', { code, details: 'dropped' })
     },
     restart: async () => {
       server.forceShutdown()

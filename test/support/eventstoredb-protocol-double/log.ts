@@ -71,6 +71,11 @@ export class DoubleLog extends EventEmitter {
     }
   }
 
+  /** As a server that was started anew: appends that name no revision are not recognised any more. */
+  forgetIds(): void {
+    this.recent.clear()
+  }
+
   /** Events of a stream that can be read; undefined where there is none. */
   read(name: string): readonly StoredEvent[] | undefined {
     const stream = this.streams.get(name)

@@ -8,14 +8,19 @@ import { errorOf, nameOf, readEventOf } from './wire.js'
 import { Deleted } from './refusals.js'
 
 type Options = streams.ReadReq.Options
-export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>
+type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>
+
+export interface Reads {
+  readonly subscriptions: Set<ReadCall>
+  written: number
+}
 
 const isBackwards = (options: Options): boolean =>
   options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
 
 /** `Read`: a stream or all, forwards or backwards, counted or as a subscription. */
 export const read =
-  (log: DoubleLog, misbehaviour: Misbehaviour, subscriptions: Set<ReadCall>) =>
+  (log: DoubleLog, misbehaviour: Misbehaviour, reads: Reads) =>
   (call: ReadCall): void => {
     if (misbehaviour.muteReads) return
     const options = call.request.getOptions()
@@ -23,8 +28,8 @@ export const read =
     call.on('error', () => undefined)
     try {
       const reading = options.hasSubscription()
-        ? subscribed(log, misbehaviour, options, call, subscriptions)
-        : counted(log, misbehaviour, options, call)
+        ? subscribed(log, misbehaviour, options, call, reads)
+        : counted(log, misbehaviour, options, call, reads)
       void reading.catch((error: unknown) => call.destroy(error as Error))
     } catch (error) {
       if (!(error instanceof Deleted)) throw error
@@ -32,7 +37,13 @@ export const read =
     }
   }
 
-const counted = async (log: DoubleLog, { hidePositions }: Misbehaviour, options: Options, call: ReadCall) => {
+const counted = async (
+  log: DoubleLog,
+  { hidePositions }: Misbehaviour,
+  options: Options,
+  call: ReadCall,
+  reads: Reads,
+) => {
   const from = options.getStream()
   const events = from === undefined ? ofAll(log, options) : ofStream(log, from, isBackwards(options))
   if (events === undefined) {
@@ -46,6 +57,7 @@ const counted = async (log: DoubleLog, { hidePositions }: Misbehaviour, options:
   for (const event of events) {
     if (left === 0 || call.cancelled) break
     left -= 1
+    reads.written += 1
     await write(call, readEventOf(event, from === undefined || !hidePositions))
   }
   call.end()
@@ -96,13 +108,13 @@ const subscribed = async (
   misbehaviour: Misbehaviour,
   options: Options,
   call: ReadCall,
-  subscriptions: Set<ReadCall>,
+  reads: Reads,
 ) => {
-  subscriptions.add(call)
+  reads.subscriptions.add(call)
   const stopped = new AbortController()
   for (const end of ['cancelled', 'close', 'error', 'finish'])
     call.once(end, () => {
-      subscriptions.delete(call)
+      reads.subscriptions.delete(call)
       stopped.abort()
     })
   const passes = filterOf(options)
@@ -122,6 +134,7 @@ const subscribed = async (
       continue
     }
     next += 1
+    reads.written += 1
     if (passes(event)) await write(call, readEventOf(event))
     else unmatched += 1
     if (unmatched < CHECKPOINT_EVERY) continue

@@ -1,6 +1,6 @@
-import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import { eventStoreContract } from '../../contract/event-store/event-store-contract.js'
-import { startProtocolDouble } from '../../support/eventstoredb-protocol-double/double.js'
+import { openEventStoreDb } from '../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
+import { eventStoreContract } from '../../../contract/event-store/event-store-contract.js'
+import { startProtocolDouble } from '../../../support/eventstoredb-protocol-double/double.js'
 
 for (const batchAppend of [true, false])
   eventStoreContract(

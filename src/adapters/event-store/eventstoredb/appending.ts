@@ -11,12 +11,14 @@ import type { SharedClient } from './one-client.js'
 import { proposalOf, type Proposal } from './proposal.js'
 import { recentlyStored, storedAlready } from './stored-already.js'
 import { unsettledAppends } from './unsettled-appends.js'
-import { backOff } from './waiting.js'
+import { backOff, within } from './waiting.js'
 
 /** How long an append may take with all its tries, unless the caller says otherwise. */
 const APPEND_MS = 5000
 /** How long one try may take. */
 const ATTEMPT_MS = 2000
+/** With less time left than this no further try is made. */
+const LEAST_MS = 100
 
 /**
  * Appends, trying again with the same event ids and the same expectation while time is left: the server recognises what
@@ -39,7 +41,7 @@ export const appending = (
       if (refusal === undefined) throw error
       const stored =
         refusal instanceof ConcurrencyConflict && mayStand(proposal, refusal)
-          ? await storedAlready(reading, proposal)
+          ? await within(storedAlready(reading, proposal), ms).catch(notLookedUp)
           : undefined
       if (stored === undefined) throw new Refused(refusal)
       return stored
@@ -52,7 +54,7 @@ export const appending = (
    */
   const again = async (proposal: Proposal, ms: number): Promise<Appended> => {
     if (firstRevisionOf(proposal.expected) !== undefined) return once(proposal, ms)
-    const { found, last } = await recentlyStored(reading, proposal)
+    const { found, last } = await within(recentlyStored(reading, proposal), ms)
     if (found !== undefined) return found
     if (last === undefined && proposal.expected === 'exists') return once(proposal, ms)
     try {
@@ -83,8 +85,8 @@ export const appending = (
           isOpen = true
           unsettled.note(proposal)
         }
-        if (until - performance.now() > ATTEMPT_MS / 10) await backOff(tries)
-        if (until - performance.now() <= 0) throw isOpen ? unknown(error) : unreachable(error)
+        if (until - performance.now() < LEAST_MS) throw isOpen ? unknown(error) : unreachable(error)
+        await backOff(tries)
       }
     }
   }
@@ -101,6 +103,15 @@ class Refused extends Error {
   constructor(readonly reason: Error) {
     super(reason.message)
   }
+}
+
+/** Whether a conflict is with our own events could not be seen. */
+class NotLookedUp extends Error {
+  override readonly name = 'NotLookedUp'
+}
+
+const notLookedUp = (cause: unknown): never => {
+  throw new NotLookedUp('a conflict could not be looked into', { cause })
 }
 
 class Overtaken extends Error {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
-import { openEventStoreDb } from '../adapters/event-store/eventstoredb/event-store-db.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
@@ -28,11 +27,17 @@ export const openStores = async ({
     eventStore:
       eventStoreUrl === null
         ? openSqliteEventStore(join(dataDirectory, 'events.db'))
-        : await openEventStoreDb(eventStoreUrl),
+        : await openEventStoreServer(eventStoreUrl),
     blobs: openFileBlobStore(join(dataDirectory, 'blobs')),
     clickHouse:
       clickHouseUrl === null
         ? await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'))
         : await openClickHouseServer(clickHouseUrl),
   }
+}
+
+/** Its client takes a quarter of a second to load, which is not for those who do not use it. */
+const openEventStoreServer = async (url: string): Promise<EventStore> => {
+  const { openEventStoreDb } = await import('../adapters/event-store/eventstoredb/event-store-db.js')
+  return openEventStoreDb(url)
 }

@@ -22,3 +22,11 @@ for (const batchAppend of [true, false])
       }
     },
   )
+
+// A server of one's own, which may hold events of others: the tests name their streams at random.
+const url = process.env['EVENTSTORE_URL']
+if (url !== undefined)
+  eventStoreContract('the store in the EventStoreDB of EVENTSTORE_URL', async () => {
+    const store = await openEventStoreDb(url)
+    return { store, dispose: () => store.close() }
+  })

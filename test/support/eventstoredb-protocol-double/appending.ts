@@ -1,9 +1,9 @@
 import { status, type handleClientStreamingCall, type ServerDuplexStream } from '@grpc/grpc-js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { Accepted, DoubleLog, ExpectedOnTheWire, Proposal, ProposedEvent } from './log.js'
+import type { Accepted, DoubleLog, Proposal, ProposedEvent } from './log.js'
 import { takes, type Misbehaviour } from './misbehaviour.js'
-import { Conflict, conflict, type Refused } from './refusals.js'
+import { Conflict, conflict, type ExpectedOnTheWire, type Refused } from './refusals.js'
 import {
   conflictMessage,
   errorOf,

@@ -1,7 +1,8 @@
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { DoubleLog, ExpectedOnTheWire } from './log.js'
+import type { DoubleLog } from './log.js'
+import type { ExpectedOnTheWire } from './refusals.js'
 import { errorOf, nameOf } from './wire.js'
 
 type Options = streams.DeleteReq.Options | streams.TombstoneReq.Options

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { conflict, deleted, type Refused } from './refusals.js'
+import { conflict, deleted, type ExpectedOnTheWire, type Refused } from './refusals.js'
 
 /** An event as it came over the wire. */
 export interface ProposedEvent {
@@ -17,8 +17,6 @@ export interface StoredEvent extends ProposedEvent {
   /** Milliseconds since 1970. */
   readonly created: number
 }
-
-export type ExpectedOnTheWire = 'any' | 'no_stream' | 'stream_exists' | bigint
 
 export interface Proposal {
   readonly stream: string

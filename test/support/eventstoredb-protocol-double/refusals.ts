@@ -1,4 +1,5 @@
-import type { ExpectedOnTheWire } from './log.js'
+/** What an append expects of its stream; a number is its last revision. */
+export type ExpectedOnTheWire = 'any' | 'no_stream' | 'stream_exists' | bigint
 
 /** Why an append or a deletion was not taken. */
 export type Refused = Conflict | Deleted

@@ -2,8 +2,8 @@ import { Metadata, status, type ServiceError } from '@grpc/grpc-js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import statuses from '@eventstore/db-client/generated/status_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { ExpectedOnTheWire, ProposedEvent, StoredEvent } from './log.js'
-import { Conflict, type Refused } from './refusals.js'
+import type { ProposedEvent, StoredEvent } from './log.js'
+import { Conflict, type ExpectedOnTheWire, type Refused } from './refusals.js'
 
 const TICKS_PER_MS = 10_000n
 /** What servers give for a position that they do not know. */

@@ -160,7 +160,7 @@ describe('following an EventStoreDB', () => {
     const { double, store } = given
     await givenStreamOf(store, 3)
 
-    for await (const _ of store.subscribeAll()) break
+    await collectUntil(store.subscribeAll(), () => true)
 
     while (double.subscriptions() > 0) await sleep(5)
   })

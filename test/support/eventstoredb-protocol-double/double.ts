@@ -15,6 +15,8 @@ export interface ProtocolDouble {
   readonly misbehaviour: Misbehaviour
   /** How many subscriptions it serves now. */
   readonly subscriptions: () => number
+  /** How often it was asked for its features: once for each connection that a client begins. */
+  readonly asked: () => number
   /** How many responses to reads and subscriptions it has handed to the connection. */
   readonly written: () => number
   /** Ends every subscription with an error, as a server does that cannot go on with it. */
@@ -36,6 +38,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
   const log = given.log ?? new DoubleLog()
   const misbehaviour = { ...wellBehaved(), ...given.misbehaviour }
   const reads: Reads = { subscriptions: new Set(), written: 0 }
+  const questions = { asked: 0 }
 
   const serve = async (at: number) => {
     const serving = new Server({ 'grpc.max_receive_message_length': LARGEST_MESSAGE })
@@ -47,7 +50,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
       tombstone: tombstone(log),
     })
     serving.addService(featureServices.ServerFeaturesService, {
-      getSupportedMethods: supportedMethods(misbehaviour),
+      getSupportedMethods: supportedMethods(misbehaviour, questions),
     })
     const bound = await new Promise<number>((resolve, reject) => {
       serving.bindAsync(`127.0.0.1:${at}`, ServerCredentials.createInsecure(), (error, found) =>
@@ -64,6 +67,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
     log,
     misbehaviour,
     subscriptions: () => reads.subscriptions.size,
+    asked: () => questions.asked,
     written: () => reads.written,
     dropSubscriptions: (code = status.ABORTED) => {
       for (const call of reads.subscriptions) call.emit('error', { code, details: 'dropped' })

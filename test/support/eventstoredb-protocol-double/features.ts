@@ -7,8 +7,12 @@ const SERVICE = 'event_store.client.streams.streams'
 
 /** `GetSupportedMethods`: names are in lower case. */
 export const supportedMethods =
-  (misbehaviour: Misbehaviour): handleUnaryCall<shared.Empty, features.SupportedMethods> =>
+  (
+    misbehaviour: Misbehaviour,
+    questions: { asked: number },
+  ): handleUnaryCall<shared.Empty, features.SupportedMethods> =>
   (_, callback) => {
+    questions.asked += 1
     if (misbehaviour.muteReads) return
     if (takes(misbehaviour, 'refuseFeatures')) return callback({ code: status.INTERNAL, details: 'not now' })
     const methods = ['read', 'append', ...(misbehaviour.batchAppend ? ['batchappend'] : [])]

@@ -5,6 +5,8 @@ import { TimedOut } from './waiting.js'
 export interface ClientStream extends Readable {
   /** Tells the server that no more is wanted. */
   readonly stop: () => Promise<unknown>
+  /** Whether it ends soon by itself. It is not stopped then: servers cut connections on which many calls are. */
+  readonly isShort: boolean
 }
 
 export interface Pulling {
@@ -51,6 +53,7 @@ export const markers = <Marker>(): Markers<Marker> => {
         state.ended = true
         wake()
       }
+      let isLeftAlone = stream.isShort
       // It stays: an error that comes after the last look would end the process.
       stream.on('error', fail)
       stream.on('readable', stir).on('end', end).on('close', end)
@@ -72,7 +75,10 @@ export const markers = <Marker>(): Markers<Marker> => {
           if (state.failure !== undefined) throw state.failure.error
           if (state.ended) return
           await new Promise<void>((resolve, reject) => {
-            const late = () => reject(new TimedOut(`the EventStoreDB was silent for ${silenceMs} ms`))
+            const late = () => {
+              isLeftAlone = false
+              reject(new TimedOut(`the EventStoreDB was silent for ${silenceMs} ms`))
+            }
             const timer = silenceMs === undefined ? undefined : setTimeout(late, silenceMs)
             wake = () => {
               clearTimeout(timer)
@@ -85,7 +91,7 @@ export const markers = <Marker>(): Markers<Marker> => {
         stream.off('readable', stir)
         // The call may have failed already, and is over then. What has come nevertheless must be let through, or the call
         // never ends and the client keeps it.
-        void stream.stop().catch(() => undefined)
+        if (!isLeftAlone || signal.aborted) void stream.stop().catch(() => undefined)
         stream.resume()
       }
     },

@@ -19,6 +19,10 @@ import { backOff } from './waiting.js'
 const SILENCE_MS = 5000
 /** How often in a row a read is taken up again where it broke. */
 const MAX_TRIES = 4
+/** How many events a read asks for at first: who wants only the first ones need not stop it. */
+const SHORT = 100
+/** And from then on. */
+const LONG = 4000
 /** The most events that lie ready here, beside what HTTP/2 has under way. */
 const BUFFERED = { highWaterMark: 256 }
 
@@ -40,32 +44,35 @@ export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
       let next = from
       let left = limit
       return resumed(closed, async function* () {
-        // The server would begin at the end.
-        if (left <= 0 || (backwards && next !== undefined && next < 0n)) return
-        const open = () =>
-          cancellable(
-            shared.current().readStream(
-              stream,
-              {
-                fromRevision: next ?? (backwards ? END : START),
-                direction: backwards ? BACKWARDS : FORWARDS,
-                ...(left === Infinity ? {} : { maxCount: left }),
-              },
-              BUFFERED,
-            ),
-          )
-        try {
+        // Before the first event the server would begin at the end.
+        const isOver = () => left <= 0 || (backwards && next !== undefined && next < 0n)
+        for (let page = SHORT; !isOver(); page = LONG) {
+          const maxCount = Math.min(left, page)
+          let came = 0
+          const open = () =>
+            ending(
+              maxCount,
+              shared.current().readStream(
+                stream,
+                {
+                  fromRevision: next ?? (backwards ? END : START),
+                  direction: backwards ? BACKWARDS : FORWARDS,
+                  maxCount,
+                },
+                BUFFERED,
+              ),
+            )
           for await (const { event } of events(open)) {
             if (event === undefined) continue
             const recorded = ourEvent(event)
             if (recorded === undefined)
               throw new ForeignEvent(`event ${event.revision} of stream ${stream} is not from Tallytree`)
             next = recorded.revision + (backwards ? -1n : 1n)
+            came += 1
             left -= 1
             yield recorded
           }
-        } catch (error) {
-          if (!(error instanceof StreamNotFoundError)) throw error
+          if (came < maxCount) return
         }
       })
     },
@@ -74,20 +81,28 @@ export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
       let last = after
       let left = limit
       return resumed(closed, async function* () {
-        if (left <= 0) return
-        const open = () =>
-          cancellable(
-            shared.current().readAll({ fromPosition: last > 0n ? clientPosition(last) : START }, BUFFERED),
-          )
-        for await (const { event } of events(open)) {
+        for (let page = SHORT; left > 0; page = LONG) {
           // A read begins with the event at the position it is given.
-          if (event === undefined || event.position === undefined || event.position.commit <= last) continue
-          const recorded = ourEvent(event)
-          last = event.position.commit
-          if (recorded === undefined) continue
-          left -= 1
-          yield recorded
-          if (left <= 0) return
+          const maxCount = Math.min(left + 1, page)
+          let came = 0
+          const open = () =>
+            ending(
+              maxCount,
+              shared
+                .current()
+                .readAll({ fromPosition: last > 0n ? clientPosition(last) : START, maxCount }, BUFFERED),
+            )
+          for await (const { event } of events(open)) {
+            came += 1
+            if (event?.position === undefined || event.position.commit <= last) continue
+            const recorded = ourEvent(event)
+            last = event.position.commit
+            if (recorded === undefined) continue
+            left -= 1
+            yield recorded
+            if (left <= 0) return
+          }
+          if (came < maxCount) return
         }
       })
     },
@@ -96,7 +111,8 @@ export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
     lastAfter: async (bound) => {
       for (const maxCount of [1, Number.MAX_SAFE_INTEGER]) {
         const open = () =>
-          cancellable(
+          ending(
+            maxCount,
             shared.current().readAll({ fromPosition: END, direction: BACKWARDS, maxCount }, BUFFERED),
           )
         const backwards = async function* () {
@@ -113,8 +129,8 @@ export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
   }
 }
 
-const cancellable = (read: StreamingRead<unknown>): ClientStream =>
-  Object.assign(read, { stop: () => read.cancel() })
+const ending = (maxCount: number, read: StreamingRead<unknown>): ClientStream =>
+  Object.assign(read, { stop: () => read.cancel(), isShort: maxCount <= SHORT })
 
 async function* resumed(
   closed: AbortSignal,
@@ -131,6 +147,7 @@ async function* resumed(
       return
     } catch (error) {
       failures += 1
+      if (error instanceof StreamNotFoundError) return
       if (closed.aborted || !mayPass(error) || failures === MAX_TRIES) throw unavailable(error)
       await backOff(failures, closed)
     }

@@ -99,5 +99,5 @@ const openSubscription = (
     BUFFERED,
   )
   subscription.on('caughtUp', () => said.note('caughtUp'))
-  return Object.assign(subscription, { stop: () => subscription.unsubscribe() })
+  return Object.assign(subscription, { stop: () => subscription.unsubscribe(), isShort: false })
 }

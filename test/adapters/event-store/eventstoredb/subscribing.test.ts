@@ -34,7 +34,7 @@ const FOREIGN = [
   foreign({ type: '$>', data: text('0@stream-1') }),
 ]
 
-describe('following an EventStoreDB', () => {
+describe('reading and following an EventStoreDB', () => {
   const given = givenDouble()
 
   const appendForeign = (stream: string) =>
@@ -163,5 +163,19 @@ describe('following an EventStoreDB', () => {
     await collectUntil(store.subscribeAll(), () => true)
 
     while (double.subscriptions() > 0) await sleep(5)
+  })
+
+  it('keeps its connection while a thousand reads are left after their first event', async () => {
+    const { double, store } = given
+    const { stream } = await givenStreamOf(store, 3)
+    const asked = double.asked()
+
+    for (let n = 0; n < 600; n += 1) {
+      await collectUntil(store.readStream(stream), () => true)
+      await collectUntil(store.readAll(), () => true)
+    }
+    await store.append(stream, 2n, [arbitraryEvent()])
+
+    assert.equal(double.asked(), asked)
   })
 })

@@ -49,6 +49,18 @@ const clickHouseUrl = new Codec<string>(
   { type: 'string' },
 )
 
+/** An option of the connection string, in all spellings that its client takes: its letters with dashes between them. */
+const spelt = (option: string) => option.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}][-_]*`)
+
+const HOST = '[\\w.-]+(:\\d{1,5})?'
+
+/** What the client reads as it was meant: it would cut a password at a colon. An append that fails must throw. */
+const CONNECTION_STRING = new RegExp(
+  `^(?!.*[?&]${spelt('throwonappendfailure')}=)esdb(\\+discover)?://` +
+    `([^:@/?\\s]+:[^:@/?\\s]+@)?${HOST}(,${HOST})*/?` +
+    '(\\?[\\w-]+=[^&?\\s]+(&[\\w-]+=[^&?\\s]+)*)?$',
+)
+
 const environment = open('Environment', {
   optional: {
     TALLYTREE_HOST: withDefault(string, '127.0.0.1'),
@@ -60,9 +72,10 @@ const environment = open('Environment', {
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     EVENTSTORE_URL: nullableText(
       textLike(
-        'url',
-        /^esdb(?:\+discover)?:\/\/.+/,
-        'must be a connection string, esdb://host:2113?tls=false',
+        'connection string',
+        CONNECTION_STRING,
+        'must be the connection string of an EventStoreDB, esdb://user:password@host:2113, or esdb+discover:// for a ' +
+          'cluster, with : @ / ? in the user and password written as %3A %40 %2F %3F, and without throwOnAppendFailure',
       ),
     ),
     CLICKHOUSE_URL: nullableText(clickHouseUrl),

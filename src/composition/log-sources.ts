@@ -7,6 +7,7 @@ import { openRemoteService, type RemoteService } from '../adapters/remote-servic
 import type { Config } from '../config.js'
 import { StoreUnavailable } from '../domain/ports/event-store-errors.js'
 import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+import { openEventStoreServer } from './event-store-server.js'
 
 export interface OpenedSource {
   readonly log: LogSource
@@ -15,20 +16,23 @@ export interface OpenedSource {
 }
 
 /**
- * What a log is copied from, by how it is named: the address of a running service, or the data directory of a stopped
- * one. Another kind of event store takes its place here, as `storedLog(eventStore, blobs)`: its blobs lie in the
- * configuration's data directory.
+ * What a log is copied from, by how it is named: the address of a running service, an EventStoreDB, of which the blobs
+ * lie in the configuration's data directory, or the data directory of a stopped service.
  *
  * @throws SourceUnusable that says what to do
  */
 export const openLogSource = async (
   named: string,
-  { apiKey }: Pick<Config, 'apiKey' | 'dataDirectory'>,
+  { apiKey, dataDirectory }: Pick<Config, 'apiKey' | 'dataDirectory'>,
 ): Promise<OpenedSource> => {
   if (/^https?:\/\//.test(named)) {
     const service = await openService(named, apiKey)
     return { log: service, service }
   }
+  if (/^esdb(\+discover)?:\/\//.test(named))
+    return {
+      log: storedLog(await openEventStoreServer(named), openFileBlobStore(join(dataDirectory, 'blobs'))),
+    }
   if (/^[a-z]+:\/\//.test(named))
     throw new SourceUnusable(`${named.split(':')[0]!}: logs of this kind cannot be copied from`)
   return { log: await openDirectory(named) }

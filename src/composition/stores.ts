@@ -9,6 +9,7 @@ import type { BlobStore } from '../domain/ports/blobs.js'
 import type { ClickHouse } from '../domain/ports/clickhouse.js'
 import type { EventStore } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
+import { openEventStoreServer } from './event-store-server.js'
 
 /** Where everything is kept. */
 export interface Stores {
@@ -22,12 +23,15 @@ const WAIT_MS = 60_000
 
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
 export const openStores = async (
-  { dataDirectory, clickHouseUrl, clickHouseCluster }: Config,
+  { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster }: Config,
   log?: Log,
 ): Promise<Stores> => {
   await mkdir(dataDirectory, { recursive: true })
   return {
-    eventStore: openSqliteEventStore(join(dataDirectory, 'events.db')),
+    eventStore:
+      eventStoreUrl === null
+        ? openSqliteEventStore(join(dataDirectory, 'events.db'))
+        : await openEventStoreServer(eventStoreUrl),
     blobs: openFileBlobStore(join(dataDirectory, 'blobs')),
     clickHouse:
       clickHouseUrl === null

@@ -25,6 +25,8 @@ interface Loaded<State> {
 }
 
 const MAX_TRIES = 5
+/** A store waits and tries again itself before it says that an outcome is unknown. */
+const MAX_TRIES_OF_UNKNOWN = 2
 
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 
@@ -125,7 +127,7 @@ const appendSurely = async (
     try {
       return await eventStore.append(stream, expected, events)
     } catch (error) {
-      if (!(error instanceof AppendOutcomeUnknown) || tries === MAX_TRIES) throw error
+      if (!(error instanceof AppendOutcomeUnknown) || tries === MAX_TRIES_OF_UNKNOWN) throw error
     }
   }
 }

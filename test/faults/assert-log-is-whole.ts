@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
-import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { callStream } from '../../src/domain/call/events.js'
-import type { Position } from '../../src/domain/ports/event-store.js'
+import type { EventStore, Position } from '../../src/domain/ports/event-store.js'
 import type { Ledger } from './ledger.js'
 
 /**
  * Positions rise, the revisions of each stream count up from 0 without a gap, and each call that was sent has its one
- * start and, if it was ended, its one end.
+ * start and, if it was ended, its one end. Closes the store.
  */
-export const assertLogIsWhole = async (path: string, ledgers: ReadonlyMap<string, Ledger>): Promise<void> => {
-  const eventStore = openSqliteEventStore(path)
+export const assertLogIsWhole = async (
+  eventStore: EventStore,
+  ledgers: ReadonlyMap<string, Ledger>,
+): Promise<void> => {
   try {
     const types = new Map<string, string[]>()
     let last: Position = 0n

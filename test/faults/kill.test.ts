@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { assertLogIsWhole } from './assert-log-is-whole.js'
 import {
@@ -74,7 +75,7 @@ describe('kill -9 under write load', function () {
     assert.ok(told.acknowledged > ROUNDS * 20, `only ${told.acknowledged} writes were acknowledged`)
     const answers = await allAnswers([...ledgers.keys()])
     assert.equal(await service.stop(), 0)
-    await assertLogIsWhole(join(service.dataDirectory, 'events.db'), ledgers)
+    await assertLogIsWhole(openSqliteEventStore(join(service.dataDirectory, 'events.db')), ledgers)
     await rm(join(service.dataDirectory, 'clickhouse'), { recursive: true })
     await service.restart()
     assert.deepEqual(await allAnswers([...ledgers.keys()]), answers)

@@ -132,7 +132,7 @@ const launch = async (
 const inherited = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !name.startsWith('TALLYTREE_') && name !== 'CLICKHOUSE_URL',
+      ([name]) => !/^(TALLYTREE_.*|CLICKHOUSE_URL|EVENTSTORE_URL)$/.test(name),
     ),
   )
 

@@ -1,0 +1,149 @@
+import type { Appended, EventStore } from '../../../domain/ports/event-store.js'
+import {
+  AppendOutcomeUnknown,
+  ConcurrencyConflict,
+  StoreUnavailable,
+} from '../../../domain/ports/event-store-errors.js'
+import { firstRevisionOf } from '../expectation.js'
+import { attempts, NotSent } from './attempt.js'
+import { isNotLeader, refusalOf } from './failures.js'
+import type { SharedClient } from './one-client.js'
+import { proposalOf, type Proposal } from './proposal.js'
+import { recentlyStored, storedAlready } from './stored-already.js'
+import { unsettledAppends } from './unsettled-appends.js'
+import { backOff, within } from './waiting.js'
+
+/** How long an append may take with all its tries, unless the caller says otherwise. */
+const APPEND_MS = 5000
+/** How long one try may take. */
+const ATTEMPT_MS = 2000
+/** With less time left than this no further try is made. */
+const LEAST_MS = 100
+
+/**
+ * Appends, trying again with the same event ids and the same expectation while time is left: the server recognises what
+ * it has. A conflict is a success when our events are what is in the way.
+ *
+ * @throws AppendOutcomeUnknown when a try went out and no answer came in time; the caller may repeat it as it is
+ */
+export const appending = (
+  shared: SharedClient,
+  reading: Pick<EventStore, 'readStream'>,
+): EventStore['append'] => {
+  const attempt = attempts(shared)
+  const unsettled = unsettledAppends()
+
+  const once = async (proposal: Proposal, ms: number): Promise<Appended> => {
+    try {
+      return await attempt(proposal, ms)
+    } catch (error) {
+      const refusal = refusalOf(error, proposal.stream, proposal.expected)
+      if (refusal === undefined) throw error
+      const stored =
+        refusal instanceof ConcurrencyConflict && mayStand(proposal, refusal)
+          ? await within(storedAlready(reading, proposal), ms).catch(notLookedUp)
+          : undefined
+      if (stored === undefined) throw new Refused(refusal)
+      return stored
+    }
+  }
+
+  /**
+   * Without a revision the server remembers ids only for a while. Once an answer was lost the stream itself tells; the
+   * events then go after what was seen, so that they cannot be stored twice.
+   */
+  const again = async (proposal: Proposal, ms: number): Promise<Appended> => {
+    if (firstRevisionOf(proposal.expected) !== undefined) return once(proposal, ms)
+    const { found, last } = await within(recentlyStored(reading, proposal), ms)
+    if (found !== undefined) return found
+    if (last === undefined && proposal.expected === 'exists') return once(proposal, ms)
+    try {
+      return await once({ ...proposal, expected: last?.revision ?? 'none' }, ms)
+    } catch (error) {
+      // Somebody else appended meanwhile, which this writer does not mind.
+      if (error instanceof Refused && error.reason instanceof ConcurrencyConflict)
+        throw new Overtaken('another append came first', { cause: error.reason })
+      throw error
+    }
+  }
+
+  const untilSettled = async (proposal: Proposal, timeoutMs: number): Promise<Appended> => {
+    const until = performance.now() + timeoutMs
+    let isOpen = unsettled.has(proposal)
+    for (let tries = 1; ; tries += 1) {
+      const left = Math.max(until - performance.now(), 1)
+      try {
+        const appended = await (isOpen ? again : once)(proposal, Math.min(left, ATTEMPT_MS))
+        unsettled.settle(proposal)
+        return appended
+      } catch (error) {
+        if (error instanceof Refused) {
+          unsettled.settle(proposal)
+          throw error.reason
+        }
+        if (wasSent(error)) {
+          isOpen = true
+          unsettled.note(proposal)
+        }
+        if (until - performance.now() < LEAST_MS) throw isOpen ? unknown(error) : unreachable(error)
+        await backOff(tries)
+      }
+    }
+  }
+
+  return async (stream, expected, events, { timeoutMs = APPEND_MS } = {}) => {
+    const appended = await untilSettled(proposalOf(stream, expected, events), timeoutMs)
+    return appended.position === undefined ? placed(reading, stream, appended) : appended
+  }
+}
+
+/** The store said no, and nothing was written. */
+class Refused extends Error {
+  override readonly name = 'Refused'
+  constructor(readonly reason: Error) {
+    super(reason.message)
+  }
+}
+
+/** Whether a conflict is with our own events could not be seen. */
+class NotLookedUp extends Error {
+  override readonly name = 'NotLookedUp'
+}
+
+const notLookedUp = (cause: unknown): never => {
+  throw new NotLookedUp('a conflict could not be looked into', { cause })
+}
+
+class Overtaken extends Error {
+  override readonly name = 'Overtaken'
+}
+
+const wasSent = (error: unknown): boolean =>
+  !(error instanceof NotSent || error instanceof Overtaken || error instanceof StoreUnavailable) &&
+  !isNotLeader(error)
+
+const unknown = (cause: unknown) =>
+  new AppendOutcomeUnknown('the EventStoreDB did not say whether it stored an append', { cause })
+
+const unreachable = (cause: unknown) => new StoreUnavailable('the EventStoreDB cannot be reached', { cause })
+
+/** Whether the events can be what the writer met: the stream is as long as they would have made it. */
+const mayStand = ({ expected, ids }: Proposal, { actual }: ConcurrencyConflict): boolean => {
+  const first = firstRevisionOf(expected)
+  return actual !== 'none' && (first === undefined || actual >= BigInt(first + ids.length - 1))
+}
+
+/** The server does not say where a repeat stands; who wants to read it must know. */
+const placed = async (
+  reading: Pick<EventStore, 'readStream'>,
+  stream: string,
+  { revision }: Appended,
+): Promise<Appended> => {
+  try {
+    for await (const { position } of reading.readStream(stream, { from: revision, limit: 1 }))
+      return { revision, position }
+  } catch {
+    // The append itself succeeded.
+  }
+  return { revision }
+}

@@ -1,0 +1,100 @@
+import { BACKWARDS, END } from '@eventstore/db-client'
+import type { EventStore } from '../../../domain/ports/event-store.js'
+import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { appending } from './appending.js'
+import { mayPass } from './failures.js'
+import { shareClient, type SharedClient } from './one-client.js'
+import { reading } from './reading.js'
+import { subscribing } from './subscribing.js'
+import { backOff, within } from './waiting.js'
+
+/** How long a server may take to be there when the program starts. */
+const START_MS = 5000
+
+/**
+ * The log in an EventStoreDB, by connection string (`esdb://…` or `esdb+discover://…`), from which credentials come too.
+ * Other programs may write to the same server, under other stream names; their events are passed over.
+ *
+ * @throws StoreUnavailable when the server cannot be reached or read, without the user and password in the message
+ */
+export const openEventStoreDb = async (url: string): Promise<EventStore> => {
+  const shared = sharedClient(url)
+  try {
+    await requireReachable(shared, hostsOf(url))
+  } catch (error) {
+    await shared.release()
+    throw error
+  }
+  return eventStoreOver(shared)
+}
+
+const eventStoreOver = (shared: SharedClient): EventStore => {
+  const closing = new AbortController()
+  const { signal: closed } = closing
+  const { lastAfter, ...reads } = reading(shared, closed)
+  const append = appending(shared, reads)
+  const underWay = new Set<Promise<unknown>>()
+  let released: Promise<void> | undefined
+
+  return {
+    append: async (...proposed) => {
+      if (closed.aborted) throw new StoreUnavailable('the event store is closed')
+      const appended = append(...proposed)
+      underWay.add(appended)
+      try {
+        return await appended
+      } finally {
+        underWay.delete(appended)
+      }
+    },
+    ...reads,
+    subscribeAll: subscribing(shared, { lastAfter }, closed),
+    head: () => lastAfter(0n),
+    close: () => {
+      closing.abort()
+      released ??= Promise.allSettled(underWay).then(shared.release)
+      return released
+    },
+  }
+}
+
+/** What the client says about a string it does not take repeats the string, password and all. */
+const sharedClient = (url: string): SharedClient => {
+  try {
+    return shareClient(url)
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
+    throw new StoreUnavailable('EVENTSTORE_URL is no connection string that can be used')
+  }
+}
+
+const requireReachable = async (shared: SharedClient, hosts: string): Promise<void> => {
+  const until = performance.now() + START_MS
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await within(readOne(shared), Math.max(until - performance.now(), 1))
+      return
+    } catch (error) {
+      if (!mayPass(error))
+        throw new StoreUnavailable(
+          `the EventStoreDB at ${hosts} does not let the user of EVENTSTORE_URL read $all`,
+          { cause: error },
+        )
+      if (performance.now() >= until)
+        throw new StoreUnavailable(`the EventStoreDB at ${hosts} (EVENTSTORE_URL) does not answer`, {
+          cause: error,
+        })
+      await backOff(tries)
+    }
+  }
+}
+
+const readOne = async (shared: SharedClient): Promise<void> => {
+  const read = shared.current().readAll({ fromPosition: END, direction: BACKWARDS, maxCount: 1 })
+  // An error may still come when nobody reads any more.
+  read.on('error', () => undefined)
+  for await (const _ of read) return
+}
+
+/** The hosts of a connection string, without the user and password. */
+const hostsOf = (url: string): string => /^[^:]+:\/\/(?:[^@]*@)?([^/?]*)/.exec(url)?.[1] ?? ''

@@ -1,0 +1,159 @@
+import {
+  BACKWARDS,
+  END,
+  FORWARDS,
+  START,
+  StreamNotFoundError,
+  type ResolvedEvent,
+  type StreamingRead,
+} from '@eventstore/db-client'
+import type { EventStore, Position, RecordedEvent } from '../../../domain/ports/event-store.js'
+import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { ForeignEvent, mayPass, unavailable } from './failures.js'
+import type { SharedClient } from './one-client.js'
+import { markers, type ClientStream } from './pulled.js'
+import { clientPosition, ourEvent } from './recorded-event.js'
+import { backOff } from './waiting.js'
+
+/** How long a read may say nothing while its events are waited for. */
+const SILENCE_MS = 5000
+/** How often in a row a read is taken up again where it broke. */
+const MAX_TRIES = 4
+/** How many events a read asks for at first: who wants only the first ones need not stop it. */
+const SHORT = 100
+/** And from then on. */
+const LONG = 4000
+/** The most events that lie ready here, beside what HTTP/2 has under way. */
+const BUFFERED = { highWaterMark: 256 }
+
+export interface Reads extends Pick<EventStore, 'readStream' | 'readAll'> {
+  /** The position of our last event after `bound`, else `bound`. */
+  readonly lastAfter: (bound: Position) => Promise<Position>
+}
+
+/** Reads are taken up where they broke, some times; after that they fail with StoreUnavailable. */
+export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
+  const events = async function* (open: () => ClientStream): AsyncGenerator<ResolvedEvent> {
+    const pulling = { signal: closed, silenceMs: SILENCE_MS }
+    for await (const item of markers<never>().pull(open(), pulling))
+      if ('chunk' in item) yield item.chunk as ResolvedEvent
+  }
+
+  return {
+    readStream: (stream, { from, backwards = false, limit = Infinity } = {}) => {
+      let next = from
+      let left = limit
+      return resumed(closed, async function* () {
+        // Before the first event the server would begin at the end.
+        const isOver = () => left <= 0 || (backwards && next !== undefined && next < 0n)
+        for (let page = SHORT; !isOver(); page = LONG) {
+          const maxCount = Math.min(left, page)
+          let came = 0
+          const open = () =>
+            ending(
+              maxCount,
+              shared.current().readStream(
+                stream,
+                {
+                  fromRevision: next ?? (backwards ? END : START),
+                  direction: backwards ? BACKWARDS : FORWARDS,
+                  maxCount,
+                },
+                BUFFERED,
+              ),
+            )
+          for await (const { event } of events(open)) {
+            if (event === undefined) continue
+            const recorded = ourEvent(event)
+            if (recorded === undefined)
+              throw new ForeignEvent(`event ${event.revision} of stream ${stream} is not from Tallytree`)
+            next = recorded.revision + (backwards ? -1n : 1n)
+            came += 1
+            left -= 1
+            yield recorded
+          }
+          if (came < maxCount) return
+        }
+      })
+    },
+
+    readAll: ({ after = 0n, limit = Infinity } = {}) => {
+      let last = after
+      let left = limit
+      return resumed(closed, async function* () {
+        for (let page = SHORT; left > 0; page = LONG) {
+          // A read begins with the event at the position it is given.
+          const maxCount = Math.min(left + 1, page)
+          let came = 0
+          const open = () =>
+            ending(
+              maxCount,
+              shared
+                .current()
+                .readAll({ fromPosition: last > 0n ? clientPosition(last) : START, maxCount }, BUFFERED),
+            )
+          for await (const { event } of events(open)) {
+            came += 1
+            if (event?.position === undefined || event.position.commit <= last) continue
+            const recorded = ourEvent(event)
+            last = event.position.commit
+            if (recorded === undefined) continue
+            left -= 1
+            yield recorded
+            if (left <= 0) return
+          }
+          if (came < maxCount) return
+        }
+      })
+    },
+
+    // Mostly the last event is ours; otherwise the read goes back until one is.
+    lastAfter: async (bound) => {
+      for (const maxCount of [1, Number.MAX_SAFE_INTEGER]) {
+        const open = () =>
+          ending(
+            maxCount,
+            shared.current().readAll({ fromPosition: END, direction: BACKWARDS, maxCount }, BUFFERED),
+          )
+        const backwards = async function* () {
+          for await (const { event } of events(open)) {
+            if (event?.position !== undefined && event.position.commit <= bound) return
+            const recorded = event === undefined ? undefined : ourEvent(event)
+            if (recorded !== undefined) yield recorded
+          }
+        }
+        for await (const { position } of resumed(closed, backwards)) return position
+      }
+      return bound
+    },
+  }
+}
+
+const ending = (maxCount: number, read: StreamingRead<unknown>): ClientStream =>
+  Object.assign(read, { stop: () => read.cancel(), isShort: maxCount <= SHORT })
+
+async function* resumed(
+  closed: AbortSignal,
+  open: () => AsyncIterable<RecordedEvent>,
+): AsyncGenerator<RecordedEvent> {
+  for (let failures = 0; ;) {
+    try {
+      requireOpen(closed)
+      for await (const event of open()) {
+        failures = 0
+        yield event
+      }
+      requireOpen(closed)
+      return
+    } catch (error) {
+      failures += 1
+      if (error instanceof StreamNotFoundError) return
+      if (closed.aborted || !mayPass(error) || failures === MAX_TRIES) throw unavailable(error)
+      await backOff(failures, closed)
+    }
+  }
+}
+
+const requireOpen = (closed: AbortSignal): void => {
+  if (closed.aborted) throw new StoreUnavailable('the event store is closed')
+}

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Nothing came in time. */
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut'
+}
+
+/** The promise, or `TimedOut` when it takes longer. What comes of it afterwards is nobody's. */
+export const within = async <T>(promise: Promise<T>, ms: number): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimedOut(`nothing came within ${ms} ms`)), ms)
+  })
+  promise.catch(() => undefined)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const FIRST_MS = 50
+const LONGEST_MS = 2000
+
+/** Waits longer after each failure in a row, counted from 1, up to two seconds; less once `signal` aborts. */
+export const backOff = (failures: number, signal?: AbortSignal): Promise<void> =>
+  sleep(Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS), undefined, {
+    ...(signal === undefined ? {} : { signal }),
+  }).catch(() => undefined)

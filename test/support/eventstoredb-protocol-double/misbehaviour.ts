@@ -1,0 +1,49 @@
+/** How the double misbehaves; all off by default. Counts go down with each time. */
+export interface Misbehaviour {
+  /** Store this many appends and do not answer them. */
+  swallowAnswers: number
+  /** Leave this many appends lie: neither stored nor answered. */
+  ignoreAppends: number
+  /** Answer this many appends with a conflict, although they are stored. */
+  conflictThoughStored: number
+  /** Answer this many appends with a conflict at the true revision, and store nothing. */
+  conflicts: number
+  /** Answer this many appends that the server ran out of time. */
+  timeouts: number
+  /** Answer appends this much later, in milliseconds. */
+  answerLateMs: number
+  /** Answer no read and no question for features. */
+  muteReads: boolean
+  /** Refuse this many questions for the features, with an error that is neither away nor unknown. */
+  refuseFeatures: number
+  /** Whether batched appends are offered. */
+  batchAppend: boolean
+  /** How often a subscription is told that it caught up. */
+  caughtUp: 0 | 1 | 2
+  /** Give reads of a stream no positions, as old servers do. */
+  hidePositions: boolean
+}
+
+export const wellBehaved = (): Misbehaviour => ({
+  swallowAnswers: 0,
+  ignoreAppends: 0,
+  conflictThoughStored: 0,
+  conflicts: 0,
+  timeouts: 0,
+  answerLateMs: 0,
+  muteReads: false,
+  refuseFeatures: 0,
+  batchAppend: true,
+  caughtUp: 1,
+  hidePositions: false,
+})
+
+type Counted =
+  'swallowAnswers' | 'ignoreAppends' | 'conflictThoughStored' | 'conflicts' | 'timeouts' | 'refuseFeatures'
+
+/** Whether it is to happen now. */
+export const takes = (misbehaviour: Misbehaviour, what: Counted): boolean => {
+  if (misbehaviour[what] <= 0) return false
+  misbehaviour[what] -= 1
+  return true
+}

@@ -1,0 +1,73 @@
+import { systemIds } from '../adapters/system/ids.js'
+import { systemClock } from '../adapters/system/system.js'
+import { jsonLog } from '../adapters/log/json-log.js'
+import { asking, textOf, type Ask } from '../adapters/remote-service/request.js'
+import { openReadSide } from '../composition/read-side.js'
+import { openStores } from '../composition/stores.js'
+import type { Config } from '../config.js'
+import { instantOf } from '../domain/codec/instant.js'
+import { execute } from '../domain/execute.js'
+import { SourceUnusable } from '../domain/ports/log-source.js'
+import { rebuildDecider } from '../domain/rebuild/decider.js'
+import { rebuildStream } from '../domain/rebuild/events.js'
+import { migrate } from '../projections/migrate.js'
+import { rebuildOf } from '../projections/rebuilds/queries.js'
+import { toldUntilEnded, type LookAt, type SeenRebuild } from './rebuild-progress.js'
+
+/**
+ * `tallytree rebuild`: makes all read models anew, through the running service, or, where none answers at the address of
+ * the configuration and none is named, in this process over the same stores; answers the exit code.
+ */
+export const rebuild = async (url: string | undefined, config: Config): Promise<number> => {
+  const named = url ?? `http://${config.host}:${config.port}`
+  if (url === undefined && !(await isAnswering(named))) return rebuildHere(config)
+  if (config.apiKey === null)
+    throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+  const ask = asking(named, config.apiKey)
+  const { id } = await said(ask, '/api/admin/rebuilds', 'POST')
+  return toldUntilEnded(() => said(ask, `/api/admin/rebuilds/${id}`))
+}
+
+const isAnswering = async (url: string): Promise<boolean> => {
+  try {
+    const answer = await asking(url, '')('/health')
+    answer.resume()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What the service says of a rebuild; the one that is under way, where it refuses to begin another. */
+const said = async (ask: Ask, path: string, method: 'GET' | 'POST' = 'GET'): Promise<SeenRebuild> => {
+  const answer = await ask(path, method)
+  const text = await textOf(answer)
+  const { statusCode = 0 } = answer
+  if (statusCode === 503 && method === 'GET') return { id: '', state: 'running' }
+  if (statusCode !== 200 && statusCode !== 409)
+    throw new SourceUnusable(`the service answered ${statusCode} to ${path}: ${text.slice(0, 500)}`)
+  return JSON.parse(text) as SeenRebuild
+}
+
+const rebuildHere = async (config: Config): Promise<number> => {
+  const log = jsonLog(process.stderr)
+  const stores = await openStores(config, log)
+  await migrate(stores.clickHouse.writer)
+  const readSide = await openReadSide(config, stores, systemClock, log)
+  try {
+    const id = systemIds.next()
+    const request = { id, requested_at: instantOf(systemClock.now()), requested_by: 'system' }
+    const cause = { correlationId: id, causationId: id, actor: 'system' }
+    const ports = { eventStore: stores.eventStore, ids: systemIds }
+    await execute(ports)(rebuildDecider, rebuildStream(id), [{ type: 'RequestRebuild', request }], cause, {
+      assumeNew: true,
+    })
+    const look: LookAt = async () =>
+      (await rebuildOf(stores.clickHouse.reader, id)) ?? { id, state: 'requested' }
+    return await toldUntilEnded(look)
+  } finally {
+    await readSide.stop()
+    await stores.eventStore.close()
+    await stores.clickHouse.close()
+  }
+}

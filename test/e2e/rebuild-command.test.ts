@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { tallytree } from '../support/command.js'
+import { startRunningService, type RunningService } from '../support/running-service.js'
+
+describe('tallytree rebuild', function () {
+  this.timeout(180_000)
+  let service: RunningService
+  before(async () => {
+    service = await startRunningService()
+    const start = { project_id: 'default/p', id: 'c', op_name: 'op', attributes: {}, inputs: {} }
+    await service.post('/call/start', { start: { ...start, started_at: '2026-01-01T00:00:00Z' } })
+  })
+  after(() => service.remove())
+
+  const port = () => new URL(service.address).port
+
+  it('goes through a running service, with the administrator key', async () => {
+    const { code, stdout, stderr } = await tallytree(['rebuild', '--url', service.address], {
+      TALLYTREE_API_KEY: service.key,
+    })
+
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /every read model says what it said before/)
+  })
+
+  it('says what it needs, and that a key is not the administrator', async () => {
+    const without = await tallytree(['rebuild', '--url', service.address], { TALLYTREE_API_KEY: '' })
+    assert.equal(without.code, 2)
+    assert.match(without.stderr, /TALLYTREE_API_KEY is needed/)
+
+    const wrong = await tallytree(['rebuild', '--url', service.address], { TALLYTREE_API_KEY: 'another' })
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, /answered 401/)
+  })
+
+  it('runs by itself while the service is stopped, on the same stores', async () => {
+    assert.equal(await service.stop(), 0)
+
+    const { code, stdout, stderr } = await tallytree(['rebuild'], {
+      TALLYTREE_DATA_DIR: service.dataDirectory,
+      TALLYTREE_PORT: port(),
+    })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /every read model says what it said before/)
+
+    await service.restart()
+    const { data } = (await service.send('GET', '/api/admin/rebuilds')).json<{ data: { state: string }[] }>()
+    assert.deepEqual(
+      data.map(({ state }) => state),
+      ['finished', 'finished'],
+    )
+    const read = await service.post('/call/read', { project_id: 'default/p', id: 'c' })
+    assert.equal(read.status, 200)
+  })
+})

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { BACKWARDS, END } from '@eventstore/db-client'
 import type { EventStore } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
@@ -31,6 +32,8 @@ export const openEventStoreDb = async (url: string): Promise<EventStore> => {
 const eventStoreOver = (shared: SharedClient): EventStore => {
   const closing = new AbortController()
   const { signal: closed } = closing
+  // Every read that is under way listens.
+  setMaxListeners(0, closed)
   const { lastAfter, ...reads } = reading(shared, closed)
   const append = appending(shared, reads)
   const underWay = new Set<Promise<unknown>>()

@@ -11,7 +11,8 @@ const USAGE = `usage: tallytree <command>
   replay --to DIR [--from SOURCE] [--upto POSITION]
                  copies a log, with the content that it names, into DIR, or goes on with a copy there. SOURCE is the
                  data directory of a stopped service (TALLYTREE_DATA_DIR without it), or the address of a running one,
-                 which is asked with the administrator's key in TALLYTREE_API_KEY
+                 which is asked with the administrator's key in TALLYTREE_API_KEY, or an EventStoreDB, esdb://...
+                 Where DIR is esdb://... too, the log is appended there, for a service that moves to an EventStoreDB
   verify DIR [--against URL]
                  checks every event of a copied log, makes every read model from it anew, and compares with what the
                  service said when the log was copied, or with a running service

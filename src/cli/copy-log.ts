@@ -4,7 +4,7 @@ import type { Json } from '../domain/json/json.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
 import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
-import { blobsNamedBy } from '../domain/spill/named-blobs.js'
+import { copyBlobs } from './copy-blobs.js'
 
 export interface Copying {
   readonly source: LogSource
@@ -51,20 +51,6 @@ export const copyLog = async (
   await write()
   await copy.sync()
   return copied
-}
-
-const copyBlobs = async (
-  source: LogSource,
-  blobs: BlobStore,
-  events: readonly RecordedEvent[],
-): Promise<void> => {
-  for (const digest of new Set(events.flatMap(blobsNamedBy))) {
-    if ((await blobs.open(digest)) !== undefined) continue
-    const blob = await source.openBlob(digest)
-    // The copy shows what the source has: that a blob is missing there is for the verification to tell.
-    if (blob === undefined) continue
-    await blobs.putStream(blob.chunks, Number.MAX_SAFE_INTEGER)
-  }
 }
 
 /** @throws SourceUnusable when the source has another event, or none, where the copy has this one */

@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
+import { openEventStoreServer } from '../composition/event-store-server.js'
 import { openLogSource } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
 import type { Position } from '../domain/ports/event-store.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+import { appendLog } from './append-log.js'
 import { copyLog } from './copy-log.js'
 import { digestsIn, keepDigests } from './digests-file.js'
 import { logDigest, pagesOf } from './log-digest.js'
@@ -16,13 +18,17 @@ interface Replay {
   readonly upTo: Position | undefined
 }
 
-/** `tallytree replay`: copies a log into a directory that a service can be started on; answers the exit code. */
+/**
+ * `tallytree replay`: copies a log into a directory that a service can be started on, or into an EventStoreDB; answers the
+ * exit code.
+ */
 export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
   const named = from ?? config.eventStoreUrl ?? config.dataDirectory
   if (resolve(named) === resolve(to)) throw new SourceUnusable('--to names the directory that is copied from')
   const { log: source, service } = await openLogSource(named, config)
   try {
     const end = await endOf(source.head(), upTo)
+    if (isEventStoreDb(to)) return await appendTo(to, source, end, config)
     const copy = openLogCopy(join(to, 'events.db'))
     try {
       const blobs = openFileBlobStore(join(to, 'blobs'))
@@ -43,6 +49,25 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
     }
   } finally {
     await source.close()
+  }
+}
+
+const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(to)
+
+/** Content goes to the directory of the configuration, where a service over that store looks for it. */
+const appendTo = async (to: string, source: LogSource, end: Position, config: Config): Promise<number> => {
+  const store = await openEventStoreServer(to)
+  try {
+    const blobs = openFileBlobStore(join(config.dataDirectory, 'blobs'))
+    const progress = progressOn(process.stderr, 'appending')
+    const appended = await appendLog({ source, store, blobs }, end, (events, position) =>
+      progress.note(events, partOf(0, Number(position), Number(end))),
+    )
+    progress.end()
+    process.stdout.write(`appended ${appended} events, up to position ${end} of the source\n`)
+    return 0
+  } finally {
+    await store.close()
   }
 }
 

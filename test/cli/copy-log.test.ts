@@ -9,6 +9,8 @@ import { storedLog } from '../../src/adapters/event-store/log-source.js'
 import { openLogCopy } from '../../src/adapters/event-store/sqlite/log-copy.js'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { openService } from '../../src/composition/log-sources.js'
+import { openEventStoreDb } from '../../src/adapters/event-store/eventstoredb/event-store-db.js'
+import { appendLog } from '../../src/cli/append-log.js'
 import { copyLog } from '../../src/cli/copy-log.js'
 import type { BlobStore } from '../../src/domain/ports/blobs.js'
 import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
@@ -19,6 +21,7 @@ import { migrate } from '../../src/projections/migrate.js'
 import { writeRows } from '../../src/projections/runtime/write-rows.js'
 import { append, PROJECT, startOf } from '../projections/given-log.js'
 import { openTestClickHouse } from '../support/engine.js'
+import { startProtocolDouble } from '../support/eventstoredb-protocol-double/double.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
 
 const all = async (events: AsyncIterable<RecordedEvent>) => {
@@ -100,6 +103,48 @@ describe('a copied log', function () {
       assert.deepEqual(said, { position: String(await copy.head()), digests })
       await copy.close()
     }
+  })
+
+  it('moves from a file to an EventStoreDB, played by the protocol double, and back, with the same digests', async () => {
+    const project_id = 'team/moved'
+    const val = { large: 'moved'.repeat(100_000) }
+    await service.post('/obj/create', { obj: { project_id, object_id: 'moved', val } })
+    const source = storedLog(service.stores.eventStore, service.stores.blobs)
+    const double = await startProtocolDouble()
+    const store = await openEventStoreDb(double.url)
+    try {
+      const blobs = [openInMemoryBlobStore(), openInMemoryBlobStore()] as const
+      const end = await source.head()
+      const half = await appendLog({ source, store, blobs: blobs[0] }, end / 2n, () => undefined)
+      const rest = await appendLog({ source, store, blobs: blobs[0] }, end, () => undefined)
+      const moved = storedLog(store, blobs[0])
+      const back = storedLog(openSqliteEventStore(await copied(moved, blobs[1])), blobs[1])
+
+      const events = await all(source.readAll(0n))
+      assert.equal(half + rest, events.length)
+      assert.equal(await appendLog({ source, store, blobs: blobs[0] }, end, () => undefined), 0)
+      const unplaced = (log: LogSource) =>
+        all(log.readAll(0n)).then((found) => found.map(({ position: _, recordedAt: __, ...event }) => event))
+      assert.deepEqual(await unplaced(moved), await unplaced(source))
+      assert.deepEqual(await all(back.readAll(0n)), await all(moved.readAll(0n)))
+      const digests = await digestsFrom(source, service.stores.blobs)
+      assert.deepEqual(await digestsFrom(moved, blobs[0]), digests)
+      assert.deepEqual(await digestsFrom(back, blobs[1]), digests)
+      await back.close()
+    } finally {
+      await store.close()
+      await double.stop()
+    }
+  })
+
+  it('is not appended to a store that holds another', async () => {
+    const [one, other] = [openInMemoryEventStore(), openInMemoryEventStore()]
+    for (const store of [one, other]) await append(store, 'CallStarted', startOf('a'))
+    const blobs = openInMemoryBlobStore()
+    await assert.rejects(
+      appendLog({ source: storedLog(one, blobs), store: other, blobs }, await one.head(), () => undefined),
+      /not of this log/,
+    )
   })
 
   it('goes on where it was cut off, and refuses what is the copy of another', async () => {

@@ -39,13 +39,19 @@ type Environment = Readonly<Record<string, string>>
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const COMMAND = ['--import', 'tsx', 'src/main.ts']
 
-/** Starts the program on a free port and waits until it says that it is ready. */
+/**
+ * Starts the program on a free port and waits until it says that it is ready. A data directory that the environment names
+ * is shared with others, and stays.
+ */
 export const startRunningService = async (environment: Environment = {}): Promise<RunningService> => {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'tallytree-running-'))
+  const shared = environment['TALLYTREE_DATA_DIR']
+  const dataDirectory = shared ?? (await mkdtemp(join(tmpdir(), 'tallytree-running-')))
   const fixed = { TALLYTREE_DATA_DIR: dataDirectory, UV_THREADPOOL_SIZE: '12' }
   let output = ''
   const note = (text: string) => void (output += text)
-  const removeData = () => rm(dataDirectory, { recursive: true, force: true })
+  const removeData = async () => {
+    if (shared === undefined) await rm(dataDirectory, { recursive: true, force: true })
+  }
   const ready = await launch({ TALLYTREE_PORT: '0', ...environment, ...fixed }, note).catch(
     async (error: unknown) => {
       await removeData()

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHook } from 'node:async_hooks'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { openDatabase } from '../../../src/adapters/event-store/sqlite/open-database.js'
@@ -182,6 +183,28 @@ describe('appends that SQLite commits together', () => {
     const { position } = await appended
     assert.equal(await store.head(), position)
     assert.equal((await collect(store.readStream(stream))).length, 1)
+    await store.close()
+  })
+
+  it('have the answer of the disk when they are acknowledged, each its own', async () => {
+    const { store } = open()
+    const [asked, answered] = [new Set<number>(), new Set<number>()]
+    const hook = createHook({
+      // SQLite's own work is not seen here: what it asks the file system for asynchronously is the sync alone.
+      init: (id, type) => {
+        if (type === 'FSREQCALLBACK') asked.add(id)
+      },
+      before: (id) => {
+        if (asked.has(id)) answered.add(id)
+      },
+    }).enable()
+
+    for (let appends = 0; appends < 20; appends += 1) {
+      const before = answered.size
+      await store.append(arbitraryStream(), 'none', [arbitraryEvent()])
+      assert.ok(answered.size > before)
+    }
+    hook.disable()
     await store.close()
   })
 

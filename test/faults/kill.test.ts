@@ -14,7 +14,7 @@ import {
 } from './ledger.js'
 import { sendAgain, writeUntilGone } from './write-load.js'
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 20)
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 10)
 const MINUTES = 60_000
 
 describe('kill -9 under write load', function () {

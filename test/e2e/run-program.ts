@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endWithThisProcess } from '../support/end-with-this-process.js'
 
 export interface Ran {
   readonly code: number | null
@@ -54,13 +55,11 @@ export const run = async (
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const killed = () => void child.kill('SIGKILL')
-  process.once('exit', killed)
+  endWithThisProcess(child)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
   const [code] = (await once(child, 'close')) as [number | null]
-  process.off('exit', killed)
   return { code, stdout, stderr }
 }

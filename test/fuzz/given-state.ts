@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { TestService } from '../support/service.js'
 import { accepted, aCompleted, aStart, anEnd, textIn } from '../api/tracing/given.js'
 import type { Memory } from './memory.js'
@@ -5,6 +6,9 @@ import { HOME, PROJECTS, STRANGERS } from './places.js'
 
 /** Stands in what only the strangers have. */
 export const SECRET = 'only-the-strangers-know-this'
+
+/** Files, and calls and all else, in each project. */
+const FILES = 5
 
 type AreaOf = (template: string) => string
 
@@ -22,6 +26,8 @@ export const givenState = async (
       return answer
     })
   }
+  for (let i = 0; i < FILES; i += 1)
+    memory.remember('audit', { digest: createHash('sha256').update(`note ${i}`).digest('hex') })
   for (const project_id of [STRANGERS, HOME])
     for (const path of ['/calls/query', '/objs/query', '/feedback/query'])
       memory.remember(areaOf(path), accepted(await service.post(path, { project_id })))
@@ -48,7 +54,7 @@ type Post = (
 const givenProject = async (project_id: string, round: number, post: Post): Promise<void> => {
   const note = project_id === STRANGERS ? SECRET : 'note'
   const summary = { usage: { m: { prompt_tokens: 1, completion_tokens: 2, requests: 1 } } }
-  for (let i = 0; i < 5; i += 1) {
+  for (let i = 0; i < FILES; i += 1) {
     const start = aStart(project_id, { inputs: { a: i, note }, thread_id: `thread-${i}` })
     const { trace_id } = await post('/call/start', { start })
     const batch = [aCompleted(project_id, { parent_id: start.id, summary, trace_id, output: { note } })]

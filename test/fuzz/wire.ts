@@ -23,7 +23,10 @@ export const written = (planned: Planned, memory: Memory, keys: Readonly<Record<
   const query = Object.entries(memory.recalled(planned.query) as object).flatMap(([name, value]) =>
     [value].flat().map((one) => `${encoded(name)}=${encoded(one)}`),
   )
-  const path = operation.template.replace(/\{(\w+)\}/g, (_, name: string) => encoded(parameters[name]))
+  const path = operation.template.replace(
+    /\{(\w+)\}/g,
+    (_, name: string) => encoded(parameters[name]) || EMPTY,
+  )
   const authorization = keys[key] === undefined ? {} : { authorization: `Bearer ${keys[key]}` }
   const common = { ...authorization, ...planned.headers }
   const whole = `${prefix}${path}${query.length === 0 ? '' : `?${query.join('&')}`}`
@@ -51,6 +54,9 @@ const formOf = (form: unknown): Buffer => {
 }
 
 const LONGEST_MS = 30_000
+
+/** Without its last parameter a path may be another operation's. */
+const EMPTY = '%20'
 
 /** Sends over connections that stay open. */
 export const senderTo = (address: string, sockets: number) => {

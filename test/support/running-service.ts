@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endWithThisProcess } from './end-with-this-process.js'
 import type { Answered, SendOptions } from './service.js'
 
 /** The real program in a process of its own, over a scratch directory that outlives its restarts. */
@@ -110,12 +111,8 @@ const launch = async (
     env: { ...inherited(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const killed = () => void child.kill('SIGKILL')
-  process.once('exit', killed)
-  const ended = once(child, 'exit').then(([code, signal]): Ended => {
-    process.off('exit', killed)
-    return { code, signal }
-  })
+  endWithThisProcess(child)
+  const ended = once(child, 'exit').then(([code, signal]): Ended => ({ code, signal }))
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     note(text)

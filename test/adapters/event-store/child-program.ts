@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { endWithThisProcess } from '../../support/end-with-this-process.js'
 
 export interface ChildProgram {
   readonly pid: number | undefined
@@ -16,7 +17,7 @@ export const startChild = (url: URL, ...args: readonly string[]): ChildProgram =
   const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(url), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  process.once('exit', () => child.kill('SIGKILL'))
+  endWithThisProcess(child)
   let printed = ''
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
   const closed = once(child, 'close')

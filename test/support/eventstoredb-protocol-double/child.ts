@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { endWithThisProcess } from '../end-with-this-process.js'
 import type { Misbehaviour } from './misbehaviour.js'
 
 /** The protocol double in a process of its own. */
@@ -56,7 +57,7 @@ const PROGRAM = fileURLToPath(new URL('program.ts', import.meta.url))
 const launch = async (port: number, path: string | undefined): Promise<Running> => {
   const args = ['--import', 'tsx', PROGRAM, String(port), ...(path === undefined ? [] : [path])]
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  process.once('exit', () => child.kill('SIGKILL'))
+  endWithThisProcess(child)
   const lines = createInterface(child.stdout)
   const [url] = (await once(lines, 'line')) as [string]
   return { child, lines, url }

@@ -1,65 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as t from 'io-ts'
-import { Codec, decode, refuse } from './domain/codec/codec.js'
+import { integer } from './configuration/integer.js'
+import { roles, ROLES, type Role } from './configuration/roles.js'
+import { clickHouseUrl, connectionString } from './configuration/urls.js'
+import { decode } from './domain/codec/codec.js'
 import { nullableText, withDefault } from './domain/codec/containers.js'
 import { string } from './domain/codec/leaves.js'
 import { open } from './domain/codec/struct.js'
 import { textLike } from './domain/codec/text.js'
-import { clickHouseAddress, IDENTIFIER } from './domain/ports/clickhouse-url.js'
-
-/** A whole number written in an environment variable. */
-const integer = (least: number, most: number): Codec<number> =>
-  new Codec<number>(
-    'integer',
-    (u): u is number => typeof u === 'number',
-    (u, c) => {
-      const value = typeof u === 'string' && /^\d{1,15}$/.test(u) ? Number(u) : NaN
-      return value >= least && value <= most
-        ? t.success(value)
-        : refuse(u, c, 'value_error', `must be a whole number from ${least} to ${most}`)
-    },
-    { type: 'integer', minimum: least, maximum: most },
-  )
-
-export const ROLES = ['api', 'projector', 'dispatcher', 'worker'] as const
-export type Role = (typeof ROLES)[number]
-
-/** Some of the roles, separated by commas. */
-const roles = new Codec<ReadonlySet<Role>>(
-  'roles',
-  (u): u is ReadonlySet<Role> => u instanceof Set,
-  (u, c) => {
-    const words = String(u)
-      .split(',')
-      .map((word) => word.trim())
-    return words.every((word): word is Role => (ROLES as readonly string[]).includes(word))
-      ? t.success(new Set(words))
-      : refuse(u, c, 'value_error', `must be some of ${ROLES.join(', ')}, separated by commas`)
-  },
-  { type: 'string' },
-)
-
-const clickHouseUrl = new Codec<string>(
-  'url',
-  (u): u is string => typeof u === 'string' && E.isRight(clickHouseAddress(u)),
-  (u, c) => {
-    const address = clickHouseAddress(String(u))
-    return E.isRight(address) ? t.success(String(u)) : refuse(u, c, 'value_error', address.left)
-  },
-  { type: 'string' },
-)
-
-/** An option of the connection string, in all spellings that its client takes: its letters with dashes between them. */
-const spelt = (option: string) => option.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}][-_]*`)
-
-const HOST = '[\\w.-]+(:\\d{1,5})?'
-
-/** What the client reads as it was meant: it would cut a password at a colon. An append that fails must throw. */
-const CONNECTION_STRING = new RegExp(
-  `^(?!.*[?&]${spelt('throwonappendfailure')}=)esdb(\\+discover)?://` +
-    `([^:@/?\\s]+:[^:@/?\\s]+@)?${HOST}(,${HOST})*/?` +
-    '(\\?[\\w-]+=[^&?\\s]+(&[\\w-]+=[^&?\\s]+)*)?$',
-)
+import { IDENTIFIER } from './domain/ports/clickhouse-url.js'
 
 const environment = open('Environment', {
   optional: {
@@ -70,14 +18,7 @@ const environment = open('Environment', {
     TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
     TALLYTREE_API_KEY: nullableText(string),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
-    EVENTSTORE_URL: nullableText(
-      textLike(
-        'connection string',
-        CONNECTION_STRING,
-        'must be the connection string of an EventStoreDB, esdb://user:password@host:2113, or esdb+discover:// for a ' +
-          'cluster, with : @ / ? in the user and password written as %3A %40 %2F %3F, and without throwOnAppendFailure',
-      ),
-    ),
+    EVENTSTORE_URL: nullableText(connectionString),
     CLICKHOUSE_URL: nullableText(clickHouseUrl),
     CLICKHOUSE_CLUSTER: nullableText(
       textLike('cluster', IDENTIFIER, 'must be letters, digits and underscores'),

@@ -1,0 +1,20 @@
+import * as t from 'io-ts'
+import { Codec, refuse } from '../domain/codec/codec.js'
+
+export const ROLES = ['api', 'projector', 'dispatcher', 'worker'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Some of the roles, separated by commas. */
+export const roles = new Codec<ReadonlySet<Role>>(
+  'roles',
+  (u): u is ReadonlySet<Role> => u instanceof Set,
+  (u, c) => {
+    const words = String(u)
+      .split(',')
+      .map((word) => word.trim())
+    return words.every((word): word is Role => (ROLES as readonly string[]).includes(word))
+      ? t.success(new Set(words))
+      : refuse(u, c, 'value_error', `must be some of ${ROLES.join(', ')}, separated by commas`)
+  },
+  { type: 'string' },
+)

@@ -1,0 +1,34 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { Codec, refuse } from '../domain/codec/codec.js'
+import { textLike } from '../domain/codec/text.js'
+import { clickHouseAddress } from '../domain/ports/clickhouse-url.js'
+
+export const clickHouseUrl = new Codec<string>(
+  'url',
+  (u): u is string => typeof u === 'string' && E.isRight(clickHouseAddress(u)),
+  (u, c) => {
+    const address = clickHouseAddress(String(u))
+    return E.isRight(address) ? t.success(String(u)) : refuse(u, c, 'value_error', address.left)
+  },
+  { type: 'string' },
+)
+
+/** An option of the connection string, in all spellings that its client takes: its letters with dashes between them. */
+const spelt = (option: string) => option.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}][-_]*`)
+
+const HOST = '[\\w.-]+(:\\d{1,5})?'
+
+/** What the client reads as it was meant: it would cut a password at a colon. An append that fails must throw. */
+const CONNECTION_STRING = new RegExp(
+  `^(?!.*[?&]${spelt('throwonappendfailure')}=)esdb(\\+discover)?://` +
+    `([^:@/?\\s]+:[^:@/?\\s]+@)?${HOST}(,${HOST})*/?` +
+    '(\\?[\\w-]+=[^&?\\s]+(&[\\w-]+=[^&?\\s]+)*)?$',
+)
+
+export const connectionString = textLike(
+  'connection string',
+  CONNECTION_STRING,
+  'must be the connection string of an EventStoreDB, esdb://user:password@host:2113, or esdb+discover:// for a ' +
+    'cluster, with : @ / ? in the user and password written as %3A %40 %2F %3F, and without throwOnAppendFailure',
+)

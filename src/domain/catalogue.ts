@@ -5,6 +5,7 @@ import { feedbackEvents } from './feedback/events.js'
 import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
 import { objectEvents } from './object/events.js'
+import { priceEvents } from './price/events.js'
 import { projectEvents } from './project/events.js'
 import { rebuildEvents } from './rebuild/events.js'
 import { tableEvents } from './table/events.js'
@@ -25,6 +26,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'table', stream: 'table-<entity>/<project>/<digest>', events: tableEvents },
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
   { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
+  { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
   { name: 'rebuild', stream: 'rebuild-<id>', events: rebuildEvents },
 ]

@@ -1,6 +1,7 @@
 import { callsProjection } from './calls/project.js'
 import { feedbackProjection } from './feedback/project.js'
 import { objectsProjection } from './objects/project.js'
+import { pricesProjection } from './prices/project.js'
 import { rebuildsProjection } from './rebuilds/project.js'
 import type { Projection } from './projection.js'
 import { tablesProjection } from './tables/project.js'
@@ -12,5 +13,6 @@ export const projections: readonly Projection[] = [
   objectsProjection,
   tablesProjection,
   feedbackProjection,
+  pricesProjection,
   rebuildsProjection,
 ]

@@ -4,7 +4,7 @@ import type { KeyHolder } from './look-ups.js'
 
 /** The streams that belong to one project, as the catalogue names them. */
 const OF_PROJECT =
-  /^(?:call|intake|project|object|table|file|feedback)-([A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128})(?:\/|$)/
+  /^(?:call|intake|project|object|table|file|feedback|price)-([A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128})(?:\/|$)/
 
 /** The project that a stream belongs to; undefined for a stream of no project, such as the directory of keys. */
 export const projectOfStream = (stream: string): string | undefined => OF_PROJECT.exec(stream)?.[1]

@@ -1,4 +1,5 @@
 import { FEEDBACK_COLUMNS } from '../feedback/feedback-row.js'
+import { PRICE_COLUMNS } from '../prices/price-row.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
 import { cameWith, hashed, told, upTo, type DigestedModel } from './model.js'
 
@@ -42,6 +43,18 @@ const feedback: DigestedModel = {
     FROM feedback FINAL WHERE ${stretch} AND (${WAS_GIVEN} OR ${PURGED})`,
 }
 
+const PUBLISHED = `ifNull(${upTo('published_position')}, 0)`
+const WITHDRAWN = `ifNull(${upTo('withdrawn_position')}, 0)`
+const SAID = PRICE_COLUMNS.filter((column) => !['owner', 'id'].includes(column) && !column.endsWith('_position'))
+
+const prices: DigestedModel = {
+  table: 'prices',
+  key: ['owner', 'id'],
+  rows: (stretch) => `
+    SELECT ${told(['owner', 'id', PUBLISHED, ...SAID.map(cameWith('published_position')), WITHDRAWN])}
+    FROM prices FINAL WHERE ${stretch} AND (${PUBLISHED} OR ${WITHDRAWN})`,
+}
+
 /** Every read model. The project's own facts, checkpoints and quarantined events are none. */
 export const digestedModels: readonly DigestedModel[] = [
   calls,
@@ -68,4 +81,5 @@ export const digestedModels: readonly DigestedModel[] = [
   contents('table_entries', ['project_id', 'table_digest'], ['first_index', 'row_digests']),
   contents('tables', ['project_id', 'digest'], ['row_count']),
   feedback,
+  prices,
 ]

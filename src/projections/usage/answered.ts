@@ -1,6 +1,6 @@
-import type { Inclusive } from './inclusive.js'
+import type { Billed } from './billing.js'
+import type { Counters, Inclusive } from './inclusive.js'
 import type { RolledUp } from './roll-up.js'
-import { WIDTH } from './fold.js'
 import { compareIds, type Ids } from './trace-columns.js'
 
 /** The calls of one piece of work that are answered, and no more than that. */
@@ -10,20 +10,23 @@ export interface Answered {
   readonly isUnfinished: Uint8Array
   readonly models: readonly string[]
   readonly inclusive: Inclusive
+  /** Where costs were asked for. */
+  readonly billed: Billed | null
 }
 
 /** All calls as they are, or the few that were asked for, so that the rest of a trace can be let go. */
 export const answeredCalls = (
-  { size, ids, isUnfinished, models, inclusive }: RolledUp,
+  { size, ids, isUnfinished, models, inclusive, billed }: RolledUp,
   calls: Int32Array,
 ): Answered => {
-  if (calls.length === size) return { size, ids, isUnfinished, models, inclusive }
+  if (calls.length === size) return { size, ids, isUnfinished, models, inclusive, billed }
   return {
     size: calls.length,
     ids: pickIds(ids, calls),
     isUnfinished: Uint8Array.from(calls, (call) => isUnfinished[call]!),
     models,
-    inclusive: pickInclusive(inclusive, calls),
+    inclusive: pickInclusive(inclusive, calls, pickDoubles),
+    billed: billed && { ...billed, inclusive: pickInclusive(billed.inclusive, calls, pickCounters) },
   }
 }
 
@@ -35,15 +38,35 @@ const pickIds = ({ bytes, offsets }: Ids, calls: Int32Array): Ids => {
   return { bytes: text, offsets: picked }
 }
 
-const pickInclusive = ({ set, sets, offsets, values }: Inclusive, calls: Int32Array): Inclusive => {
+type Pick<V extends Counters> = (values: V, ranges: readonly Range[], size: number) => V
+type Range = readonly [from: number, to: number]
+
+const pickInclusive = <V extends Counters>(
+  { set, sets, offsets, width, values }: Inclusive<V>,
+  calls: Int32Array,
+  pick: Pick<V>,
+): Inclusive<V> => {
   const picked = new Float64Array(calls.length + 1)
   calls.forEach((call, i) => (picked[i + 1] = picked[i]! + offsets[call + 1]! - offsets[call]!))
-  const kept = new Float64Array(picked[calls.length]! * WIDTH)
-  calls.forEach((call, i) =>
-    kept.set(values.subarray(offsets[call]! * WIDTH, offsets[call + 1]! * WIDTH), picked[i]! * WIDTH),
-  )
-  return { set: calls.map((call) => set[call]!), sets, offsets: picked, values: kept }
+  const ranges = Array.from(calls, (call): Range => [offsets[call]! * width, offsets[call + 1]! * width])
+  const kept = pick(values, ranges, picked[calls.length]! * width)
+  return { set: calls.map((call) => set[call]!), sets, offsets: picked, width, values: kept }
 }
+
+const pickDoubles: Pick<Float64Array> = (values, ranges, size) => {
+  const kept = new Float64Array(size)
+  let at = 0
+  for (const [from, to] of ranges) {
+    kept.set(values.subarray(from, to), at)
+    at += to - from
+  }
+  return kept
+}
+
+const pickCounters: Pick<Counters> = (values, ranges, size) =>
+  values instanceof Float64Array
+    ? pickDoubles(values, ranges, size)
+    : ranges.flatMap(([from, to]) => values.slice(from, to))
 
 /** The living calls in the order of start and id, up to a limit, and how many more there are. */
 export const firstStarted = ({ size, ids, deleted, started }: RolledUp, limit: number) => {

@@ -1,5 +1,5 @@
 import { FIGURES } from '../../domain/call/usage.js'
-import { COUNTERS, WIDTH } from './fold.js'
+import type { Counting } from './fold.js'
 import type { Inclusive } from './inclusive.js'
 import { modelSets } from './model-sets.js'
 import { cyclesOf, type Topology } from './topology.js'
@@ -18,18 +18,22 @@ export const mayPassExactness = ({ reported, size }: TraceColumns): boolean => {
 
 type Usage = Map<number, bigint[]>
 
+/** Own usage in unbounded integers, by call: what SDKs had added to parents taken out. */
+export type OwnUsage = readonly Usage[]
+
 /**
- * The same roll-up in unbounded integers, for figures so large that doubles would round; the answers are clamped to
- * ±2^53 at the end. Plain and slow: real token counts never come here.
+ * The same roll-up in unbounded integers, for figures so large that doubles would round. Plain and slow: real token
+ * counts never come here.
  */
-export const rollUpExactly = (
+export const sumUpExactly = (
   columns: TraceColumns,
-  added: Uint8Array,
+  usage: OwnUsage,
   parent: Int32Array,
   living: Topology,
-): Inclusive => {
-  const sums = ownUsage(columns, added).map((own, call): Usage =>
-    columns.deleted[call] === 1 ? new Map<number, bigint[]>() : fold(own),
+  counting: Counting,
+): Inclusive<readonly bigint[]> => {
+  const sums = usage.map((own, call): Usage =>
+    columns.deleted[call] === 1 ? new Map<number, bigint[]>() : fold(own, call, counting),
   )
   for (const call of living.order.subarray(0, living.acyclic))
     if (parent[call]! >= 0) addInto(sums[parent[call]!]!, sums[call]!)
@@ -38,10 +42,10 @@ export const rollUpExactly = (
     for (const call of cycle) addInto(all, sums[call]!)
     for (const call of cycle) sums[call] = all
   }
-  return inclusiveOf(sums)
+  return inclusiveOf(sums, counting.width)
 }
 
-const ownUsage = ({ size, parent, reported }: TraceColumns, added: Uint8Array): Usage[] => {
+export const ownExactly = ({ size, parent, reported }: TraceColumns, added: Uint8Array): OwnUsage => {
   const raw = Array.from({ length: size }, (_, call): Usage => {
     const usage: Usage = new Map()
     for (let entry = reported.offsets[call]!; entry < reported.offsets[call + 1]!; entry += 1) {
@@ -66,29 +70,11 @@ const ownUsage = ({ size, parent, reported }: TraceColumns, added: Uint8Array): 
   return own
 }
 
-/** As `foldInto`, in the order of `FIGURES` and `COUNTERS`. */
-const fold = (usage: Usage): Usage => {
+const fold = (usage: Usage, call: number, { keyOf, foldExactly }: Counting): Usage => {
   const folded: Usage = new Map()
   for (const [model, figures] of usage) {
-    const [requests, prompt, input, completion, output, total, read, creation] = figures as [
-      bigint,
-      bigint,
-      bigint,
-      bigint,
-      bigint,
-      bigint,
-      bigint,
-      bigint,
-    ]
-    const counters = [
-      requests,
-      prompt + input,
-      completion + output,
-      total === 0n ? prompt + input + completion + output : total,
-      read,
-      creation,
-    ]
-    if (counters.some((counter) => counter !== 0n)) folded.set(model, counters)
+    const counters = foldExactly(figures)
+    if (counters.some((counter) => counter !== 0n)) folded.set(keyOf(call, model), [...counters])
   }
   return folded
 }
@@ -101,23 +87,20 @@ const addInto = (into: Usage, from: Usage): void => {
   }
 }
 
-const inclusiveOf = (sums: readonly Usage[]): Inclusive => {
+const inclusiveOf = (sums: readonly Usage[], width: number): Inclusive<readonly bigint[]> => {
   const sets = modelSets()
   const set = Int32Array.from(sums, (usage) => sets.of([...usage.keys()].sort((a, b) => a - b)))
   const offsets = new Float64Array(sums.length + 1)
   sums.forEach((usage, call) => (offsets[call + 1] = offsets[call]! + usage.size))
-  const values = new Float64Array(offsets[sums.length]! * WIDTH)
-  sums.forEach((usage, call) =>
-    sets
-      .models(set[call]!)
-      .forEach((model, place) =>
-        COUNTERS.forEach(
-          (_, k) => (values[(offsets[call]! + place) * WIDTH + k] = clamp(usage.get(model)![k]!)),
-        ),
-      ),
-  )
-  return { set, sets, offsets, values }
+  const values = sums.flatMap((usage, call) => sets.models(set[call]!).flatMap((key) => usage.get(key)!))
+  return { set, sets, offsets, width, values }
 }
+
+/** Each counter as the nearest double within ±2^53. */
+export const clamped = ({ values, ...rest }: Inclusive<readonly bigint[]>): Inclusive => ({
+  ...rest,
+  values: Float64Array.from(values, clamp),
+})
 
 const clamp = (value: bigint): number =>
   Number(value > LARGEST ? LARGEST : value < -LARGEST ? -LARGEST : value)

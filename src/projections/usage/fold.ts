@@ -26,11 +26,23 @@ export const COUNTERS = [
 
 export const WIDTH = COUNTERS.length
 
+/** What is made of reported figures, and summed up the calls of a trace. */
+export interface Counting {
+  /** Counters of one entry. */
+  readonly width: number
+  /** What a call's figures of a model are summed under; ascending with the model. */
+  readonly keyOf: (call: number, model: number) => number
+  /** Folds an entry's figures into the counters of a slot; false when nothing is left to say. */
+  readonly fold: (figures: Float64Array, entry: number, into: Float64Array, slot: number) => boolean
+  /** The same of figures of any size. */
+  readonly foldExactly: (figures: readonly bigint[]) => readonly bigint[]
+}
+
 /**
  * Folds an entry's eight reported figures to the answer's six counters (facts: tracing API 2.2): both names of prompt
  * and completion tokens are added, and a total of 0 is their sum. False when nothing is left to say.
  */
-export const foldInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {
+const foldInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {
   const from = entry * REPORTED
   const to = slot * WIDTH
   const prompt = figures[from + PROMPT]! + figures[from + INPUT]!
@@ -45,3 +57,67 @@ export const foldInto = (figures: Float64Array, entry: number, into: Float64Arra
   for (let k = to; k < to + WIDTH; k += 1) if (into[k] !== 0) return true
   return false
 }
+
+const foldExactly = (figures: readonly bigint[]): readonly bigint[] => {
+  const figure = (place: number): bigint => figures[place]!
+  const prompt = figure(PROMPT) + figure(INPUT)
+  const completion = figure(COMPLETION) + figure(OUTPUT)
+  const total = figure(TOTAL)
+  return [
+    figure(REQUESTS),
+    prompt,
+    completion,
+    total === 0n ? prompt + completion : total,
+    figure(CACHE_READ),
+    figure(CACHE_CREATION),
+  ]
+}
+
+/** The counters of the answer, by model. */
+export const usageCounting: Counting = {
+  width: WIDTH,
+  keyOf: (_call, model) => model,
+  fold: foldInto,
+  foldExactly,
+}
+
+/** Tokens that are charged, each kind at its price. */
+const BILLED_WIDTH = 4
+
+/**
+ * What an entry is charged for (facts: tracing API 2.3): tokens of prompt that were neither read from a cache nor
+ * written to one, never below 0; of completion; of cache reading and creation.
+ */
+const billInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {
+  const from = entry * REPORTED
+  const to = slot * BILLED_WIDTH
+  const read = figures[from + CACHE_READ]!
+  const creation = figures[from + CACHE_CREATION]!
+  into[to] = Math.max(0, figures[from + PROMPT]! + figures[from + INPUT]! - read - creation)
+  into[to + 1] = figures[from + COMPLETION]! + figures[from + OUTPUT]!
+  into[to + 2] = read
+  into[to + 3] = creation
+  return into[to] !== 0 || into[to + 1] !== 0 || read !== 0 || creation !== 0
+}
+
+/** The same of counters of any size. */
+export const billExactly = (figures: readonly bigint[]): readonly [bigint, bigint, bigint, bigint] => {
+  const [, prompt, completion, , read, creation] = foldExactly(figures) as [
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+  ]
+  const left = prompt - read - creation
+  return [left > 0n ? left : 0n, completion, read, creation]
+}
+
+/** What calls are charged for, under the keys of prices. */
+export const billedCounting = (keyOf: Counting['keyOf']): Counting => ({
+  width: BILLED_WIDTH,
+  keyOf,
+  fold: billInto,
+  foldExactly: billExactly,
+})

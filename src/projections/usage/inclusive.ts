@@ -1,16 +1,23 @@
-import { foldInto, WIDTH } from './fold.js'
+import type { Counting } from './fold.js'
 import { modelSets, type ModelSets } from './model-sets.js'
 import { cyclesOf, type Topology } from './topology.js'
 import type { TraceColumns } from './trace-columns.js'
 
-/** Usage with all descendants: the entries of call `i` are `offsets[i]` to `offsets[i + 1]`, one a model of its set. */
-export interface Inclusive {
+/**
+ * Sums with all descendants: the entries of call `i` are `offsets[i]` to `offsets[i + 1]`, one a key of its set. The keys
+ * of usage are models.
+ */
+export interface Inclusive<V extends Counters = Float64Array> {
   readonly set: Int32Array
   readonly sets: Pick<ModelSets, 'models'>
   readonly offsets: Float64Array
-  /** Six counters an entry, in the order of `COUNTERS`. */
-  readonly values: Float64Array
+  /** So many counters an entry: of usage six, in the order of `COUNTERS`. */
+  readonly width: number
+  readonly values: V
 }
+
+/** Doubles where they are exact, whole numbers of any size beyond. */
+export type Counters = Float64Array | readonly bigint[]
 
 /** More (call, model) pairs than this would not fit in memory, nor would the answer be of use to anyone. */
 const MAX_ENTRIES = 50_000_000
@@ -21,10 +28,16 @@ export class AnswerTooLarge extends Error {
 }
 
 /** Sums own figures up the living forest; `parent` leads from each living call to its living parent, or is -1. */
-export const sumUp = (columns: TraceColumns, parent: Int32Array, topology: Topology): Inclusive => {
+export const sumUp = (
+  columns: TraceColumns,
+  parent: Int32Array,
+  topology: Topology,
+  counting: Counting,
+): Inclusive => {
   const { size, deleted, reported } = columns
+  const { width, fold } = counting
   const sets = modelSets()
-  const own = ownSets(columns, sets)
+  const own = ownSets(columns, sets, counting)
   const set = own.slice()
   const acyclic = topology.order.subarray(0, topology.acyclic)
   for (const call of acyclic) {
@@ -42,33 +55,33 @@ export const sumUp = (columns: TraceColumns, parent: Int32Array, topology: Topol
     offsets[call + 1] = offsets[call]! + sets.models(set[call]!).length
   const entries = offsets[size]!
   if (entries > MAX_ENTRIES) throw new AnswerTooLarge(`over ${MAX_ENTRIES} usage entries`)
-  const values = new Float64Array(entries * WIDTH)
-  const scratch = new Float64Array(WIDTH)
+  const values = new Float64Array(entries * width)
+  const scratch = new Float64Array(width)
 
   for (let call = 0; call < size; call += 1) {
     if (deleted[call] === 1 || own[call] === 0) continue
     const places = sets.placesIn(own[call]!, set[call]!)
     let next = 0
     for (let entry = reported.offsets[call]!; entry < reported.offsets[call + 1]!; entry += 1) {
-      if (!foldInto(reported.figures, entry, scratch, 0)) continue
-      const to = (offsets[call]! + places[next++]!) * WIDTH
-      for (let k = 0; k < WIDTH; k += 1) values[to + k] = scratch[k]!
+      if (!fold(reported.figures, entry, scratch, 0)) continue
+      const to = (offsets[call]! + places[next++]!) * width
+      for (let k = 0; k < width; k += 1) values[to + k] = scratch[k]!
     }
   }
 
   const add = (from: number, into: number): void => {
     if (set[from] === 0) return
-    let at = offsets[from]! * WIDTH
+    let at = offsets[from]! * width
     const base = offsets[into]!
     if (set[from] === set[into]) {
-      const end = offsets[from + 1]! * WIDTH
-      for (let to = base * WIDTH; at < end; at += 1, to += 1) values[to]! += values[at]!
+      const end = offsets[from + 1]! * width
+      for (let to = base * width; at < end; at += 1, to += 1) values[to]! += values[at]!
       return
     }
     for (const place of sets.placesIn(set[from]!, set[into]!)) {
-      const to = (base + place) * WIDTH
-      for (let k = 0; k < WIDTH; k += 1) values[to + k]! += values[at + k]!
-      at += WIDTH
+      const to = (base + place) * width
+      for (let k = 0; k < width; k += 1) values[to + k]! += values[at + k]!
+      at += width
     }
   }
 
@@ -76,25 +89,29 @@ export const sumUp = (columns: TraceColumns, parent: Int32Array, topology: Topol
   for (const cycle of cycles) {
     const [first, ...others] = cycle as [number, ...number[]]
     for (const call of others) add(call, first)
-    const sum = values.slice(offsets[first]! * WIDTH, offsets[first + 1]! * WIDTH)
-    for (const call of others) values.set(sum, offsets[call]! * WIDTH)
+    const sum = values.slice(offsets[first]! * width, offsets[first + 1]! * width)
+    for (const call of others) values.set(sum, offsets[call]! * width)
   }
-  return { set, sets, offsets, values }
+  return { set, sets, offsets, width, values }
 }
 
-/** The models of which a call has something of its own to say. */
-const ownSets = ({ size, deleted, reported }: TraceColumns, sets: ModelSets): Int32Array => {
+/** The keys of which a call has something of its own to say. */
+const ownSets = (
+  { size, deleted, reported }: TraceColumns,
+  sets: ModelSets,
+  { width, keyOf, fold }: Counting,
+): Int32Array => {
   const own = new Int32Array(size)
-  const scratch = new Float64Array(WIDTH)
+  const scratch = new Float64Array(width)
   for (let call = 0; call < size; call += 1) {
     if (deleted[call] === 1) continue
     const from = reported.offsets[call]!
     const to = reported.offsets[call + 1]!
     if (from === to) continue
-    const models: number[] = []
+    const keys: number[] = []
     for (let entry = from; entry < to; entry += 1)
-      if (foldInto(reported.figures, entry, scratch, 0)) models.push(reported.model[entry]!)
-    own[call] = sets.of(models)
+      if (fold(reported.figures, entry, scratch, 0)) keys.push(keyOf(call, reported.model[entry]!))
+    own[call] = sets.of(keys)
   }
   return own
 }

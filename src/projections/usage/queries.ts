@@ -1,6 +1,7 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { CallsFilter } from '../calls/filter.js'
+import { booksFrom, type Books } from '../prices/queries-of-books.js'
 import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
 import { matchingCalls, type MatchingCall } from './matching.js'
 import { rollUp, type RolledUp } from './roll-up.js'
@@ -9,6 +10,7 @@ import { unfinishedBelow } from './unfinished.js'
 import { answeredCalls, firstStarted, type Answered } from './answered.js'
 
 export type { Answered } from './answered.js'
+export type { Billed, Charge } from './billing.js'
 export { AnswerTooLarge } from './inclusive.js'
 export { TraceTooLarge } from './load.js'
 
@@ -19,6 +21,8 @@ export interface UsageQuestion {
   readonly position: Position
   /** The largest trace that one answer may work on, in calls. */
   readonly maxTraceCalls: number
+  /** What the calls cost too: by this list alone or, where it is null, by the project's prices and the default list's. */
+  readonly costs?: { readonly list: string | null } | null
 }
 
 export interface UsageAnswer {
@@ -36,7 +40,12 @@ const ROWS_AT_ONCE = 250_000
  * that `generation` names now is not used again.
  */
 export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
-  const sources: Sources = { reader, generation, cache: traceCache() }
+  const sources: Sources = {
+    reader,
+    generation,
+    cache: traceCache(),
+    books: booksFrom(reader, generation),
+  }
   return async (question: UsageQuestion): Promise<UsageAnswer> => {
     const { projectId, filter, limit, position } = question
     const wholeTraces = onlyTraces(filter)
@@ -53,6 +62,7 @@ interface Sources {
   readonly reader: ClickHouseReader
   readonly generation: () => string
   readonly cache: TraceCache
+  readonly books: Books
 }
 
 const byTrace = (calls: readonly MatchingCall[]): ReadonlyMap<string, readonly MatchingCall[]> => {
@@ -110,32 +120,37 @@ const ofSelected = async (
 }
 
 const rolledUpTraces = async (
-  { reader, generation, cache }: Sources,
-  { projectId, position, maxTraceCalls }: UsageQuestion,
+  { reader, generation, cache, books }: Sources,
+  { projectId, position, maxTraceCalls, costs = null }: UsageQuestion,
   traceIds: readonly string[],
 ): Promise<RolledUp> => {
   const [traceId, ...others] = traceIds
+  const book = () => (costs === null ? null : books({ projectId, list: costs.list, position }))
   if (traceId === undefined || others.length > 0) {
-    const [columns, reporting] = await Promise.all([
+    const [columns, reporting, prices] = await Promise.all([
       loadTraces(reader, projectId, traceIds, position),
       usageReportingAt(reader, projectId, position),
+      book(),
     ])
-    return rollUp(columns, reporting)
+    return rollUp(columns, reporting, prices)
   }
   const tables = generation()
-  const [{ rows, version }, reporting] = await Promise.all([
+  const [{ rows, version }, reporting, prices] = await Promise.all([
     traceVersion(reader, projectId, traceId, position),
     usageReportingAt(reader, projectId, position),
+    book(),
   ])
-  const name = `${projectId}/${traceId}`
-  const kept = version === undefined ? undefined : `${tables} ${version} ${reporting}`
+  const name = `${projectId}/${traceId}${costs === null ? '' : `\0${costs.list ?? ''}`}`
+  const priced = prices === null ? '' : prices.version
+  const kept =
+    version === undefined || priced === undefined ? undefined : `${tables} ${version} ${reporting} ${priced}`
   const known = kept === undefined ? undefined : cache.get(name, kept)
   if (known !== undefined) return known
   const columns = await loadTraces(reader, projectId, traceIds, position, {
     maxTraceCalls,
     expectedRows: rows,
   })
-  const rolledUp = rollUp(columns, reporting)
+  const rolledUp = rollUp(columns, reporting, prices)
   if (kept !== undefined) cache.put(name, kept, rolledUp)
   return rolledUp
 }

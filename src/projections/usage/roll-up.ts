@@ -1,9 +1,12 @@
 import type { UsageReporting } from '../../domain/project/events.js'
 import { alreadyAdded } from './added.js'
-import { mayPassExactness, rollUpExactly } from './exact.js'
-import { sumUp, type Inclusive } from './inclusive.js'
+import type { PriceBook } from '../prices/book.js'
+import { chargingOf, type Billed } from './billing.js'
+import { clamped, mayPassExactness, ownExactly, sumUpExactly } from './exact.js'
+import { usageCounting, type Counting } from './fold.js'
+import { sumUp, type Counters, type Inclusive } from './inclusive.js'
 import { subtractAdded } from './own.js'
-import { topologyOf } from './topology.js'
+import { topologyOf, type Topology } from './topology.js'
 import type { FindId, Ids, TraceColumns } from './trace-columns.js'
 
 /** Traces with their usage summed up: what answers are made from, and no more than that. */
@@ -18,13 +21,19 @@ export interface RolledUp {
   readonly parent: Int32Array
   readonly models: readonly string[]
   readonly inclusive: Inclusive
+  /** Where costs were asked for. */
+  readonly billed: Billed | null
 }
 
 /**
  * Each call's usage with all its descendants: own figures first (what SDKs had added to parents taken out), then summed
- * up the forest of calls that are not deleted. Uses up the columns' figures.
+ * up the forest of calls that are not deleted. Uses up the columns' figures. With prices, what calls are charged for too.
  */
-export const rollUp = (columns: TraceColumns, reporting: UsageReporting): RolledUp => {
+export const rollUp = (
+  columns: TraceColumns,
+  reporting: UsageReporting,
+  prices: PriceBook | null = null,
+): RolledUp => {
   const { size, ids, find, started, deleted } = columns
   const topology = topologyOf(columns.parent)
   const added = alreadyAdded(columns, topology, reporting)
@@ -42,10 +51,31 @@ export const rollUp = (columns: TraceColumns, reporting: UsageReporting): Rolled
     parent,
     models: columns.reported.models,
   }
-  if (mayPassExactness(columns))
-    return { ...rolledUp, inclusive: rollUpExactly(columns, added, parent, living) }
+  const sums = summing(columns, topology, added, parent, living)
+  const charging = prices === null ? null : chargingOf(columns, prices)
+  return {
+    ...rolledUp,
+    inclusive: sums.usage(),
+    billed: charging && { inclusive: sums.of(charging.counting), charges: charging.charges },
+  }
+}
+
+/** Sums of own figures, in doubles where these are exact. */
+const summing = (
+  columns: TraceColumns,
+  topology: Topology,
+  added: Uint8Array,
+  parent: Int32Array,
+  living: Topology,
+) => {
+  if (mayPassExactness(columns)) {
+    const own = ownExactly(columns, added)
+    const of = (counting: Counting) => sumUpExactly(columns, own, parent, living, counting)
+    return { of, usage: () => clamped(of(usageCounting)) }
+  }
   subtractAdded(columns, topology, added)
-  return { ...rolledUp, inclusive: sumUp(columns, parent, living) }
+  const of = (counting: Counting): Inclusive<Counters> => sumUp(columns, parent, living, counting)
+  return { of, usage: () => sumUp(columns, parent, living, usageCounting) }
 }
 
 const livingParents = ({ parent, deleted }: TraceColumns): Int32Array =>

@@ -1,0 +1,57 @@
+import { textLike } from '../codec/text.js'
+
+/**
+ * An exact amount as a whole number of 10^-12. Sums of such numbers do not depend on their order, and none is ever
+ * rounded.
+ */
+export type Amount = bigint
+
+const PLACES = 12
+const ONE = 10n ** BigInt(PLACES)
+
+/** The largest price of a token that is taken. */
+export const LARGEST_PRICE = 10 ** 12
+
+const WRITTEN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
+
+/** A finite number as the decimal that it is written as, rounded half-even to 12 places. */
+export const amountOf = (value: number): Amount => {
+  const [, sign = '', whole = '0', fraction = '', exponent = '0'] = WRITTEN.exec(String(value)) ?? []
+  const digits = BigInt(whole + fraction)
+  const shift = Number(exponent) - fraction.length + PLACES
+  const size = shift >= 0 ? digits * 10n ** BigInt(shift) : halfEven(digits, 10n ** BigInt(-shift))
+  return sign === '-' ? -size : size
+}
+
+const halfEven = (dividend: bigint, divisor: bigint): bigint => {
+  const quotient = dividend / divisor
+  const twice = 2n * (dividend % divisor)
+  const isUp = twice > divisor || (twice === divisor && quotient % 2n === 1n)
+  return isUp ? quotient + 1n : quotient
+}
+
+/** An amount in decimal digits, without an exponent and without zeros at its end. */
+export const decimalText = (amount: Amount): string => {
+  const size = amount < 0n ? -amount : amount
+  const fraction = String(size % ONE)
+    .padStart(PLACES, '0')
+    .replace(/0+$/, '')
+  return `${amount < 0n ? '-' : ''}${size / ONE}${fraction === '' ? '' : '.'}${fraction}`
+}
+
+/** The amount that a decimal of at most 12 places says. */
+export const amountFrom = (text: string): Amount => {
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+  const size = BigInt(whole + fraction.padEnd(PLACES, '0'))
+  return text.startsWith('-') ? -size : size
+}
+
+/** The nearest JSON number. */
+export const numberFrom = (amount: Amount): number => Number(decimalText(amount))
+
+/** The price of a token as events keep it: decimal digits, at most 12 places, no zeros that say nothing. */
+export const tokenPrice = textLike(
+  'decimal',
+  /^(0|[1-9]\d{0,12})(\.\d{0,11}[1-9])?$/,
+  'String should be a decimal of at most 12 places',
+)

@@ -1,0 +1,80 @@
+import type * as t from 'io-ts'
+import { nullable, withDefault } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { open } from '../codec/struct.js'
+import { textLike, textUpToBytes } from '../codec/text.js'
+import { integerBetween, string } from '../codec/leaves.js'
+import type { EventOf } from '../decider.js'
+import { id, projectId } from '../ids.js'
+import { tokenPrice } from './decimal.js'
+
+/** The name of a price list; no project has such a name. */
+export const listName = textLike(
+  'price_list',
+  /^[A-Za-z0-9._-]{1,128}$/,
+  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
+)
+
+/** The list that prices what a project has no price of its own for. */
+export const DEFAULT_LIST = 'default'
+
+export const modelName = textUpToBytes(1024)
+export const priceText = textUpToBytes(256)
+
+/** A price belongs to a project, or to a list. */
+const owner = { project_id: nullable(projectId), list: nullable(listName) }
+
+const content = {
+  required: {
+    llm_id: modelName,
+    prompt_token_cost: tokenPrice,
+    completion_token_cost: tokenPrice,
+    effective_date: instant,
+  },
+  optional: {
+    cache_read_input_token_cost: withDefault(tokenPrice, '0'),
+    cache_creation_input_token_cost: withDefault(tokenPrice, '0'),
+    prompt_token_cost_unit: withDefault(priceText, 'USD'),
+    completion_token_cost_unit: withDefault(priceText, 'USD'),
+    provider_id: withDefault(priceText, 'default'),
+  },
+}
+
+/** What a token of a model costs from a date on. */
+export const priceContent = open('PriceContent', content)
+export type PriceContent = t.TypeOf<typeof priceContent>
+
+const pricePublished = open('PricePublished', {
+  says:
+    'A project, or a price list, has a price for a model. It prices calls that started at its effective date or ' +
+    'later, in answers from here on.',
+  required: { id, ...content.required, created_at: instant },
+  optional: { ...owner, ...content.optional, created_by: nullable(string) },
+})
+
+const priceWithdrawn = open('PriceWithdrawn', {
+  says: 'A price was withdrawn: answers from here on know nothing of it.',
+  required: { id },
+  optional: owner,
+})
+
+const priceListImported = open('PriceListImported', {
+  says: 'All prices of a version of a list are published.',
+  required: { list: listName, version: priceText, source: string, prices: integerBetween(0, 10_000) },
+})
+
+export const priceEvents = {
+  PricePublished: pricePublished,
+  PriceWithdrawn: priceWithdrawn,
+  PriceListImported: priceListImported,
+}
+
+export type PricePublished = t.TypeOf<typeof pricePublished>
+export type PriceEvent = EventOf<typeof priceEvents>
+
+export type PriceOwner =
+  | { readonly project_id: string; readonly list: null }
+  | { readonly project_id: null; readonly list: string }
+
+/** Projects have a slash in their names, lists have none. */
+export const priceStream = ({ project_id, list }: PriceOwner): string => `price-${project_id ?? list}`

@@ -1,0 +1,71 @@
+import type { Instant } from '../codec/instant.js'
+import { OrderedMap } from '../access/ordered-map.js'
+import type { OfferedPrice } from './commands.js'
+import { priceContent, type PriceContent, type PriceEvent } from './events.js'
+
+export interface KnownPrice {
+  readonly id: string
+  readonly price: PriceContent
+}
+
+/** The prices of a project, or of a list. */
+export interface PriceState {
+  /** By id, those that were withdrawn too: an id is not used again. */
+  readonly known: OrderedMap<PriceContent>
+  /** By model, in the order in which they were published. */
+  readonly standing: OrderedMap<readonly KnownPrice[]>
+  /** Versions of the list that were imported. */
+  readonly versions: OrderedMap<true>
+}
+
+export const noPrices: PriceState = {
+  known: new OrderedMap(),
+  standing: new OrderedMap(),
+  versions: new OrderedMap(),
+}
+
+export const evolve = (state: PriceState, event: PriceEvent): PriceState => {
+  switch (event.type) {
+    case 'PricePublished': {
+      const { id, llm_id } = event.data
+      const price = contentOf(event.data)
+      const standing = state.standing.set(llm_id, [...standingFor(state, llm_id), { id, price }])
+      return { ...state, known: state.known.set(id, price), standing }
+    }
+    case 'PriceWithdrawn': {
+      const price = state.known.get(event.data.id)
+      if (price === undefined) return state
+      const left = standingFor(state, price.llm_id).filter(({ id }) => id !== event.data.id)
+      return { ...state, standing: state.standing.set(price.llm_id, left) }
+    }
+    case 'PriceListImported':
+      return { ...state, versions: state.versions.set(event.data.version, true) }
+    default:
+      return event satisfies never
+  }
+}
+
+const FIELDS = Object.keys(priceContent.schema['properties'] as object) as (keyof PriceContent)[]
+
+const contentOf = (price: PriceContent): PriceContent =>
+  Object.fromEntries(FIELDS.map((field) => [field, price[field]])) as PriceContent
+
+export const standingFor = ({ standing }: PriceState, model: string): readonly KnownPrice[] =>
+  standing.get(model) ?? []
+
+export const samePrice = (a: OfferedPrice, b: OfferedPrice): boolean =>
+  FIELDS.every((field) => a[field] === b[field])
+
+/** The price that already says what is offered: without a date, the one that is in force. */
+export const recognised = (state: PriceState, offered: OfferedPrice, now: Instant): KnownPrice | undefined => {
+  const standing = standingFor(state, offered.llm_id)
+  if (offered.effective_date !== null) return standing.find(({ price }) => samePrice(price, offered))
+  let inForce: KnownPrice | undefined
+  for (const one of standing) {
+    const { effective_date } = one.price
+    if (effective_date <= now && effective_date >= (inForce?.price.effective_date ?? '')) inForce = one
+  }
+  if (inForce === undefined) return undefined
+  const { effective_date } = inForce.price
+  return samePrice(inForce.price, { ...offered, effective_date }) ? inForce : undefined
+}

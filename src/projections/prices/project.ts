@@ -1,0 +1,46 @@
+import type { PriceEvent } from '../../domain/price/events.js'
+import { dateTime64 } from '../clickhouse-values.js'
+import type { ProjectedEvent, Projection } from '../projection.js'
+import { COST_COLUMNS, PRICE_COLUMNS, TEXT_COLUMNS, type PriceColumn } from './price-row.js'
+
+type Positioned = PriceEvent & Pick<ProjectedEvent, 'position'>
+
+/** Columns by name; those that are left out stay as they were. */
+type Row = Partial<Record<PriceColumn, string | null>>
+
+/** Price events to rows of `prices`: what happened to one price within a batch becomes one row. */
+export const pricesProjection: Projection = {
+  name: 'prices',
+  rowsOf: (events) => {
+    const rows = new Map<string, Row>()
+    for (const event of events as readonly Positioned[]) {
+      const row = rowOf(event)
+      if (row === undefined) continue
+      const key = `${row.owner} ${row.id}`
+      rows.set(key, { ...rows.get(key), ...row })
+    }
+    if (rows.size === 0) return []
+    const values = [...rows.values()].map((row) => PRICE_COLUMNS.map((column) => row[column] ?? null))
+    return [{ table: 'prices', columns: PRICE_COLUMNS, values }]
+  },
+}
+
+const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
+  switch (type) {
+    case 'PricePublished':
+      return {
+        ...Object.fromEntries([...TEXT_COLUMNS, ...COST_COLUMNS].map((column) => [column, data[column]])),
+        owner: ownerOf(data),
+        effective_date: dateTime64(data.effective_date),
+        created_at: dateTime64(data.created_at),
+        published_position: String(position),
+      }
+    case 'PriceWithdrawn':
+      return { owner: ownerOf(data), id: data.id, withdrawn_position: String(position) }
+    default:
+      return undefined
+  }
+}
+
+const ownerOf = ({ project_id, list }: { readonly project_id: string | null; readonly list: string | null }) =>
+  project_id ?? list ?? ''

@@ -1,0 +1,45 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { DEFAULT_LIST } from '../../domain/price/events.js'
+import { versionedCache } from '../../domain/versioned-cache.js'
+import { bookOf, type PriceBook } from './book.js'
+import { pricesAt, pricesChangedAt } from './queries.js'
+
+export type { Price, PriceBook } from './book.js'
+
+export interface BookQuestion {
+  readonly projectId: string
+  /** Prices by this list alone; null for the project's own prices and, where there are none, the default list. */
+  readonly list: string | null
+  readonly position: Position
+}
+
+/** Prices that are kept, of all books together. */
+const MOST_PRICES = 200_000
+
+export type Books = (question: BookQuestion) => Promise<PriceBook>
+
+/** Price books; one that was made not long ago, from the same tables, is used again. */
+export const booksFrom = (
+  reader: Pick<ClickHouseReader, 'query'>,
+  generation: () => string = () => '',
+): Books => {
+  const cache = versionedCache<{ readonly book: PriceBook; readonly prices: number }>({
+    most: MOST_PRICES,
+    weightOf: ({ prices }) => prices + 1,
+    isWorthKeeping: () => true,
+  })
+  return async ({ projectId, list, position }) => {
+    const owners = list === null ? [projectId, DEFAULT_LIST] : [list]
+    const tables = generation()
+    const changed = await pricesChangedAt(reader, owners)
+    const version = changed <= position ? String(changed) : undefined
+    const kept = version === undefined ? undefined : `${tables} ${version}`
+    const known = kept === undefined ? undefined : cache.get(owners.join(' '), kept)
+    if (known !== undefined) return known.book
+    const stored = await pricesAt(reader, owners, position)
+    const book = bookOf(stored, projectId, version)
+    if (kept !== undefined) cache.put(owners.join(' '), kept, { book, prices: stored.length })
+    return book
+  }
+}

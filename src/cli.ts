@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { docs } from './cli/docs.js'
+import { importPrices } from './cli/prices.js'
 import { rebuild } from './cli/rebuild.js'
 import { replay } from './cli/replay.js'
 import { verify } from './cli/verify.js'
@@ -19,6 +20,10 @@ const USAGE = `usage: tallytree <command>
   rebuild [--url URL]
                  makes every read model anew from the log, through the running service (asked with the administrator's
                  key in TALLYTREE_API_KEY), or here while it is stopped
+  prices import [--list NAME] [--url URL] FILE
+                 imports prices into the list that prices what projects have no price for, or into a list of another
+                 name, through the running service (asked with the administrator's key in TALLYTREE_API_KEY);
+                 docs/prices.md describes the file
   docs           writes docs/events.md, the catalogue of events
   docs --check   only says whether it is up to date
 
@@ -34,19 +39,21 @@ const run = async ([command, ...rest]: readonly string[]): Promise<number | unde
     allowPositionals: true,
     options: {
       ...{ to: { type: 'string' }, from: { type: 'string' }, upto: { type: 'string' } },
-      url: { type: 'string' },
+      ...{ url: { type: 'string' }, list: { type: 'string' } },
       ...{ against: { type: 'string' }, check: { type: 'boolean' } },
     },
   })
-  const { to, from, upto, against, url, check } = values
-  const [directory] = positionals
-  const given = [to, from, upto, against, url, check].filter((value) => value !== undefined).length
+  const { to, from, upto, against, url, list, check } = values
+  const [directory, file] = positionals
+  const given = [to, from, upto, against, url, list, check].filter((value) => value !== undefined).length
   const only = (most: number, ...allowed: readonly unknown[]) =>
     positionals.length === most && given === allowed.filter((value) => value !== undefined).length
   if (command === 'docs' && only(0, check)) return docs(check ?? false)
   if (command === 'verify' && directory !== undefined && only(1, against))
     return verify({ directory, against }, readConfig())
   if (command === 'rebuild' && only(0, url)) return rebuild(url, readConfig())
+  if (command === 'prices' && directory === 'import' && file !== undefined && only(2, list, url))
+    return importPrices({ file, list, url }, readConfig())
   if (command === 'replay' && to !== undefined && only(0, to, from, upto) && /^\d{1,19}$/.test(upto ?? '0'))
     return replay({ to, from, upTo: upto === undefined ? undefined : BigInt(upto) }, readConfig())
   return undefined

@@ -10,6 +10,7 @@ export type AnswerHeader =
   | 'Tallytree-Refused'
   | 'Tallytree-Truncated'
   | 'Tallytree-Unfinished-Descendants'
+  | 'Tallytree-Unpriced-Models'
 
 /** What routes of one kind have in common, for the API description. */
 interface Conduct {

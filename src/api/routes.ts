@@ -2,9 +2,11 @@ import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Ports } from '../domain/ports/ports.js'
 import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
+import { priceListRoutes } from './admin/prices.js'
 import { rebuildRoutes } from './admin/rebuilds.js'
 import { accessRoutes } from './access/routes.js'
 import { auditRoutes } from './audit/routes.js'
+import { costRoutes } from './costs/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
@@ -48,10 +50,12 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...refRoutes(parts),
   ...fileRoutes(parts),
   ...feedbackRoutes(parts),
+  ...costRoutes(parts),
   ...projectRoutes(parts),
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
   ...rebuildRoutes(parts),
+  ...priceListRoutes(parts),
   ...auditRoutes(parts),
   ...serviceRoutes(parts),
 ]

@@ -7,6 +7,7 @@ import { allRoutes, type ApiParts } from '../api/routes.js'
 import type { Vitals } from '../api/service/health.js'
 import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
+import { publishDefaultPrices } from './default-prices.js'
 import type { ReadSide } from './read-side.js'
 import type { Stores } from './stores.js'
 
@@ -30,6 +31,7 @@ export const openApi = async (
     ports.log.warn('access.bootstrap_key_ignored', {
       reason: 'TALLYTREE_BOOTSTRAP_API_KEY is not the key of the first start, which stays valid',
     })
+  await publishDefaultPrices(ports)
   const routes = allRoutes({
     ...vitals,
     ports,

@@ -4,20 +4,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SourceUnusable } from '../../domain/ports/log-source.js'
 
 /** Asks one service with one key; answers what it says, whatever the status. */
-export type Ask = (path: string, method?: 'GET' | 'POST') => Promise<IncomingMessage>
+export type Ask = (path: string, method?: 'GET' | 'POST', json?: string) => Promise<IncomingMessage>
 
 export const asking = (url: string, apiKey: string): Ask => {
   const base = new URL(url)
   const request = base.protocol === 'https:' ? requestHttps : requestHttp
-  const headers = { authorization: `Bearer ${apiKey}` }
-  return (path, method = 'GET') =>
+  const authorization = `Bearer ${apiKey}`
+  return (path, method = 'GET', json) =>
     new Promise((resolve, reject) => {
+      const headers =
+        json === undefined ? { authorization } : { authorization, 'content-type': 'application/json' }
       const place = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base)
       request(place, { headers, method }, resolve)
         .on('error', (cause: Error) =>
           reject(new SourceUnusable(`${base.origin} cannot be reached: ${cause.message}`, { cause })),
         )
-        .end()
+        .end(json)
     })
 }
 

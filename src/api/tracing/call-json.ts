@@ -2,21 +2,28 @@ import { microseconds } from '../../domain/codec/instant.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
 
+/** What a summary may say beyond what was written. */
+export interface CallExtras {
+  readonly feedback?: readonly JsonObject[] | undefined
+  /** What a call with such a summary cost; undefined where none of its models has a price. */
+  readonly costs?: ((call: StoredCall, summary: JsonObject) => JsonObject | undefined) | undefined
+}
+
 /**
  * A call as clients read it (facts: tracing API 1.1), as JSON text: payload fields are put in as they are stored,
  * without being parsed. Dictionaries that were not asked for are `{}`, other fields null. Feedback that was asked for
- * stands in the summary whether or not that was.
+ * stands in the summary whether or not that was; so do costs, with the rest of it.
  */
 export const callJson = (
   call: StoredCall,
   wanted: (column: string) => boolean,
-  feedback?: readonly JsonObject[],
+  { feedback, costs }: CallExtras = {},
 ): string => {
   const text = (column: string, value: Json) =>
     `"${column}":${wanted(column) ? JSON.stringify(value) : 'null'}`
   const raw = (column: string, json: string | null, otherwise: string) =>
     `"${column}":${wanted(column) ? (json ?? otherwise) : otherwise}`
-  const summary = JSON.stringify(withFeedback(wanted('summary') ? derivedSummary(call) : {}, feedback))
+  const summary = JSON.stringify(withFeedback(wanted('summary') ? derivedSummary(call, costs) : {}, feedback))
   return `{${[
     text('id', call.id),
     text('project_id', call.project_id),
@@ -43,13 +50,12 @@ export const callJson = (
 }
 
 /** The summary as written, with what the server derives under `weave` (facts: tracing API 1.3). */
-const derivedSummary = (call: StoredCall): JsonObject => {
+const derivedSummary = (call: StoredCall, costs: CallExtras['costs']): JsonObject => {
   const summary = call.summary === null ? {} : (JSON.parse(call.summary) as JsonObject)
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
-  return {
-    ...summary,
-    weave: { ...weave, status: statusOf(call, summary), ...latencyOf(call), ...nameOf(call) },
-  }
+  const cost = costs?.(call, summary)
+  const derived = { status: statusOf(call, summary), ...latencyOf(call), ...nameOf(call) }
+  return { ...summary, weave: { ...weave, ...derived, ...(cost && { costs: cost }) } }
 }
 
 const withFeedback = (summary: JsonObject, feedback: readonly JsonObject[] | undefined): JsonObject => {

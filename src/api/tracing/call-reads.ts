@@ -3,15 +3,19 @@ import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { boolean, int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { id } from '../../domain/ids.js'
+import type { JsonObject } from '../../domain/json/json.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
+import { callIds, callsById, countCalls, type CallId, type StoredCall } from '../../projections/calls/queries.js'
+import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { begun } from '../http/begun.js'
 import { readsFields, readsProject } from '../conduct.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
+import { OF_PRICE_LISTS } from '../admin/prices.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
+import { callCosts } from './call-costs.js'
 import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
@@ -33,10 +37,24 @@ export interface CallReads {
   readonly reader: ClickHouseReader
 }
 
+interface ReadBody {
+  readonly project_id: string
+  readonly include_costs?: boolean | null
+}
+
 export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
-  const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
-    requireReading(teams, asked.principal, asked.body.project_id)
-    return reading.ready(asked.body.project_id, asked.headers)
+  const books = booksFrom(reader, reading.generation)
+  const ready = async ({ body, principal, headers }: Asked<ReadBody>): Promise<Position> => {
+    requireReading(teams, principal, body.project_id)
+    const position = await reading.ready(body.project_id, headers)
+    return body.include_costs === true ? reading.ready(OF_PRICE_LISTS, headers) : position
+  }
+
+  /** What calls cost, where that was asked for. */
+  const costsAt = async ({ project_id, include_costs }: ReadBody, position: Position) => {
+    if (include_costs !== true) return undefined
+    const book = await books({ projectId: project_id, list: null, position })
+    return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
   }
 
   const lines = async (asked: Asked<CallsQuery>) => {
@@ -51,8 +69,9 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
   }
 
   async function* textsOf(asked: CallsQuery, ids: readonly CallId[], position: Position) {
-    const { project_id: projectId, include_feedback, columns } = asked
-    const wanted = wantedColumns(columns)
+    const { project_id: projectId, include_feedback } = asked
+    const wanted = wantedColumns(asked)
+    const costs = await costsAt(asked, position)
     const parts = include_feedback ? pagesWithFeedback(reader, projectId, ids, position) : pages(ids)
     for await (const part of parts) {
       const page = part.map(({ id }) => id)
@@ -60,7 +79,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       const feedback = include_feedback
         ? await feedbackOnCalls(reader, projectId, page, position)
         : () => undefined
-      yield calls.map((call) => callJson(call, wanted, feedback(call.id)))
+      yield calls.map((call) => callJson(call, wanted, { feedback: feedback(call.id), costs }))
     }
   }
 
@@ -78,7 +97,8 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
         const [call] = id.is(asked.body.id)
           ? await callsById(reader)(asked.body.project_id, [asked.body.id], position)
           : []
-        const json = call === undefined ? 'null' : callJson(call, () => true)
+        const costs = await costsAt(asked.body, position)
+        const json = call === undefined ? 'null' : callJson(call, () => true, { costs })
         return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
       },
     }),

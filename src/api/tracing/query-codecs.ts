@@ -58,7 +58,6 @@ export const callRead = closed('CallReadRequest', {
 
 const NOT_SERVED = [
   'latest_only',
-  'include_costs',
   'include_storage_size',
   'include_total_storage_size',
   'include_usernames',
@@ -109,11 +108,15 @@ const sortFieldOf = (field: string, index: number): SortField => {
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 const WITH_SUMMARY = ['ended_at', 'exception', 'display_name']
 
-/** Which columns are wanted: a nested name means its first part. */
-export const wantedColumns = (columns: readonly string[] | null): ((column: string) => boolean) => {
+/** Which columns are wanted: a nested name means its first part, and costs are in the summary. */
+export const wantedColumns = ({
+  columns,
+  include_costs,
+}: Pick<CallsQuery, 'columns' | 'include_costs'>): ((column: string) => boolean) => {
   if (columns === null || columns.length === 0) return () => true
   const wanted = new Set([...ALWAYS, ...columns.map((column) => column.split('.')[0]!.replace(/_dump$/, ''))])
   if (columns.some((column) => column.startsWith('otel_dump'))) wanted.add('otel_dump')
+  if (include_costs) wanted.add('summary')
   if (wanted.has('summary')) WITH_SUMMARY.forEach((column) => wanted.add(column))
   return (column) => wanted.has(column)
 }

@@ -3,20 +3,24 @@ import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/con
 import { boolean, int64, integerBetween, jsonObject, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
+import { listName } from '../../domain/price/events.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
+import { priceListExists } from '../../projections/prices/queries.js'
 import {
   AnswerTooLarge,
   TraceTooLarge,
   usageFrom,
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
+import { OF_PRICE_LISTS } from '../admin/prices.js'
 import { readsProject } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { callsFilter, requireModest, requireShort, type CallsFilter } from './filter.js'
+import { namesInHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
@@ -28,6 +32,7 @@ const traceUsageRequest = closed('TraceUsageRequest', {
     filter: nullable(callsFilter),
     query: nullable(jsonObject),
     include_costs: includeCosts,
+    price_list: nullable(listName),
     limit,
   },
 })
@@ -59,7 +64,12 @@ const usageResponse = open('UsageResponse', {
   required: { call_usage: recordOf(recordOf(modelUsage)), unfinished_call_ids: arrayOf(string) },
 })
 
-const headers = ['Tallytree-Position', 'Tallytree-Truncated', 'Tallytree-Unfinished-Descendants'] as const
+const headers = [
+  'Tallytree-Position',
+  'Tallytree-Truncated',
+  'Tallytree-Unfinished-Descendants',
+  'Tallytree-Unpriced-Models',
+] as const
 
 export interface UsageReads {
   readonly teams: Teams
@@ -72,15 +82,21 @@ interface Wanted {
   readonly projectId: string
   readonly filter: CallsFilter | null
   readonly limit: number
+  /** Null where nothing was asked about costs. */
+  readonly costs: { readonly list: string | null } | null
 }
 
 /** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const usage = usageFrom(reads.reader, reads.reading.generation)
-  const ask = async (asked: Asked<unknown>, { projectId, filter, limit }: Wanted, known?: UsageAnswer) => {
+  const ask = async (asked: Asked<unknown>, wanted: Wanted, known?: UsageAnswer) => {
+    const { projectId, costs } = wanted
     requireReading(reads.teams, asked.principal, projectId)
-    const position = await reads.reading.ready(projectId, asked.headers)
-    const question = { projectId, filter, limit, position, maxTraceCalls: reads.maxTraceCalls }
+    let position = await reads.reading.ready(projectId, asked.headers)
+    if (costs !== null) position = await reads.reading.ready(OF_PRICE_LISTS, asked.headers)
+    if (costs?.list != null && !(await priceListExists(reads.reader, costs.list, position)))
+      throw invalidField(['price_list'], 'value_error', 'Value error, there is no such price list')
+    const question = { ...wanted, position, maxTraceCalls: reads.maxTraceCalls }
     const answer = known ?? (await usage(question).catch(refuseTooLarge))
     return { answer, position }
   }
@@ -94,11 +110,12 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       ...readsProject,
       answer: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
-        const { project_id, filter, query, include_costs, limit } = asked.body
+        const { project_id, filter, query, include_costs, price_list: list, limit } = asked.body
         if (query !== null) throw notYet('query')
-        if (include_costs) throw notYet('include_costs')
+        if (list !== null && !include_costs) throw needsCosts()
         requireModest(filter)
-        const { answer, position } = await ask(asked, { projectId: project_id, filter, limit })
+        const costs = include_costs ? { list } : null
+        const { answer, position } = await ask(asked, { projectId: project_id, filter, limit, costs })
         return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer), position }
       },
     }),
@@ -111,11 +128,11 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       answer: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, include_costs, limit } = asked.body
-        if (include_costs) throw notYet('include_costs')
         const distinct = [...new Set(asked.body.call_ids)]
         const call_ids = distinct.slice(0, limit)
         requireShort(call_ids)
-        const wanted = { projectId: project_id, filter: { ...NO_FILTER, call_ids }, limit }
+        const costs = include_costs ? { list: null } : null
+        const wanted = { projectId: project_id, filter: { ...NO_FILTER, call_ids }, limit, costs }
         const { answer, position } = await ask(asked, wanted, call_ids.length === 0 ? NOTHING : undefined)
         const headers = headersOf({ ...answer, more: distinct.length - call_ids.length })
         return { ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))), headers, position }
@@ -131,10 +148,14 @@ const streamed = (chunks: Generator<Buffer>) => ({
   type: 'application/json; charset=utf-8',
 })
 
-const headersOf = ({ more, unfinishedDescendants }: UsageAnswer) => ({
-  ...(more > 0 ? { 'Tallytree-Truncated': String(more) } : {}),
-  'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
-})
+const headersOf = ({ answered, more, unfinishedDescendants }: UsageAnswer) => {
+  const unpriced = unpricedModels(answered)
+  return {
+    ...(more > 0 ? { 'Tallytree-Truncated': String(more) } : {}),
+    ...(unpriced.length > 0 ? { 'Tallytree-Unpriced-Models': namesInHeader(unpriced) } : {}),
+    'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
+  }
+}
 
 const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): readonly string[] => {
   const unknown = new Set(callIds)
@@ -148,6 +169,13 @@ const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): re
 
 const notYet = (field: string) =>
   invalidField([field], 'value_error', `Value error, ${field} is not served yet: leave it out`)
+
+const needsCosts = () =>
+  invalidField(
+    ['price_list'],
+    'value_error',
+    'Value error, a price list prices costs: ask for them with include_costs',
+  )
 
 const refuseTooLarge = (error: unknown): never => {
   if (error instanceof TraceTooLarge)

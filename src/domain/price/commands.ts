@@ -9,11 +9,11 @@ interface Publishing {
 /** A price without an effective date holds from now on. */
 export type OfferedPrice = Omit<PriceContent, 'effective_date'> & { readonly effective_date: Instant | null }
 
-export interface PublishPrice extends Publishing {
-  readonly type: 'PublishPrice'
+/** All of these prices or, where one is refused, none. */
+export interface PublishPrices extends Publishing {
+  readonly type: 'PublishPrices'
   readonly owner: PriceOwner
-  readonly id: string
-  readonly price: OfferedPrice
+  readonly prices: readonly { readonly id: string; readonly price: OfferedPrice }[]
 }
 
 export interface WithdrawPrice {
@@ -33,4 +33,4 @@ export interface ImportPrices extends Publishing {
   readonly once: boolean
 }
 
-export type PriceCommand = PublishPrice | WithdrawPrice | ImportPrices
+export type PriceCommand = PublishPrices | WithdrawPrice | ImportPrices

@@ -1,11 +1,11 @@
 import { nothing, type Decider, type Decision } from '../decider.js'
-import type { ImportPrices, PriceCommand, PublishPrice } from './commands.js'
+import type { ImportPrices, PriceCommand, PublishPrices } from './commands.js'
 import type { PriceEvent } from './events.js'
 import { evolve, noPrices, recognised, samePrice, standingFor, type PriceState } from './state.js'
 
 const decide = (state: PriceState, command: PriceCommand): Decision<PriceEvent> => {
   switch (command.type) {
-    case 'PublishPrice':
+    case 'PublishPrices':
       return decidePublished(state, command)
     case 'WithdrawPrice': {
       const { owner, id } = command
@@ -23,19 +23,23 @@ const decide = (state: PriceState, command: PriceCommand): Decision<PriceEvent> 
 
 const decidePublished = (
   state: PriceState,
-  { owner, id, price, userId, now }: PublishPrice,
+  { owner, prices, userId, now }: PublishPrices,
 ): Decision<PriceEvent> => {
-  const known = state.known.get(id)
-  if (known !== undefined) {
-    if (samePrice(known, { ...price, effective_date: price.effective_date ?? known.effective_date }))
-      return nothing
-    const reason = 'The Idempotency-Key was used for other prices before. Use another key.'
-    return { events: [], refused: { kind: 'conflict', reason } }
+  const events: PriceEvent[] = []
+  for (const { id, price } of prices) {
+    const known = state.known.get(id)
+    if (known !== undefined) {
+      const effective_date = price.effective_date ?? known.effective_date
+      if (samePrice(known, { ...price, effective_date })) continue
+      const reason = 'The Idempotency-Key was used for other prices before. Use another key.'
+      return { events: [], refused: { kind: 'conflict', reason } }
+    }
+    if (recognised(state, price, now) !== undefined) continue
+    const published = { ...price, effective_date: price.effective_date ?? now }
+    const data = { ...owner, id, ...published, created_by: userId, created_at: now }
+    events.push({ type: 'PricePublished', data })
   }
-  if (recognised(state, price, now) !== undefined) return nothing
-  const published = { ...price, effective_date: price.effective_date ?? now }
-  const data = { ...owner, id, ...published, created_by: userId, created_at: now }
-  return { events: [{ type: 'PricePublished', data }] }
+  return { events }
 }
 
 /** A price is withdrawn after the one in its place is published, so that there is one at every position. */

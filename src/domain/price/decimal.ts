@@ -1,3 +1,6 @@
+import * as t from 'io-ts'
+import { Codec, refuse } from '../codec/codec.js'
+import { number } from '../codec/leaves.js'
 import { textLike } from '../codec/text.js'
 
 /**
@@ -10,7 +13,7 @@ const PLACES = 12
 const ONE = 10n ** BigInt(PLACES)
 
 /** The largest price of a token that is taken. */
-export const LARGEST_PRICE = 10 ** 12
+const LARGEST_PRICE = 10 ** 12
 
 const WRITTEN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
@@ -54,4 +57,18 @@ export const tokenPrice = textLike(
   'decimal',
   /^(0|[1-9]\d{0,12})(\.\d{0,11}[1-9])?$/,
   'String should be a decimal of at most 12 places',
+)
+
+/** The price of a token as JSON says it. */
+export const tokenCost: Codec<number> = new Codec<number>(
+  'cost',
+  (u): u is number => number.is(u) && u >= 0 && u <= LARGEST_PRICE,
+  (u, c) => {
+    if (!number.is(u)) return number.validate(u, c)
+    if (u < 0) return refuse(u, c, 'greater_than_equal', 'Input should be greater than or equal to 0')
+    if (u > LARGEST_PRICE)
+      return refuse(u, c, 'less_than_equal', `Input should be less than or equal to ${LARGEST_PRICE}`)
+    return t.success(u)
+  },
+  { type: 'number', minimum: 0, maximum: LARGEST_PRICE },
 )

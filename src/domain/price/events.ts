@@ -18,6 +18,9 @@ export const listName = textLike(
 /** The list that prices what a project has no price of its own for. */
 export const DEFAULT_LIST = 'default'
 
+/** The largest list, in prices. */
+export const MAX_LISTED_PRICES = 10_000
+
 export const modelName = textUpToBytes(1024)
 export const priceText = textUpToBytes(256)
 
@@ -60,7 +63,7 @@ const priceWithdrawn = open('PriceWithdrawn', {
 
 const priceListImported = open('PriceListImported', {
   says: 'All prices of a version of a list are published.',
-  required: { list: listName, version: priceText, source: string, prices: integerBetween(0, 10_000) },
+  required: { list: listName, version: priceText, source: string, prices: integerBetween(0, MAX_LISTED_PRICES) },
 })
 
 export const priceEvents = {

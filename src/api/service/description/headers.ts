@@ -54,6 +54,12 @@ const ANSWERED: Readonly<Record<AnswerHeader | CommonHeader, JsonObject>> = {
     description: 'How many descendants of the answered calls have not ended.',
     schema: count,
   },
+  'Tallytree-Unpriced-Models': {
+    description:
+      'The models whose tokens had no price and cost 0 here: names, percent-encoded, separated by commas; where they ' +
+      'are too many, + and how many more. Absent where all had one, or costs were not asked for.',
+    schema: { type: 'string' },
+  },
 }
 
 /** Request headers as parameters. */

@@ -1,0 +1,69 @@
+import { withDefault } from '../../domain/codec/containers.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import { integerBetween } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { execute } from '../../domain/execute.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { priceDecider } from '../../domain/price/decider.js'
+import { DEFAULT_LIST, listName, MAX_LISTED_PRICES, priceStream, priceText } from '../../domain/price/events.js'
+import { contentsOf, listProblem, priceListMembers } from '../../domain/price/list-file.js'
+import { requireAdministrator } from '../auth/rights.js'
+import { invalidField } from '../failure.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute } from '../route.js'
+
+interface PriceLists {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
+  readonly reading: Reading
+}
+
+/** Under this name readers of prices wait for the last import, whichever project they ask about. */
+export const OF_PRICE_LISTS = 'price lists'
+
+const count = integerBetween(0, MAX_LISTED_PRICES)
+
+/** Price lists, for all projects. */
+export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRoute[] => [
+  route({
+    method: 'post',
+    path: '/api/admin/prices',
+    summary:
+      'Imports prices into a price list; one for the same model and date gives way. Needs the administrator key.',
+    body: closed('PriceListImport', {
+      required: priceListMembers,
+      optional: { list: withDefault(listName, DEFAULT_LIST) },
+    }),
+    takes: [],
+    fails: ['forbidden', 'too-large', 'overloaded'],
+    answer: open('PriceListImportResponse', {
+      required: {
+        list: listName,
+        version: priceText,
+        published: count,
+        withdrawn: integerBetween(0, Number.MAX_SAFE_INTEGER),
+        unchanged: count,
+      },
+    }),
+    handle: async ({ body, principal, cause }) => {
+      requireAdministrator(principal)
+      const problem = listProblem(body)
+      if (problem !== undefined) throw invalidField(problem.loc, 'value_error', problem.msg)
+      const { list, version, source } = body
+      const prices = contentsOf(body).map((price) => ({ id: ports.ids.next(), price }))
+      const now = instantOf(ports.clock.now())
+      const imported = { list, version, source, prices, once: false, userId: principal.userId, now }
+      const { events, position } = await execute(ports)(
+        priceDecider,
+        priceStream({ project_id: null, list }),
+        [{ type: 'ImportPrices', ...imported }],
+        cause,
+      )
+      const published = events.filter(({ type }) => type === 'PricePublished').length
+      const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
+      return {
+        body: { list, version, published, withdrawn, unchanged: prices.length - published },
+        position: reading.acknowledged(OF_PRICE_LISTS, position),
+      }
+    },
+  }),
+]

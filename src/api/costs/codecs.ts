@@ -1,0 +1,74 @@
+import type * as t from 'io-ts'
+import type { Codec } from '../../domain/codec/codec.js'
+import { arrayOf, nullable, recordOf } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { integerBetween, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { id, projectId } from '../../domain/ids.js'
+import { offeredCosts } from '../../domain/price/offered.js'
+import { query } from '../../domain/query/query.js'
+
+const offeredCost = open('OfferedCost', {
+  says: 'What a token of a model costs, from now on where no date is given.',
+  required: offeredCosts.required,
+  optional: { ...offeredCosts.optional, effective_date: nullable(instant) },
+})
+
+export const costCreate = closed('CostCreateRequest', {
+  required: { project_id: projectId, costs: recordOf(offeredCost) },
+  optional: { wb_user_id: nullable(string) },
+})
+
+/** A model's name and the id of its price. */
+const pair = { type: 'array', prefixItems: [string.schema, id.schema], minItems: 2, maxItems: 2 }
+
+export const costCreated = {
+  type: 'object',
+  title: 'CostCreateResponse',
+  properties: { ids: { type: 'array', items: pair } },
+  required: ['ids'],
+}
+
+const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
+
+export const costQuery = closed('CostQueryRequest', {
+  required: { project_id: projectId },
+  optional: {
+    fields: nullable(arrayOf(string)),
+    query: nullable(query),
+    sort_by: nullable(
+      arrayOf(closed('CostSortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
+    ),
+    limit: count,
+    offset: count,
+  },
+})
+export type CostQuery = t.TypeOf<typeof costQuery>
+
+/** What a client reads of a price; what it did not ask for is null. */
+const COST = {
+  id,
+  llm_id: string,
+  prompt_token_cost: number,
+  completion_token_cost: number,
+  cache_read_input_token_cost: number,
+  cache_creation_input_token_cost: number,
+  prompt_token_cost_unit: string,
+  completion_token_cost_unit: string,
+  effective_date: instant,
+  provider_id: string,
+}
+
+export type CostField = keyof typeof COST
+export const COST_FIELDS = Object.keys(COST) as readonly CostField[]
+
+const cost = open('Cost', {
+  says: "A project's price of a model, per token.",
+  required: Object.fromEntries(
+    Object.entries(COST).map(([field, codec]) => [field, nullable<unknown>(codec as Codec<unknown>)]),
+  ),
+})
+
+export const costQueried = open('CostQueryResponse', { required: { results: arrayOf(cost) } })
+
+export const costPurge = closed('CostPurgeRequest', { required: { project_id: projectId, query } })

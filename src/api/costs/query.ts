@@ -1,0 +1,68 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
+import { UnknownField } from '../../domain/query/unknown-field.js'
+import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
+import { readsFields } from '../conduct.js'
+import { invalidField } from '../failure.js'
+import { requireReading, type Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute } from '../route.js'
+import { COST_FIELDS, costQueried, costQuery, type CostField, type CostQuery } from './codecs.js'
+
+export interface CostReads {
+  readonly teams: Teams
+  readonly reading: Reading
+  readonly reader: ClickHouseReader
+}
+
+const MAX_SORT_FIELDS = 8
+
+/** `/cost/query` (facts: tracing API 2.3): a project's own prices. */
+export const queryRoute = ({ teams, reading, reader }: CostReads): AnyRoute =>
+  route({
+    method: 'post',
+    path: '/cost/query',
+    summary: "Read a project's own prices; those of price lists are not among them.",
+    body: costQuery,
+    ...readsFields,
+    answer: costQueried,
+    handle: async ({ body, principal, headers }) => {
+      const { project_id: owner, fields, query, limit, offset } = body
+      requireReading(teams, principal, owner)
+      const row = rowOf(fields)
+      const order = orderOf(body.sort_by)
+      const position = await reading.ready(owner, headers)
+      const prices = await pricesOf(reader)({
+        ...{ owner, position, order },
+        operation: query?.$expr ?? null,
+        limit: limit ?? Number.MAX_SAFE_INTEGER,
+        offset: offset ?? 0,
+      })
+      return { body: { results: prices.map(row) }, position }
+    },
+  })
+
+/** A field named again says nothing more. */
+const orderOf = (asked: CostQuery['sort_by']) => {
+  const order = new Map((asked ?? []).toReversed().map((one) => [one.field, one]))
+  if (order.size > MAX_SORT_FIELDS)
+    throw invalidField(
+      ['sort_by'],
+      'too_long',
+      `List should have at most ${MAX_SORT_FIELDS} items after validation`,
+    )
+  return [...order.values()].toReversed()
+}
+
+const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => Record<CostField, unknown>) => {
+  const unknown = fields?.find((field) => !COST_FIELDS.includes(field as CostField))
+  if (unknown !== undefined) throw new UnknownField(unknown)
+  const wanted = new Set<string>(fields === null || fields.length === 0 ? COST_FIELDS : fields)
+  return (price) =>
+    Object.fromEntries(
+      COST_FIELDS.map((field) => [field, wanted.has(field) ? valueOf(price, field) : null]),
+    ) as Record<CostField, unknown>
+}
+
+const valueOf = (price: StoredPrice, field: CostField): string | number =>
+  field.endsWith('_cost') ? numberFrom(amountFrom(price[field])) : price[field]

@@ -1,0 +1,25 @@
+import type { Operand } from '../domain/query/expression.js'
+import { Failure } from './failure.js'
+
+/**
+ * The ids that a query names: what is purged is named by ids alone, so that no query deletes more than it names.
+ * `what` begins the sentence that refuses any other query.
+ */
+export const namedIds = (operand: Operand, what: string): readonly string[] => {
+  const idOf = (literal: Operand): string => {
+    if ('$literal' in literal && typeof literal.$literal === 'string') return literal.$literal
+    throw notByIds(what)
+  }
+  if ('$or' in operand) return operand.$or.flatMap((one) => namedIds(one, what))
+  if ('$eq' in operand && isId(operand.$eq[0])) return [idOf(operand.$eq[1])]
+  if ('$in' in operand && isId(operand.$in[0])) return operand.$in[1].map(idOf)
+  throw notByIds(what)
+}
+
+const isId = (operand: Operand): boolean => '$getField' in operand && operand.$getField === 'id'
+
+const notByIds = (what: string): Failure =>
+  new Failure(
+    'bad-request',
+    `${what} purged by ids alone: query should be $eq or $in on the field id, or $or of such.`,
+  )

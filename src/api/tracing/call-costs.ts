@@ -1,0 +1,55 @@
+import { reportedUsageOf } from '../../domain/call/usage.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import { priceAt } from '../../domain/price/choice.js'
+import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
+import { DEFAULT_LIST } from '../../domain/price/events.js'
+import type { StoredCall } from '../../projections/calls/queries.js'
+import type { Price, PriceBook } from '../../projections/prices/queries-of-books.js'
+import { billed } from '../../projections/usage/queries-of-bills.js'
+
+/**
+ * What a call cost by its summary as it was written, for each model of it that has a price (facts: tracing API 2.3);
+ * undefined where none has.
+ */
+export const callCosts = (
+  { timelines }: PriceBook,
+  { project_id, started_at }: Pick<StoredCall, 'project_id' | 'started_at'>,
+  summary: JsonObject,
+): JsonObject | undefined => {
+  const { usage } = summary
+  const costs = reportedUsageOf(summary).models.flatMap(({ model, ...figures }): [string, JsonObject][] => {
+    const timeline = timelines.get(model)
+    if (timeline === undefined || !isJsonObject(usage) || !isJsonObject(usage[model])) return []
+    const price = priceAt(timeline, started_at)
+    return [[model, { ...costsOf(price, billed(figures)), ...sayingOf(price, project_id) }]]
+  })
+  return costs.length === 0 ? undefined : Object.fromEntries(costs)
+}
+
+const costsOf = ({ costs }: Price, { counters, tokens }: ReturnType<typeof billed>): JsonObject => {
+  const total = (kind: 0 | 1 | 2 | 3): number => numberFrom(tokens[kind] * costs[kind])
+  return {
+    ...counters,
+    prompt_tokens_total_cost: total(0),
+    completion_tokens_total_cost: total(1),
+    cache_read_input_tokens_total_cost: total(2),
+    cache_creation_input_tokens_total_cost: total(3),
+  }
+}
+
+const sayingOf = ({ stored, level }: Price, projectId: string): JsonObject => ({
+  prompt_token_cost: asNumber(stored.prompt_token_cost),
+  completion_token_cost: asNumber(stored.completion_token_cost),
+  cache_read_input_token_cost: asNumber(stored.cache_read_input_token_cost),
+  cache_creation_input_token_cost: asNumber(stored.cache_creation_input_token_cost),
+  prompt_token_cost_unit: stored.prompt_token_cost_unit,
+  completion_token_cost_unit: stored.completion_token_cost_unit,
+  effective_date: stored.effective_date,
+  provider_id: stored.provider_id,
+  pricing_level: level,
+  pricing_level_id: level === 'project' ? projectId : DEFAULT_LIST,
+  created_by: stored.created_by,
+  created_at: stored.created_at,
+})
+
+const asNumber = (cost: string): number => numberFrom(amountFrom(cost))

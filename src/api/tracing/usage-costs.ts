@@ -1,0 +1,69 @@
+import { product, sum, type Exact } from '../../domain/price/exact.js'
+import type { Answered, Billed } from '../../projections/usage/queries.js'
+
+/** The costs of one call's models, one after the other, in numbers of 10^-12. */
+export interface CostsOfCall {
+  readonly begin: (call: number) => void
+  /**
+   * The four costs of a model, in the order of their counters: 0 where it has no price. Models come ascending; what is
+   * answered holds until the next.
+   */
+  readonly next: (model: number) => readonly Exact[]
+}
+
+const KINDS = 4
+
+export const costsOfCalls = ({ inclusive, charges }: Billed): CostsOfCall => {
+  const { set, sets, offsets, width, values } = inclusive
+  const amounts: Exact[] = [0, 0, 0, 0]
+  let keys: readonly number[] = []
+  let place = 0
+  let at = 0
+  return {
+    begin: (call) => {
+      keys = sets.models(set[call]!)
+      place = 0
+      at = offsets[call]! * width
+    },
+    next: (model) => {
+      for (let k = 0; k < KINDS; k += 1) amounts[k] = 0
+      for (; place < keys.length && charges[keys[place]!]!.model === model; place += 1, at += width) {
+        const { costs } = charges[keys[place]!]!
+        if (costs === null) continue
+        for (let k = 0; k < KINDS; k += 1)
+          amounts[k] = sum(amounts[k]!, product(values[at + k]!, costs[k]!))
+      }
+      return amounts
+    },
+  }
+}
+
+/** The models that answered calls, or what descends from them, used tokens of without a price, in order. */
+export const unpricedModels = (answers: readonly Answered[]): readonly string[] => {
+  const names = new Set<string>()
+  for (const { models, billed } of answers) {
+    if (billed === null) continue
+    const { inclusive, charges } = billed
+    for (const known of new Set(inclusive.set))
+      for (const key of inclusive.sets.models(known))
+        if (charges[key]!.costs === null) names.add(models[charges[key]!.model]!)
+  }
+  return [...names].sort()
+}
+
+/** A longer list would not fit the headers that clients take. */
+const MOST_CHARACTERS = 4096
+
+/** Names, percent-encoded, separated by commas; where they are too long for a header, `+` and how many more there are. */
+export const namesInHeader = (names: readonly string[]): string => {
+  const shown: string[] = []
+  let length = 0
+  for (const name of names) {
+    const encoded = encodeURIComponent(name)
+    length += encoded.length + 1
+    if (length > MOST_CHARACTERS) break
+    shown.push(encoded)
+  }
+  const more = names.length - shown.length
+  return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(',')
+}

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { asking, textOf } from '../adapters/remote-service/request.js'
+import type { Config } from '../config.js'
+import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
+import { SourceUnusable } from '../domain/ports/log-source.js'
+
+interface Asked {
+  readonly file: string
+  readonly list: string | undefined
+  readonly url: string | undefined
+}
+
+/** `tallytree prices import`: a file's prices into a list of the running service; answers the exit code. */
+export const importPrices = async ({ file, list, url }: Asked, config: Config): Promise<number> => {
+  if (config.apiKey === null)
+    throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+  const body = { ...(await pricesIn(file)), ...(list === undefined ? {} : { list }) }
+  const ask = asking(url ?? `http://${config.host}:${config.port}`, config.apiKey)
+  const answer = await ask('/api/admin/prices', 'POST', JSON.stringify(body))
+  const text = await textOf(answer)
+  if (answer.statusCode !== 200)
+    throw new SourceUnusable(`the service answered ${answer.statusCode}: ${text.slice(0, 2000)}`)
+  const said = JSON.parse(text) as Imported
+  process.stdout.write(
+    `list ${said.list}, version ${said.version}: ${said.published} prices published, ${said.withdrawn} withdrawn, ` +
+      `${said.unchanged} unchanged\n`,
+  )
+  return 0
+}
+
+interface Imported {
+  readonly list: string
+  readonly version: string
+  readonly published: number
+  readonly withdrawn: number
+  readonly unchanged: number
+}
+
+const pricesIn = async (file: string): Promise<JsonObject> => {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new SourceUnusable(`${file} cannot be read`, { cause })
+  }
+  const prices = parsed(text)
+  if (isJsonObject(prices)) return prices
+  throw new SourceUnusable(`${file} is not a JSON object: docs/prices.md describes what it should be`)
+}
+
+const parsed = (text: string): Json | undefined => {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import * as E from 'fp-ts/lib/Either.js'
+import { decode } from '../domain/codec/codec.js'
+import { instantOf } from '../domain/codec/instant.js'
+import { execute } from '../domain/execute.js'
+import type { Ports } from '../domain/ports/ports.js'
+import { priceDecider } from '../domain/price/decider.js'
+import { DEFAULT_LIST, priceStream } from '../domain/price/events.js'
+import { contentsOf, priceListFile, type PriceListFile } from '../domain/price/list-file.js'
+
+const FILE = new URL('../prices/default.json', import.meta.url)
+
+/**
+ * Puts the price list of this release into the log, so that every cost can be worked out again from there. A version is
+ * imported at one start only: what an operator makes of it afterwards stays.
+ */
+export const publishDefaultPrices = async (
+  ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>,
+): Promise<void> => {
+  const file = await defaultPrices()
+  const correlationId = ports.ids.next()
+  const cause = { correlationId, causationId: correlationId, actor: 'system' }
+  const command = {
+    type: 'ImportPrices',
+    list: DEFAULT_LIST,
+    version: file.version,
+    source: file.source,
+    prices: contentsOf(file).map((price) => ({ id: ports.ids.next(), price })),
+    once: true,
+    userId: cause.actor,
+    now: instantOf(ports.clock.now()),
+  } as const
+  const stream = priceStream({ project_id: null, list: DEFAULT_LIST })
+  await execute(ports)(priceDecider, stream, [command], cause)
+}
+
+const defaultPrices = async (): Promise<PriceListFile> => {
+  const file = decode(priceListFile)(JSON.parse(await readFile(FILE, 'utf8')))
+  if (E.isLeft(file)) throw new Error(`the default price list is not valid: ${JSON.stringify(file.left)}`)
+  return file.right
+}

@@ -1,0 +1,44 @@
+import type * as t from 'io-ts'
+import { arrayOf } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { closed } from '../codec/struct.js'
+import { textUpToBytes } from '../codec/text.js'
+import { MAX_LISTED_PRICES, modelName, priceText, type PriceContent } from './events.js'
+import { exactCosts, offeredCosts } from './offered.js'
+
+const listedPrice = closed('ListedPrice', {
+  says: 'What a token of a model costs from a date on.',
+  required: { llm_id: modelName, effective_date: instant, ...offeredCosts.required },
+  optional: offeredCosts.optional,
+})
+
+/** The members of a price list's file. */
+export const priceListMembers = {
+  /** Names this state of the list. */
+  version: priceText,
+  /** Where the prices were read, and when. */
+  source: textUpToBytes(4096),
+  prices: arrayOf(listedPrice),
+}
+
+export const priceListFile = closed('PriceListFile', { required: priceListMembers })
+export type PriceListFile = t.TypeOf<typeof priceListFile>
+
+export const contentsOf = ({ prices }: Pick<PriceListFile, 'prices'>): readonly PriceContent[] =>
+  prices.map(({ llm_id, effective_date, ...costs }) => ({ llm_id, effective_date, ...exactCosts(costs) }))
+
+/** What a codec of one price can't see: where it stands in the list, and what is wrong with it there. */
+export const listProblem = ({
+  prices,
+}: Pick<PriceListFile, 'prices'>): { readonly loc: readonly (string | number)[]; readonly msg: string } | undefined => {
+  if (prices.length > MAX_LISTED_PRICES)
+    return { loc: ['prices'], msg: `Value error, a list has at most ${MAX_LISTED_PRICES} prices` }
+  const seen = new Set<string>()
+  for (const [index, { llm_id, effective_date }] of prices.entries()) {
+    const key = `${effective_date} ${llm_id}`
+    if (seen.has(key))
+      return { loc: ['prices', index], msg: 'Value error, the model has a price of this date already' }
+    seen.add(key)
+  }
+  return undefined
+}

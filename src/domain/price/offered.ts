@@ -1,0 +1,38 @@
+import type * as t from 'io-ts'
+import { withDefault } from '../codec/containers.js'
+import { amountOf, decimalText, tokenCost } from './decimal.js'
+import { priceText, type PriceContent } from './events.js'
+
+const none = withDefault(tokenCost, 0, true)
+const unit = withDefault(priceText, 'USD', true)
+
+/** Prices as JSON says them, per token. */
+export const offeredCosts = {
+  required: { prompt_token_cost: tokenCost, completion_token_cost: tokenCost },
+  optional: {
+    cache_read_input_token_cost: none,
+    cache_creation_input_token_cost: none,
+    prompt_token_cost_unit: unit,
+    completion_token_cost_unit: unit,
+    provider_id: withDefault(priceText, 'default', true),
+  },
+}
+
+type Required = typeof offeredCosts.required
+type Optional = typeof offeredCosts.optional
+type OfferedCosts = { readonly [K in keyof Required]: t.TypeOf<Required[K]> } & {
+  readonly [K in keyof Optional]: t.TypeOf<Optional[K]>
+}
+
+/** The same in exact decimals, rounded half-even to 12 places. */
+export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' | 'effective_date'> => ({
+  prompt_token_cost: rounded(offered.prompt_token_cost),
+  completion_token_cost: rounded(offered.completion_token_cost),
+  cache_read_input_token_cost: rounded(offered.cache_read_input_token_cost),
+  cache_creation_input_token_cost: rounded(offered.cache_creation_input_token_cost),
+  prompt_token_cost_unit: offered.prompt_token_cost_unit,
+  completion_token_cost_unit: offered.completion_token_cost_unit,
+  provider_id: offered.provider_id,
+})
+
+const rounded = (cost: number): string => decimalText(amountOf(cost))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { callsFilter } from '../../src/api/tracing/filter.js'
+import { unpricedModels } from '../../src/api/tracing/usage-costs.js'
 import { usageJson } from '../../src/api/tracing/usage-json.js'
 import type { ClickHouseReader, Rows } from '../../src/domain/ports/clickhouse.js'
 import { projections } from '../../src/projections/all.js'
@@ -38,7 +39,18 @@ export const arbitraryHandling: fc.Arbitrary<Handling> = fc.record({
 export interface Asked {
   /** What the answer may know of. */
   readonly known: ReadonlyArray<Operation>
+  readonly position: bigint
+  /** A cost as it is written. */
+  readonly costs: (callId: string, model: string, cost: string) => string
+  readonly unpriced: readonly string[]
   readonly answer: Answer
+}
+
+/** Prices by which the calls are charged too. */
+export interface Pricing {
+  readonly list: string | null
+  /** At positions between those of the calls' events. */
+  readonly prices: readonly ProjectedEvent[]
 }
 
 /** The service's answers: operations decided, projected into the tables, asked for and written as JSON. */
@@ -47,6 +59,7 @@ export const answersOf = async (
   { operations, question }: UsageCase,
   handling: Handling,
   projectId: string,
+  pricing: Pricing | null = null,
 ): Promise<ReadonlyArray<Asked>> => {
   const usage = usageFrom(tables.reader)
   const filter = question.filter == null ? null : read(callsFilter, question.filter)
@@ -55,10 +68,14 @@ export const answersOf = async (
     const { answered, more, unfinishedDescendants } = await usage({
       ...{ projectId, filter, limit, position },
       maxTraceCalls: 1000,
+      costs: pricing,
     })
     const body = Buffer.concat([...usageJson(answered)]).toString()
     return {
       known: operations.slice(0, count),
+      position,
+      costs: costsIn(body),
+      unpriced: unpricedModels(answered),
       answer: {
         ...(JSON.parse(body) as Pick<Answer, 'call_usage' | 'unfinished_call_ids'>),
         truncated: more,
@@ -77,6 +94,7 @@ export const answersOf = async (
     return withDescendants(tables.reader)(projectId, ids, recorder.head)
   })
 
+  if (pricing !== null) await insertRows(tables, pricing.prices)
   const answers: Asked[] = []
   const early = Math.ceil((operations.length * handling.early) / 100)
   const asOf = Math.round((operations.length * handling.asOf) / 100)
@@ -95,6 +113,14 @@ export const answersOf = async (
       await insertRows(tables, recorder.events.slice(from, from + handling.again))
   answers.push(await ask(asOf, position))
   return answers
+}
+
+const costsIn = (body: string): Asked['costs'] => {
+  const texts = body.replaceAll(/("\w+_total_cost":)([-.\d]+)/g, '$1"$2"')
+  const { call_usage } = JSON.parse(texts) as {
+    call_usage: Record<string, Record<string, Record<string, string>>>
+  }
+  return (callId, model, cost) => call_usage[callId]![model]![cost]!
 }
 
 const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { ClickHouseReader, Rows, SqlParameters } from '../../src/domain/ports/clickhouse.js'
 import type { CallColumn } from '../../src/projections/calls/call-row.js'
+import type { PriceColumn } from '../../src/projections/prices/price-row.js'
 import type { UsageFact } from '../../src/projections/usage/usage-fact.js'
 import type { Filter, JsonObject } from '../support/oracle/operations.js'
 import { selects } from '../support/oracle/select.js'
@@ -9,6 +10,8 @@ import type { Tables } from './handling.js'
 
 type Payload = 'inputs' | 'output'
 type CallRow = Readonly<Record<Exclude<CallColumn, Payload>, string | null> & Record<Payload, unknown>>
+
+type PriceRow = Readonly<Record<PriceColumn, string | null>>
 
 interface Chosen {
   readonly project_id: string
@@ -24,6 +27,7 @@ export const pretendedTables = (blockRows: number, chunkBytes: number): Tables =
   const facts: UsageFact[] = []
   const chosen: Chosen[] = []
   const calls = new Map<string, CallRow>()
+  const prices = new Map<string, PriceRow>()
 
   const insert = async ({ table, columns, values }: Rows): Promise<void> => {
     const rows = values.map((row): unknown =>
@@ -31,11 +35,14 @@ export const pretendedTables = (blockRows: number, chunkBytes: number): Tables =
     )
     if (table === 'usage_facts') facts.push(...(rows as UsageFact[]))
     else if (table === 'usage_reporting') chosen.push(...(rows as Chosen[]))
-    else if (table === 'calls') for (const row of rows as CallRow[]) coalesce(calls, row)
+    else if (table === 'calls') for (const row of rows as CallRow[]) coalesce(calls, row.id!, row)
+    else if (table === 'prices') for (const row of rows as PriceRow[]) coalesce(prices, row.id!, row)
     else throw new Error(`no table ${table}`)
   }
 
   const answer = (sql: string, parameters: SqlParameters): readonly unknown[] => {
+    if (sql.includes('AS changed')) return [{ changed: String(lastChange([...prices.values()])) }]
+    if (sql.includes('FROM prices')) return pricesAt([...prices.values()], parameters)
     if (sql.includes('FROM usage_reporting')) return reportingAt(chosen, parameters)
     if (sql.includes('max(position)')) return [version(facts, parameters)]
     if (sql.includes('AS version')) return [versionOf(facts, parameters)]
@@ -59,11 +66,30 @@ export const pretendedTables = (blockRows: number, chunkBytes: number): Tables =
 }
 
 /** The column's last value that is not null. */
-const coalesce = (calls: Map<string, CallRow>, row: CallRow): void => {
-  const before = calls.get(row.id!)
+const coalesce = <Row extends object>(rows: Map<string, Row>, key: string, row: Row): void => {
+  const before = rows.get(key)
   const given = Object.entries(row).filter(([, value]) => value !== null)
-  calls.set(row.id!, before === undefined ? row : { ...before, ...Object.fromEntries(given) })
+  rows.set(key, before === undefined ? row : { ...before, ...Object.fromEntries(given) })
 }
+
+const lastChange = (prices: readonly PriceRow[]): number =>
+  Math.max(
+    0,
+    ...prices.map((row) => Math.max(Number(row.published_position), Number(row.withdrawn_position))),
+  )
+
+const pricesAt = (prices: readonly PriceRow[], { owners, position }: SqlParameters): readonly unknown[] =>
+  prices
+    .filter(
+      (row) =>
+        (owners as readonly string[]).includes(row.owner!) &&
+        reached(row.published_position, position as bigint) &&
+        !reached(row.withdrawn_position, position as bigint),
+    )
+    .toSorted((a, b) => Number(a.published_position) - Number(b.published_position))
+    .map((row) =>
+      Object.fromEntries(Object.entries(row).map(([column, value]) => [`field_${column}`, value])),
+    )
 
 const reportingAt = (chosen: readonly Chosen[], { position }: SqlParameters): readonly Chosen[] =>
   chosen

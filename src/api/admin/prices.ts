@@ -5,7 +5,13 @@ import { closed, open } from '../../domain/codec/struct.js'
 import { execute } from '../../domain/execute.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { priceDecider } from '../../domain/price/decider.js'
-import { DEFAULT_LIST, listName, MAX_LISTED_PRICES, priceStream, priceText } from '../../domain/price/events.js'
+import {
+  DEFAULT_LIST,
+  listName,
+  MAX_LISTED_PRICES,
+  priceStream,
+  priceText,
+} from '../../domain/price/events.js'
 import { contentsOf, listProblem, priceListMembers } from '../../domain/price/list-file.js'
 import { requireAdministrator } from '../auth/rights.js'
 import { invalidField } from '../failure.js'

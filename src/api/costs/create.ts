@@ -3,7 +3,7 @@ import { execute } from '../../domain/execute.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { OfferedPrice } from '../../domain/price/commands.js'
 import { priceDecider } from '../../domain/price/decider.js'
-import { modelName, priceStream } from '../../domain/price/events.js'
+import { MAX_MODEL_BYTES, modelName, priceStream } from '../../domain/price/events.js'
 import { exactCosts } from '../../domain/price/offered.js'
 import { recognised, type PriceState } from '../../domain/price/state.js'
 import { refuseIf } from '../auth/rights.js'
@@ -76,6 +76,6 @@ const requireModels = (models: readonly string[]): void => {
     throw invalidField(['costs'], 'too_long', `Dictionary should have at most ${MOST} items after validation`)
   const tooLong = models.find((model): boolean => !modelName.is(model))
   if (tooLong === undefined) return
-  const rule = `String should have at most ${String(modelName.schema['maxLength'])} bytes`
+  const rule = `String should have at most ${MAX_MODEL_BYTES} bytes`
   throw invalidField(['costs', tooLong.slice(0, 64).toWellFormed()], 'string_too_long', rule)
 }

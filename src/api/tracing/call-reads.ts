@@ -6,7 +6,13 @@ import { id } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { callIds, callsById, countCalls, type CallId, type StoredCall } from '../../projections/calls/queries.js'
+import {
+  callIds,
+  callsById,
+  countCalls,
+  type CallId,
+  type StoredCall,
+} from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { begun } from '../http/begun.js'
 import { readsFields, readsProject } from '../conduct.js'

@@ -30,8 +30,7 @@ export const costsOfCalls = ({ inclusive, charges }: Billed): CostsOfCall => {
       for (; place < keys.length && charges[keys[place]!]!.model === model; place += 1, at += width) {
         const { costs } = charges[keys[place]!]!
         if (costs === null) continue
-        for (let k = 0; k < KINDS; k += 1)
-          amounts[k] = sum(amounts[k]!, product(values[at + k]!, costs[k]!))
+        for (let k = 0; k < KINDS; k += 1) amounts[k] = sum(amounts[k]!, product(values[at + k]!, costs[k]!))
       }
       return amounts
     },

@@ -21,7 +21,8 @@ export const DEFAULT_LIST = 'default'
 /** The largest list, in prices. */
 export const MAX_LISTED_PRICES = 10_000
 
-export const modelName = textUpToBytes(1024)
+export const MAX_MODEL_BYTES = 1024
+export const modelName = textUpToBytes(MAX_MODEL_BYTES)
 export const priceText = textUpToBytes(256)
 
 /** A price belongs to a project, or to a list. */
@@ -63,7 +64,12 @@ const priceWithdrawn = open('PriceWithdrawn', {
 
 const priceListImported = open('PriceListImported', {
   says: 'All prices of a version of a list are published.',
-  required: { list: listName, version: priceText, source: string, prices: integerBetween(0, MAX_LISTED_PRICES) },
+  required: {
+    list: listName,
+    version: priceText,
+    source: string,
+    prices: integerBetween(0, MAX_LISTED_PRICES),
+  },
 })
 
 export const priceEvents = {
@@ -76,8 +82,7 @@ export type PricePublished = t.TypeOf<typeof pricePublished>
 export type PriceEvent = EventOf<typeof priceEvents>
 
 export type PriceOwner =
-  | { readonly project_id: string; readonly list: null }
-  | { readonly project_id: null; readonly list: string }
+  { readonly project_id: string; readonly list: null } | { readonly project_id: null; readonly list: string }
 
 /** Projects have a slash in their names, lists have none. */
 export const priceStream = ({ project_id, list }: PriceOwner): string => `price-${project_id ?? list}`

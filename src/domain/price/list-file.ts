@@ -30,7 +30,8 @@ export const contentsOf = ({ prices }: Pick<PriceListFile, 'prices'>): readonly 
 /** What a codec of one price can't see: where it stands in the list, and what is wrong with it there. */
 export const listProblem = ({
   prices,
-}: Pick<PriceListFile, 'prices'>): { readonly loc: readonly (string | number)[]; readonly msg: string } | undefined => {
+}: Pick<PriceListFile, 'prices'>):
+  { readonly loc: readonly (string | number)[]; readonly msg: string } | undefined => {
   if (prices.length > MAX_LISTED_PRICES)
     return { loc: ['prices'], msg: `Value error, a list has at most ${MAX_LISTED_PRICES} prices` }
   const seen = new Set<string>()

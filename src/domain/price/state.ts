@@ -57,7 +57,11 @@ export const samePrice = (a: OfferedPrice, b: OfferedPrice): boolean =>
   FIELDS.every((field) => a[field] === b[field])
 
 /** The price that already says what is offered: without a date, the one that is in force. */
-export const recognised = (state: PriceState, offered: OfferedPrice, now: Instant): KnownPrice | undefined => {
+export const recognised = (
+  state: PriceState,
+  offered: OfferedPrice,
+  now: Instant,
+): KnownPrice | undefined => {
   const standing = standingFor(state, offered.llm_id)
   if (offered.effective_date !== null) return standing.find(({ price }) => samePrice(price, offered))
   let inForce: KnownPrice | undefined

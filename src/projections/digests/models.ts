@@ -45,7 +45,9 @@ const feedback: DigestedModel = {
 
 const PUBLISHED = `ifNull(${upTo('published_position')}, 0)`
 const WITHDRAWN = `ifNull(${upTo('withdrawn_position')}, 0)`
-const SAID = PRICE_COLUMNS.filter((column) => !['owner', 'id'].includes(column) && !column.endsWith('_position'))
+const SAID = PRICE_COLUMNS.filter(
+  (column) => !['owner', 'id'].includes(column) && !column.endsWith('_position'),
+)
 
 const prices: DigestedModel = {
   table: 'prices',

@@ -42,5 +42,10 @@ const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
   }
 }
 
-const ownerOf = ({ project_id, list }: { readonly project_id: string | null; readonly list: string | null }) =>
-  project_id ?? list ?? ''
+const ownerOf = ({
+  project_id,
+  list,
+}: {
+  readonly project_id: string | null
+  readonly list: string | null
+}) => project_id ?? list ?? ''

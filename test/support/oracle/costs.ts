@@ -1,0 +1,92 @@
+import { ownUsage } from './already-added.js'
+import { Family } from './family.js'
+import type { Operation } from './operations.js'
+import { record } from './record.js'
+import type { Started } from './started.js'
+import type { Folded } from './usage.js'
+
+/** A price that stands, in the order in which prices were given; costs of a token are fractions. */
+export interface OraclePrice {
+  readonly model: string
+  readonly ofProject: boolean
+  /** Microseconds since 1970. */
+  readonly effective: bigint
+  readonly costs: readonly [Fraction, Fraction, Fraction, Fraction]
+}
+
+/** A whole number over another one. */
+export type Fraction = readonly [numerator: bigint, denominator: bigint]
+
+export const plus = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d + c * b, b * d]
+const times = ([a, b]: Fraction, by: bigint): Fraction => [a * by, b]
+export const isEqual = ([a, b]: Fraction, [c, d]: Fraction): boolean => a * d === c * b
+
+const NOTHING: Fraction = [0n, 1n]
+
+export interface OracleCosts {
+  /** The four costs of each model of a call with all its descendants. */
+  readonly of: (callId: string, model: string) => readonly Fraction[]
+  /** The models of which the call, or a descendant, used tokens that had no price. */
+  readonly unpriced: (callId: string) => readonly string[]
+}
+
+/** What calls cost (facts/tracing-api.md 2.3), worked out call by call from the rules alone. */
+export const costsAfter = (
+  operations: ReadonlyArray<Operation>,
+  prices: ReadonlyArray<OraclePrice>,
+): OracleCosts => {
+  const { calls, reporting } = record(operations)
+  const everyone = new Family(calls)
+  const living = new Family(calls.filter(({ deleted }) => !deleted))
+  const members = (callId: string) => {
+    const call = calls.find(({ id }) => id === callId)!
+    return living.withDescendants(call).flatMap((member) =>
+      [...ownUsage(member, everyone, reporting)].map(([model, entry]) => ({
+        model,
+        tokens: billedTokens(entry),
+        price: chosen(prices, model, member),
+      })),
+    )
+  }
+  return {
+    of: (callId, model) => {
+      const charged = members(callId).filter((one) => one.model === model)
+      return [0, 1, 2, 3].map((kind) =>
+        charged.reduce(
+          (sum, { tokens, price }) =>
+            price === undefined ? sum : plus(sum, times(price.costs[kind]!, tokens[kind]!)),
+          NOTHING,
+        ),
+      )
+    },
+    unpriced: (callId) =>
+      members(callId)
+        .filter(({ tokens, price }) => price === undefined && tokens.some((count) => count !== 0n))
+        .map(({ model }) => model),
+  }
+}
+
+const billedTokens = (entry: Folded): readonly bigint[] => {
+  const { cache_read_input_tokens: read, cache_creation_input_tokens: creation } = entry
+  const prompt = entry.prompt_tokens - read - creation
+  return [prompt < 0n ? 0n : prompt, entry.completion_tokens, read, creation]
+}
+
+const chosen = (
+  prices: ReadonlyArray<OraclePrice>,
+  model: string,
+  { startedAt }: Started,
+): OraclePrice | undefined => {
+  const isBetter = (a: OraclePrice, b: OraclePrice): boolean => {
+    const [inForceA, inForceB] = [a.effective <= startedAt, b.effective <= startedAt]
+    if (inForceA !== inForceB) return inForceA
+    if (a.ofProject !== b.ofProject) return a.ofProject
+    return a.effective >= b.effective
+  }
+  return prices
+    .filter((price) => price.model === model)
+    .reduce<OraclePrice | undefined>(
+      (best, one) => (best === undefined || isBetter(one, best) ? one : best),
+      undefined,
+    )
+}

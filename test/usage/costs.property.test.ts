@@ -21,22 +21,30 @@ const COSTS = [
   'cache_creation_input_tokens_total_cost',
 ] as const
 
-/** Around the times at which the calls of a case start. */
+/** Those around which the calls of a case start. */
 const arbitraryDate = fc.oneof(
-  fc.constantFrom('1900-01-01T00:00:00.000000Z', '2299-12-31T23:59:59.999999Z'),
-  fc
-    .integer({ min: -5, max: 60 })
-    .map((at) => `${new Date(Date.UTC(2025, 0, 1, 0, 0, at)).toISOString().slice(0, 23)}000Z`),
+  { weight: 1, arbitrary: fc.constantFrom('1900-01-01T00:00:00.000000Z', '2299-12-31T23:59:59.999999Z') },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(fc.nat(40), fc.constantFrom(1, 1000, 1_000_000))
+      .map(([ticks, tick]) => startOf2025(ticks * tick)),
+  },
 ) as fc.Arbitrary<Instant>
+
+const startOf2025 = (microseconds: number): string => {
+  const second = new Date(Date.UTC(2025, 0, 1) + Math.floor(microseconds / 1e6) * 1000).toISOString()
+  return `${second.slice(0, 19)}.${String(microseconds % 1e6).padStart(6, '0')}Z`
+}
 
 const arbitraryLife = fc.record({
   price: arbitraryOf(priceContent),
-  model: fc.constantFrom(...MODELS).map((model) => model.toWellFormed()),
+  model: fc.constantFrom('gpt-4', 'gpt-4', 'gpt-3', ...MODELS).map((model) => model.toWellFormed()),
   effective_date: arbitraryDate,
   owner: fc.constantFrom(PROJECT, 'default', 'default', 'other'),
   /** Events of the calls that come before, of which each has three positions. */
-  published: fc.nat(20),
-  withdrawn: fc.option(fc.nat(20)),
+  published: fc.oneof(fc.constant(0), fc.nat(20)),
+  withdrawn: fc.option(fc.nat(20), { freq: 2 }),
 })
 
 interface Life {
@@ -45,7 +53,7 @@ interface Life {
   readonly until: bigint | null
 }
 
-const arbitraryLives = fc.array(arbitraryLife, { maxLength: 8 }).map((lives) =>
+const arbitraryLives = fc.array(arbitraryLife, { maxLength: 12 }).map((lives) =>
   lives.map(({ price, model, effective_date, owner, published, withdrawn }, index): Life => {
     const ofProject = owner === PROJECT
     const data = {

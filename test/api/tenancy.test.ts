@@ -83,6 +83,13 @@ const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
     body: { project_id, query: { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'unknown' }] } } },
   }),
   'POST /feedback/replace': (project) => ({ body: { ...feedbackOn(project), feedback_id: 'unknown' } }),
+  'POST /cost/create': (project_id) => ({
+    body: { project_id, costs: { m: { prompt_token_cost: 1, completion_token_cost: 2 } } },
+  }),
+  'POST /cost/query': (project_id) => ({ body: { project_id } }),
+  'POST /cost/purge': (project_id) => ({
+    body: { project_id, query: { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'unknown' }] } } },
+  }),
   'POST /obj/read': (project_id) => ({ body: { project_id, object_id: OBJECT.object_id, digest: 'latest' } }),
   'POST /objs/query': (project_id) => ({ body: { project_id } }),
   'PUT /objs/{object_id}/versions/{digest}/tags': (project_id) => ({ body: { project_id, tags: ['tag'] } }),
@@ -128,6 +135,8 @@ const OF_NEITHER = new Set([
   'POST /api/admin/rebuilds',
   'GET /api/admin/rebuilds',
   'GET /api/admin/rebuilds/{id}',
+  // For the administrator alone: admin/prices.test.ts.
+  'POST /api/admin/prices',
   // The log, of which each key sees its teams' projects, and what is the administrator's alone: audit/audit.test.ts.
   'GET /api/events',
   'GET /api/admin/digests',

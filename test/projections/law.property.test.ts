@@ -11,6 +11,7 @@ import { openTestClickHouse } from '../support/engine.js'
 import { expectedObjectRows, readObjectRows } from './expected-object-rows.js'
 import { expectedTables, readTables } from './expected-tables.js'
 import { expectedFeedback, readFeedback } from './expected-feedback.js'
+import { expectedPrices, readPrices } from './expected-prices.js'
 import { expectedCalls, expectedFacts, readCalls, readFacts } from './expected-rows.js'
 
 type Happened = Pick<ProjectedEvent, 'type' | 'data'>
@@ -24,6 +25,7 @@ const WEIGHT: Readonly<Record<string, number>> = {
   TableRowsStored: 6,
   TablePublished: 4,
   FeedbackGiven: 10,
+  PricePublished: 6,
 }
 
 const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
@@ -73,6 +75,7 @@ describe('the law of projections', function () {
         assert.deepEqual(await readObjectRows(clickHouse, entity), expectedObjectRows(events))
         assert.deepEqual(await readTables(clickHouse, entity), expectedTables(events))
         assert.deepEqual(await readFeedback(clickHouse, entity), expectedFeedback(events))
+        assert.deepEqual(await readPrices(clickHouse, entity), expectedPrices(events))
       }),
       { numRuns: BATCHES, endOnFailure: true },
     )

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { feedbackEvents } from '../../../src/domain/feedback/events.js'
+import { priceEvents } from '../../../src/domain/price/events.js'
 import { tableEvents } from '../../../src/domain/table/events.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { arbitraryOf } from '../../support/arbitrary-of-codec.js'
@@ -19,6 +20,17 @@ const arbitraryFeedback = fc
     lives.flatMap(({ given, purged }, at): Happened[] => [
       { type: 'FeedbackGiven', data: { ...given, id: `f${at}` } },
       ...(purged ? [{ type: 'FeedbackPurged', data: { project_id: '', id: `f${at}` } }] : []),
+    ]),
+  )
+
+const arbitraryPrices = fc
+  .array(fc.record({ published: arbitraryOf(priceEvents.PricePublished), withdrawn: fc.boolean() }), {
+    maxLength: 4,
+  })
+  .map((lives) =>
+    lives.flatMap(({ published, withdrawn }, at): Happened[] => [
+      { type: 'PricePublished', data: { ...published, id: `p${at}` } },
+      ...(withdrawn ? [{ type: 'PriceWithdrawn', data: { list: null, id: `p${at}` } }] : []),
     ]),
   )
 
@@ -54,8 +66,8 @@ const arbitraryObjects = arbitraryDeeds.map((deeds): readonly Happened[] =>
 /** A log that a service could have written about one project: the histories of its things, interleaved anyhow. */
 export const arbitraryLog: fc.Arbitrary<readonly Happened[]> = fc
   .tuple(
-    fc.tuple(arbitraryHistory, arbitraryObjects, arbitraryFeedback, arbitraryTables),
-    fc.infiniteStream(fc.nat(3)),
+    fc.tuple(arbitraryHistory, arbitraryObjects, arbitraryFeedback, arbitraryTables, arbitraryPrices),
+    fc.infiniteStream(fc.nat(4)),
   )
   .map(([histories, turns]) => interleaved(histories, turns))
 

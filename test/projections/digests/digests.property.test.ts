@@ -12,7 +12,7 @@ const ROUNDS = Number(process.env['DIGEST_ROUNDS'] ?? 6)
 
 const TABLES = [
   ...['calls', 'usage_facts', 'usage_reporting', 'object_versions', 'object_tags', 'object_aliases'],
-  ...['table_rows', 'table_entries', 'tables', 'feedback'],
+  ...['table_rows', 'table_entries', 'tables', 'feedback', 'prices'],
 ]
 
 /** Positions of one store and those of another, where the same log has others. */
@@ -45,6 +45,8 @@ const otherwise = ({ type, data }: Happened): Happened => {
     ObjectAliasesRemoved: () => labels('aliases'),
     FeedbackGiven: () => ({ payload: { else: fields['payload'] } }),
     FeedbackPurged: () => text('id'),
+    PricePublished: () => text('llm_id'),
+    PriceWithdrawn: () => text('id'),
     TablePublished: () => ({ row_count: Number(fields['row_count']) - 1 }),
     TableRowsStored: () => ({
       rows: [{ digest: 'e'.repeat(43), val: {} }, ...(fields['rows'] as readonly unknown[])],

@@ -32,8 +32,8 @@ const traceUsageRequest = closed('TraceUsageRequest', {
     filter: nullable(callsFilter),
     query: nullable(jsonObject),
     include_costs: includeCosts,
-    price_list: nullable(listName),
     limit,
+    price_list: nullable(listName),
   },
 })
 

@@ -125,7 +125,9 @@ describe('the description of the API', () => {
 
   it('describes the question for usage as the specification does', () => {
     const { properties, required } = bodyOf('/trace/usage')
-    assert.deepEqual(Object.keys(properties), ['project_id', 'filter', 'query', 'include_costs', 'limit'])
+    assert.deepEqual(Object.keys(properties), [
+      ...['project_id', 'filter', 'query', 'include_costs', 'limit', 'price_list'],
+    ])
     assert.deepEqual(required, ['project_id'])
   })
 

@@ -63,7 +63,6 @@ describe('the law of projections', function () {
 
     await fc.assert(
       fc.asyncProperty(fc.array(arbitraryEvent, EVENTS_A_BATCH), async (happened) => {
-        console.log('batch', projected)
         const entity = randomUUID()
         const events = placed(happened, entity)
         projected += events.length

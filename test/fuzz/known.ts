@@ -64,7 +64,7 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['field fields columns $getField', '', FIELDS],
   ['operationName', '', ['Q', 'M']],
   // what is not served yet
-  ['include_costs include_storage_size include_total_storage_size latest_only expand_columns', '', [false]],
+  ['include_costs latest_only', '', [false]],
 ]
 
 const anyProject = fc.oneof(
@@ -73,7 +73,6 @@ const anyProject = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('elsewhere/project', 'home/new') },
 )
 
-/** Calls are not queried yet. */
 const queriesIn = (area: string): fc.Arbitrary<unknown> => {
   if (area === 'graphql') return fc.constantFrom(...GRAPHQL)
   if (area !== 'feedback') return fc.constant(null)

@@ -5,12 +5,13 @@ import type { StoredCall } from '../../projections/calls/queries.js'
 /**
  * A call as clients read it (facts: tracing API 1.1), as JSON text: payload fields are put in as they are stored,
  * without being parsed. Dictionaries that were not asked for are `{}`, other fields null. Feedback that was asked for
- * stands in the summary whether or not that was.
+ * stands in the summary whether or not that was; extras come last.
  */
 export const callJson = (
   call: StoredCall,
   wanted: (column: string) => boolean,
   feedback?: readonly JsonObject[],
+  extras: JsonObject = {},
 ): string => {
   const text = (column: string, value: Json) =>
     `"${column}":${wanted(column) ? JSON.stringify(value) : 'null'}`
@@ -39,6 +40,7 @@ export const callJson = (
     text('wb_run_step', call.wb_run_step),
     text('wb_run_step_end', call.wb_run_step_end),
     '"deleted_at":null',
+    ...Object.entries(extras).map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
   ].join(',')}}`
 }
 

@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
-import { boolean, int64, integerBetween, jsonObject, number, string } from '../../domain/codec/leaves.js'
+import { boolean, int64, integerBetween, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
+import { query, type Query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
 import {
@@ -11,7 +12,7 @@ import {
   usageFrom,
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
-import { readsProject } from '../conduct.js'
+import { readsFields, readsProject } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -26,7 +27,7 @@ const traceUsageRequest = closed('TraceUsageRequest', {
   required: { project_id: projectId },
   optional: {
     filter: nullable(callsFilter),
-    query: nullable(jsonObject),
+    query: nullable(query),
     include_costs: includeCosts,
     limit,
   },
@@ -71,16 +72,29 @@ export interface UsageReads {
 interface Wanted {
   readonly projectId: string
   readonly filter: CallsFilter | null
+  readonly query: Query | null
   readonly limit: number
 }
 
 /** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const usage = usageFrom(reads.reader, reads.reading.generation)
-  const ask = async (asked: Asked<unknown>, { projectId, filter, limit }: Wanted, known?: UsageAnswer) => {
+  const ask = async (
+    asked: Asked<unknown>,
+    { projectId, filter, query, limit }: Wanted,
+    known?: UsageAnswer,
+  ) => {
     requireReading(reads.teams, asked.principal, projectId)
     const position = await reads.reading.ready(projectId, asked.headers)
-    const question = { projectId, filter, limit, position, maxTraceCalls: reads.maxTraceCalls }
+    const operation = query?.$expr ?? null
+    const question = {
+      projectId,
+      filter,
+      operation,
+      limit,
+      position,
+      maxTraceCalls: reads.maxTraceCalls,
+    }
     const answer = known ?? (await usage(question).catch(refuseTooLarge))
     return { answer, position }
   }
@@ -89,16 +103,15 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
     route({
       method: 'post',
       path: '/trace/usage',
-      summary: 'Usage of the calls that a filter selects, each with all its descendants.',
+      summary: 'Usage of the calls that a filter and a query select, each with all its descendants.',
       body: traceUsageRequest,
-      ...readsProject,
+      ...readsFields,
       answer: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, filter, query, include_costs, limit } = asked.body
-        if (query !== null) throw notYet('query')
         if (include_costs) throw notYet('include_costs')
         requireModest(filter)
-        const { answer, position } = await ask(asked, { projectId: project_id, filter, limit })
+        const { answer, position } = await ask(asked, { projectId: project_id, filter, query, limit })
         return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer), position }
       },
     }),
@@ -115,7 +128,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const distinct = [...new Set(asked.body.call_ids)]
         const call_ids = distinct.slice(0, limit)
         requireShort(call_ids)
-        const wanted = { projectId: project_id, filter: { ...NO_FILTER, call_ids }, limit }
+        const wanted = { projectId: project_id, filter: { ...NO_FILTER, call_ids }, query: null, limit }
         const { answer, position } = await ask(asked, wanted, call_ids.length === 0 ? NOTHING : undefined)
         const headers = headersOf({ ...answer, more: distinct.length - call_ids.length })
         return { ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))), headers, position }

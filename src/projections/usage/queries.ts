@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
 import type { CallsFilter } from '../calls/filter.js'
+import type { CallsAsked } from '../calls/selection.js'
 import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
 import { matchingCalls, type MatchingCall } from './matching.js'
 import { rollUp, type RolledUp } from './roll-up.js'
@@ -12,11 +12,8 @@ export type { Answered } from './answered.js'
 export { AnswerTooLarge } from './inclusive.js'
 export { TraceTooLarge } from './load.js'
 
-export interface UsageQuestion {
-  readonly projectId: string
-  readonly filter: CallsFilter | null
+export interface UsageQuestion extends CallsAsked {
   readonly limit: number
-  readonly position: Position
   /** The largest trace that one answer may work on, in calls. */
   readonly maxTraceCalls: number
 }
@@ -32,19 +29,19 @@ export interface UsageAnswer {
 const ROWS_AT_ONCE = 250_000
 
 /**
- * Own usage and that of all descendants, for the calls that a filter selects. What was made from other tables than those
+ * Own usage and that of all descendants, for the calls that a filter and an operation select. What was made from other tables than those
  * that `generation` names now is not used again.
  */
 export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
   const sources: Sources = { reader, generation, cache: traceCache() }
   return async (question: UsageQuestion): Promise<UsageAnswer> => {
-    const { projectId, filter, limit, position } = question
-    const wholeTraces = onlyTraces(filter)
+    const { filter, operation, limit } = question
+    const wholeTraces = operation === null ? onlyTraces(filter) : undefined
     if (wholeTraces !== undefined) {
       const answer = await ofWholeTraces(sources, question, wholeTraces)
       if (answer !== undefined) return answer
     }
-    const { calls, more } = await matchingCalls(reader, projectId, filter, position, limit)
+    const { calls, more } = await matchingCalls(reader, question, limit)
     return { ...(await ofSelected(sources, question, byTrace(calls))), more }
   }
 }

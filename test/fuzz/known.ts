@@ -19,6 +19,8 @@ const FIELDS = [
     'payload.a',
     'payload.output.0',
     'inputs.a',
+    'summary.weave.status',
+    'feedback.[*].payload.a',
     'output',
     'attributes.a.b',
     'summary',
@@ -75,7 +77,7 @@ const anyProject = fc.oneof(
 
 const queriesIn = (area: string): fc.Arbitrary<unknown> => {
   if (area === 'graphql') return fc.constantFrom(...GRAPHQL)
-  if (area !== 'feedback') return fc.constant(null)
+  if (!['feedback', 'calls', 'usage'].includes(area)) return fc.constant(null)
   return fc.nat({ max: 9999 }).map((pick) => {
     const one = { $literal: new Remembered(area, ['id'], pick, 'nobody') }
     return { $expr: { $or: [{ $eq: [{ $getField: 'id' }, one] }] } }

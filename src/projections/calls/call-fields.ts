@@ -8,23 +8,30 @@ import { BYTES, FIELDS, OUTPUT_REFS } from './stored-call.js'
 const list = (lines: string): string =>
   `toJSONString(arrayFilter(ref -> ref != '', splitByChar('\\n', ifNull(${lines}, ''))))`
 
-const MILLISECONDS = `intDiv(toUnixTimestamp64Micro(call_ended_at) - toUnixTimestamp64Micro(call_started_at), 1000)`
+const MILLISECONDS = `intDiv(toUnixTimestamp64Micro(${FIELDS.ended_at}) - toUnixTimestamp64Micro(started_at), 1000)`
 
 /** As the reading of a call derives it: see `src/api/tracing/call-json.ts`. */
-const STATUS = `multiIf(call_exception IS NOT NULL, 'error', call_ended_at IS NULL, 'running',
-  JSONType(call_summary, 'status_counts', 'error') IN ('Int64', 'UInt64', 'Double')
-    AND JSONExtractFloat(call_summary, 'status_counts', 'error') > 0, 'descendant_error', 'success')`
+const STATUS = `multiIf(${FIELDS.exception} IS NOT NULL, 'error', ${FIELDS.ended_at} IS NULL, 'running',
+  JSONType(${FIELDS.summary}, 'status_counts', 'error') IN ('Int64', 'UInt64', 'Double')
+    AND JSONExtractFloat(${FIELDS.summary}, 'status_counts', 'error') > 0, 'descendant_error', 'success')`
 
-/** The fields of calls as columns of a table to select from, `call_…`, as they stood at a position, a parameter. */
-export const CALL_COLUMNS = [
-  ...Object.entries(FIELDS).map(([field, sql]) => `${sql} AS call_${field}`),
-  `${BYTES} AS call_bytes`,
-  `${list('input_refs')} AS call_input_refs`,
-  `${list(OUTPUT_REFS)} AS call_output_refs`,
-  `${STATUS} AS call_status`,
-  `${MILLISECONDS} AS call_latency_ms`,
-  `ifNull(call_display_name, op) AS call_trace_name`,
-].join(', ')
+/** The fields of calls as columns of a table to select from, as they stood at a position, a parameter. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(FIELDS).map(([field, sql]) => [`call_${field}`, sql])),
+  call_bytes: BYTES,
+  call_input_refs: list('input_refs'),
+  call_output_refs: list(OUTPUT_REFS),
+  call_status: STATUS,
+  call_latency_ms: MILLISECONDS,
+  call_trace_name: `ifNull(${FIELDS.display_name}, op)`,
+}
+
+/** Those columns that SQL speaks of: the engine takes time to understand each, also where it is not read. */
+export const columnsIn = (sql: string): string =>
+  Object.entries(COLUMNS)
+    .filter(([column]) => sql.includes(column))
+    .map(([column, of]) => `${of} AS ${column}`)
+    .join(', ')
 
 const text = (field: string): Column => ({ kind: 'text', sql: `call_${field}` })
 const number = (field: string): Column => ({ kind: 'number', sql: `call_${field}` })

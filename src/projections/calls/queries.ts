@@ -32,12 +32,10 @@ export interface CallId {
 export const callIds =
   (reader: ClickHouseReader) =>
   async ({ sortBy, limit, offset, ...asked }: CallsQuestion): Promise<readonly CallId[]> => {
-    const { sql, order, parameters } = selection(asked, sortBy)
-    const terms = sortBy.some(({ field }) => field === 'id') ? order : [...order, 'call_id ASC']
+    const { sql, order, parameters } = selection('call_id AS id, call_bytes AS bytes', asked, sortBy)
     const range = limit === null ? '' : 'LIMIT {limit:UInt64}'
     return reader.query<CallId>(
-      `SELECT call_id AS id, call_bytes AS bytes ${sql}
-      ORDER BY ${terms.join(', ')} ${range} OFFSET {offset:UInt64} ${SETTINGS}`,
+      `${sql} ORDER BY ${order.join(', ')} ${range} OFFSET {offset:UInt64} ${SETTINGS}`,
       { ...parameters, ...(limit === null ? {} : { limit }), offset: offset ?? 0 },
     )
   }
@@ -72,11 +70,8 @@ export const callsById =
  * @throws UnknownField
  */
 export const countCalls = (reader: ClickHouseReader) => async (asked: CallsAsked, limit: number | null) => {
-  const { sql, parameters } = selection(asked)
-  const [row] = await reader.query<{ total: number; bytes: number }>(
-    `SELECT count() AS total, sum(call_bytes) AS bytes ${sql} ${SETTINGS}`,
-    parameters,
-  )
+  const { sql, parameters } = selection('count() AS total, sum(call_bytes) AS bytes', asked)
+  const [row] = await reader.query<{ total: number; bytes: number }>(`${sql} ${SETTINGS}`, parameters)
   const { total, bytes } = row ?? { total: 0, bytes: 0 }
   return { count: Math.min(total, limit ?? Infinity), has_more: limit !== null && total > limit, bytes }
 }

@@ -4,7 +4,7 @@ import type { Operation } from '../../domain/query/expression.js'
 import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
-import { CALL_COLUMNS, callFields } from './call-fields.js'
+import { callFields, columnsIn } from './call-fields.js'
 import { condition, type CallsFilter } from './filter.js'
 import { narrowing } from './narrowing.js'
 
@@ -17,9 +17,9 @@ export interface CallsAsked {
 }
 
 export interface Selection {
-  /** `FROM` and `WHERE`, over the columns `call_…`. */
+  /** `SELECT`, `FROM` and `WHERE`. */
   readonly sql: string
-  /** Terms for `ORDER BY`. */
+  /** Terms for `ORDER BY`, which tell any two calls apart. */
   readonly order: readonly string[]
   readonly parameters: Readonly<Record<string, SqlParameter>>
 }
@@ -27,22 +27,25 @@ export interface Selection {
 export const SETTINGS = `SETTINGS ${JSON_SETTINGS}`
 
 /**
- * The calls that a filter and an operation both select. It is to be read with {@link SETTINGS}.
+ * Columns, `call_…`, of the calls that a filter and an operation both select. It is to be read with {@link SETTINGS}.
  *
  * @throws UnknownField
  */
 export const selection = (
+  columns: string,
   { projectId, filter, operation, position }: CallsAsked,
   sortBy: readonly OrderBy[] = [],
 ): Selection => {
   const { fields, joins } = callFields()
   const ordering = newParameters('o')
-  const order = orderTerms(sortBy, fields, ordering)
+  const terms = orderTerms(sortBy, fields, ordering)
+  const order = sortBy.some(({ field }) => field === 'id') ? terms : [...terms, 'call_id ASC']
   const selected = operation === null ? undefined : compileCondition(operation, fields)
   const there = condition(projectId, filter, position, operation === null ? {} : narrowing(operation))
+  const where = selected === undefined ? '' : `WHERE ${selected.sql}`
+  const used = columnsIn([columns, joins(), where, ...order, 'call_id'].join(' '))
   return {
-    sql: `FROM (SELECT ${CALL_COLUMNS} FROM calls FINAL WHERE ${there.sql}) AS selected
-      ${joins()} ${selected === undefined ? '' : `WHERE ${selected.sql}`}`,
+    sql: `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${there.sql}) AS selected ${joins()} ${where}`,
     order,
     parameters: { ...there.parameters, ...selected?.parameters, ...ordering.all() },
   }

@@ -67,8 +67,7 @@ export const asTruth = (value: Value): string => {
 }
 
 /** ClickHouse also reads `nan` and `inf`, and has an infinity for what is too large. */
-const parsedNumber = (text: string): string =>
-  `arrayMap(n -> if(isFinite(n), n, NULL), [toFloat64OrNull(${text})])[1]`
+const parsedNumber = (text: string): string => `ifNotFinite(toFloat64OrNull(${text}), NULL)`
 
 /** What counts as true where a truth is needed: text and instants that are there, besides what is a truth. */
 export const truthy = (value: Value): string => {

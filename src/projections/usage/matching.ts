@@ -25,16 +25,16 @@ export const matchingCalls = async (
   asked: CallsAsked,
   limit: number,
 ): Promise<Matching> => {
-  const { sql, parameters } = selection(asked)
+  const byStart = [{ field: 'started_at', direction: 'asc' } as const]
+  const { sql, order, parameters } = selection(COLUMNS, asked, byStart)
   const calls = await reader.query<MatchingCall>(
-    `SELECT call_id AS id, call_trace_id AS trace_id, xxHash32(call_id) AS hash ${sql}
-    ORDER BY call_started_at, call_id LIMIT {limit:UInt64} ${SETTINGS}`,
+    `${sql} ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} ${SETTINGS}`,
     { ...parameters, limit },
   )
   if (calls.length < limit) return { calls, more: 0 }
-  const [row] = await reader.query<{ total: number }>(
-    `SELECT count() AS total ${sql} ${SETTINGS}`,
-    parameters,
-  )
+  const all = selection('count() AS total', asked)
+  const [row] = await reader.query<{ total: number }>(`${all.sql} ${SETTINGS}`, all.parameters)
   return { calls, more: Math.max(0, (row?.total ?? 0) - calls.length) }
 }
+
+const COLUMNS = 'call_id AS id, call_trace_id AS trace_id, xxHash32(call_id) AS hash'

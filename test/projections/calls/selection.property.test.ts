@@ -28,7 +28,7 @@ import {
 } from '../../support/expression/evaluate.js'
 
 /** How many filters and operations are asked. */
-const QUESTIONS = Number(process.env['QUESTIONS'] ?? 400)
+const QUESTIONS = Number(process.env['QUESTIONS'] ?? 200)
 const A_PROJECT = 40
 
 describe('the calls that a filter and a query select', function () {

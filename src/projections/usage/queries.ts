@@ -2,7 +2,8 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { CallsFilter } from '../calls/filter.js'
 import type { CallsAsked } from '../calls/selection.js'
 import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
-import { matchingCalls, type MatchingCall } from './matching.js'
+import { matchingCalls, type Matching, type MatchingCall } from './matching.js'
+import { only, remembered, type Remembered } from './remembered.js'
 import { rollUp, type RolledUp } from './roll-up.js'
 import { traceCache, type TraceCache } from './trace-cache.js'
 import { unfinishedBelow } from './unfinished.js'
@@ -33,15 +34,15 @@ const ROWS_AT_ONCE = 250_000
  * that `generation` names now is not used again.
  */
 export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
-  const sources: Sources = { reader, generation, cache: traceCache() }
+  const sources: Sources = { reader, generation, cache: traceCache(), memory: remembered() }
   return async (question: UsageQuestion): Promise<UsageAnswer> => {
-    const { filter, operation, limit } = question
-    const wholeTraces = operation === null ? onlyTraces(filter) : undefined
+    const { filter, operation } = question
+    const wholeTraces = operation === null ? only('trace_ids', filter) : undefined
     if (wholeTraces !== undefined) {
       const answer = await ofWholeTraces(sources, question, wholeTraces)
       if (answer !== undefined) return answer
     }
-    const { calls, more } = await matchingCalls(reader, question, limit)
+    const { calls, more } = await matching(sources, question)
     return { ...(await ofSelected(sources, question, byTrace(calls))), more }
   }
 }
@@ -50,6 +51,7 @@ interface Sources {
   readonly reader: ClickHouseReader
   readonly generation: () => string
   readonly cache: TraceCache
+  readonly memory: Remembered
 }
 
 const byTrace = (calls: readonly MatchingCall[]): ReadonlyMap<string, readonly MatchingCall[]> => {
@@ -62,12 +64,19 @@ const byTrace = (calls: readonly MatchingCall[]): ReadonlyMap<string, readonly M
   return traces
 }
 
-const onlyTraces = (filter: CallsFilter | null): readonly string[] | undefined => {
-  const { trace_ids, ...others } = filter ?? {}
-  const isAlone = Object.values(others).every(
-    (value) => value === null || value === false || (Array.isArray(value) && value.length === 0),
-  )
-  return trace_ids != null && trace_ids.length > 0 && isAlone ? [...new Set(trace_ids)] : undefined
+/** A few calls that were asked for before are found without the engine. */
+const matching = async (
+  { reader, generation, memory }: Sources,
+  question: UsageQuestion,
+): Promise<Matching> => {
+  const { projectId, filter, operation, limit } = question
+  const tables = generation()
+  const ids = operation === null ? only('call_ids', filter) : undefined
+  const known = ids === undefined || ids.length > limit ? undefined : memory.calls(projectId, tables, ids)
+  if (known !== undefined) return { calls: known, more: 0 }
+  const found = await matchingCalls(reader, question, limit)
+  if (ids !== undefined) memory.note(projectId, tables, found.calls)
+  return found
 }
 
 /** All calls of one trace, or of some that fit into one piece of work: the facts alone say which calls match. */
@@ -107,7 +116,7 @@ const ofSelected = async (
 }
 
 const rolledUpTraces = async (
-  { reader, generation, cache }: Sources,
+  { reader, generation, cache, memory }: Sources,
   { projectId, position, maxTraceCalls }: UsageQuestion,
   traceIds: readonly string[],
 ): Promise<RolledUp> => {
@@ -120,12 +129,16 @@ const rolledUpTraces = async (
     return rollUp(columns, reporting)
   }
   const tables = generation()
+  const name = `${projectId}/${traceId}`
+  const at = `${tables} ${position}`
+  const seen = cache.get(name, memory.versionAt.get(name, at) ?? '')
+  if (seen !== undefined) return seen
   const [{ rows, version }, reporting] = await Promise.all([
     traceVersion(reader, projectId, traceId, position),
     usageReportingAt(reader, projectId, position),
   ])
-  const name = `${projectId}/${traceId}`
   const kept = version === undefined ? undefined : `${tables} ${version} ${reporting}`
+  if (kept !== undefined) memory.versionAt.put(name, at, kept)
   const known = kept === undefined ? undefined : cache.get(name, kept)
   if (known !== undefined) return known
   const columns = await loadTraces(reader, projectId, traceIds, position, {

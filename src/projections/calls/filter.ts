@@ -39,20 +39,21 @@ export interface Condition {
 
 /**
  * The calls of a project that can be seen at a position and that a filter selects; none but those with one of some
- * values, where a narrowing knows that no others are meant.
+ * values, where a narrowing knows that no others are meant, and none without a row that meets some conditions.
  */
 export const condition = (
   projectId: string,
   filter: CallsFilter | null,
   position: Position,
   narrowed: Narrowing = {},
+  rowConditions: readonly string[] = [],
 ): Condition => {
   const conditions = [
     'project_id = {project:String}',
     'started_position <= {position:UInt64}',
     '(deleted_position IS NULL OR deleted_position > {position:UInt64})',
   ]
-  const found: string[] = []
+  const found = [...rowConditions]
   const parameters: Record<string, SqlParameter> = { project: projectId, position }
   const listed = (name: string, values: readonly string[]): string => {
     parameters[name] = values
@@ -74,7 +75,7 @@ export const condition = (
   given('turn_ids', (list) => `turn_id IN ${list}`)
   given('wb_user_ids', (list) => `wb_user_id IN ${list}`)
   given('wb_run_ids', (list) => `wb_run_id IN ${list}`, qualified(projectId, filter?.wb_run_ids ?? null))
-  given('op_names', matchesOp)
+  given('op_names', filter?.op_names?.some((name) => name.endsWith(':*')) === true ? matchesOp : isOp)
   given('input_refs', (list) => containsRef('input_refs', list))
   given(
     'output_refs',
@@ -107,10 +108,12 @@ const qualified = (projectId: string, runs: readonly string[] | null): readonly 
         : [run, prefix + run]
   }) ?? null
 
-/** The whole name or reference, the name inside a reference, or every version of one (`…:*`). */
+/** The whole name or reference, or the name inside a reference. */
+const isOp = (list: string): string => `op_name IN ${list} OR op IN ${list}`
+
+/** The same, or every version of one (`…:*`). */
 const matchesOp = (list: string): string =>
-  `op_name IN ${list}
-    OR op IN ${list}
+  `${isOp(list)}
     OR arrayExists(o -> endsWith(o, ':*') AND startsWith(assumeNotNull(op_name), substring(o, 1, length(o) - 1)), ${list})`
 
 /** Refs lie one a line; `…:*` means every version. */

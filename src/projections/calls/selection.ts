@@ -7,6 +7,7 @@ import { newParameters } from '../expression/parameters.js'
 import { callFields, columnsIn } from './call-fields.js'
 import { condition, type CallsFilter } from './filter.js'
 import { narrowing } from './narrowing.js'
+import { ofTheStart, START_FIELDS } from './of-the-start.js'
 
 /** Which calls of a project are meant, as they stood at a position. */
 export interface CallsAsked {
@@ -41,12 +42,15 @@ export const selection = (
   const terms = orderTerms(sortBy, fields, ordering)
   const order = sortBy.some(({ field }) => field === 'id') ? terms : [...terms, 'call_id ASC']
   const selected = operation === null ? undefined : compileCondition(operation, fields)
-  const there = condition(projectId, filter, position, operation === null ? {} : narrowing(operation))
+  const early = operation === null ? undefined : ofTheStart(operation)
+  const tried = early === undefined ? undefined : compileCondition(early, START_FIELDS, 's')
+  const narrowed = operation === null ? {} : narrowing(operation)
+  const there = condition(projectId, filter, position, narrowed, tried === undefined ? [] : [tried.sql])
   const where = selected === undefined ? '' : `WHERE ${selected.sql}`
   const used = columnsIn([columns, joins(), where, ...order, 'call_id'].join(' '))
   return {
     sql: `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${there.sql}) AS selected ${joins()} ${where}`,
     order,
-    parameters: { ...there.parameters, ...selected?.parameters, ...ordering.all() },
+    parameters: { ...there.parameters, ...tried?.parameters, ...selected?.parameters, ...ordering.all() },
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonPlace } from './json.js'
-import { existsAt, textAt } from './json.js'
+import { existsAt, stringAt, textAt } from './json.js'
 
 /**
  * An operand in SQL. Every `sql` is Nullable, NULL where there is no value: text is never empty, a number is a Float64,
@@ -41,6 +41,8 @@ export const asNumber = (value: Value): string => {
       return `toFloat64(${value.sql})`
     case 'instant':
       return `(${asMicroseconds(value.sql)} / 1000000)`
+    case 'json':
+      return parsedNumber(stringAt(value))
     default:
       return parsedNumber(asText(value))
   }

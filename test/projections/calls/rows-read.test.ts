@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { text } from 'node:stream/consumers'
 import { EmbeddedConnection } from '../../../src/adapters/clickhouse/embedded-connection.js'
-import type { ClickHouse, ClickHouseReader, SqlParameters } from '../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse, ClickHouseReader } from '../../../src/domain/ports/clickhouse.js'
 import type { Operation } from '../../../src/domain/query/expression.js'
 import { callIds, countCalls, NO_FILTER, type CallsFilter } from '../../../src/projections/calls/queries.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import { engineDirectory, openTestClickHouse } from '../../support/engine.js'
 import { fillCalls, someCall } from '../../support/many-calls.js'
+import { rowsReadBy } from '../../support/rows-read.js'
 
 const PROJECT = 'many/calls'
 const CALLS = 200_000
@@ -38,23 +38,8 @@ describe('a filter over many calls', function () {
     await clickHouse.close()
   })
 
-  /** How many rows the engine read for all that a task asked of it. */
-  const rowsRead = async (task: (reader: ClickHouseReader) => Promise<unknown>): Promise<number> => {
-    let total = 0
-    const count = async (sql: string, query_params: SqlParameters = {}) => {
-      const { stream } = await counting.query({ query: `${sql} FORMAT JSON`, query_params })
-      const { statistics } = JSON.parse(await text(stream)) as { statistics: { rows_read: number } }
-      total += statistics.rows_read
-    }
-    await task({
-      query: async (sql, parameters) => {
-        await count(sql, parameters)
-        return clickHouse.reader.query(sql, parameters)
-      },
-      stream: (sql, parameters) => clickHouse.reader.stream(sql, parameters),
-    })
-    return total
-  }
+  const rowsRead = (task: (reader: ClickHouseReader) => Promise<unknown>) =>
+    rowsReadBy(counting, clickHouse.reader, task)
 
   const asked = (filter: Partial<CallsFilter> | null, operation: Operation | null = null) => ({
     projectId: PROJECT,

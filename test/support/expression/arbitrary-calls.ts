@@ -163,6 +163,21 @@ const equality = fc
     return { $eq: isTurned ? [one!, asked] : [asked, one!] }
   })
 
+/** Operations that rows of starts are tried by. */
+const ofPayload = fc
+  .tuple(
+    fc.constantFrom('inputs', 'attributes'),
+    key,
+    fc.oneof(scalar, fc.constantFrom(...MET)),
+    fc.integer({ max: 2, min: 0 }),
+  )
+  .map(([root, part, $literal, form]): Operation => {
+    const asked = { $getField: `${root}.${escaped(part)}` }
+    if (form === 0) return { $in: [asked, [{ $literal }, { $literal: 'a' }]] }
+    if (form === 1) return { $contains: { input: asked, substr: { $literal }, case_insensitive: true } }
+    return { $eq: [asked, { $literal }] }
+  })
+
 const anyOperation = operationsOver(
   field,
   fc.oneof({ weight: 2, arbitrary: literal }, { weight: 1, arbitrary: fc.constantFrom(...MET) }),
@@ -173,6 +188,13 @@ export const arbitraryOperationOnCalls: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: equality },
   { weight: 1, arbitrary: fc.array(equality, { maxLength: 2 }).map(($and): Operation => ({ $and })) },
   { weight: 1, arbitrary: fc.array(equality, { maxLength: 2 }).map(($or): Operation => ({ $or })) },
+  { weight: 1, arbitrary: ofPayload },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(ofPayload, anyOperation)
+      .map(([one, other]): Operation => ({ $and: [one, { $and: [other] }] })),
+  },
   { weight: 1, arbitrary: fc.tuple(equality, anyOperation).map(($and): Operation => ({ $and })) },
 )
 

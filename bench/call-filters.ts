@@ -27,12 +27,13 @@ const KEY = 'administrator-key-of-the-bench'
 const PROJECT = 'bench/filters'
 
 const fill = async (directory: string): Promise<void> => {
-  const { writer, close } = await openEmbeddedClickHouse(directory)
+  const clickHouse = await openEmbeddedClickHouse(directory)
+  const { writer } = clickHouse
   await migrate(writer)
   await fillCalls(writer, PROJECT, CALLS)
   await writer.command('OPTIMIZE TABLE calls FINAL')
   await writer.command(`INSERT INTO checkpoints VALUES ('main', ${HEAD})`)
-  await close()
+  await clickHouse.close()
 }
 
 interface Some {

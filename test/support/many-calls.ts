@@ -1,6 +1,6 @@
 import type { ClickHouseWriter } from '../../src/domain/ports/clickhouse.js'
 
-export const CALLS_A_TRACE = 50
+const CALLS_A_TRACE = 50
 const CALLS_AN_OP = 5000
 const ROWS_AN_INSERT = 100_000
 

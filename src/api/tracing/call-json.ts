@@ -1,6 +1,6 @@
 import { microseconds } from '../../domain/codec/instant.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
-import type { StoredCall } from '../../projections/calls/queries.js'
+import { opOf, type StoredCall } from '../../projections/calls/queries.js'
 
 /**
  * A call as clients read it (facts: tracing API 1.1), as JSON text: payload fields are put in as they are stored,
@@ -76,8 +76,4 @@ const latencyOf = ({ started_at, ended_at }: StoredCall): JsonObject =>
       }
 
 const nameOf = ({ display_name, op_name }: StoredCall): JsonObject =>
-  display_name === null ? { trace_name: traceName(op_name) } : { display_name }
-
-/** The op's name inside its reference, or the whole where it is none. */
-const traceName = (opName: string): string =>
-  /^[a-z-]+:\/\/\/[^/]+\/[^/]+\/op\/([^:]+):/.exec(opName)?.[1] ?? opName
+  display_name === null ? { trace_name: opOf(op_name) } : { display_name }

@@ -7,6 +7,7 @@ import { selection, SETTINGS, type CallsAsked } from './selection.js'
 import { FIELDS, PAYLOAD, type PayloadColumn, type StoredCall } from './stored-call.js'
 
 export { NO_FILTER, type CallsFilter } from './filter.js'
+export { opOf } from './op-names.js'
 export { callSizes, traceSizesInBytes } from './sizes.js'
 export { isCallField } from './call-fields.js'
 export type { OrderBy } from '../expression/order.js'

@@ -1,5 +1,4 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { CallsFilter } from '../calls/filter.js'
 import type { CallsAsked } from '../calls/selection.js'
 import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
 import { matchingCalls, type Matching, type MatchingCall } from './matching.js'

@@ -82,10 +82,10 @@ describe('references in calls', () => {
     service = await sharedService()
     project = someProject()
     const publish = async (val: unknown, object_id: string) => {
-      const { digest } = accepted(
+      const created = accepted(
         await service.post('/obj/create', { obj: { project_id: project, object_id, val } }),
       )
-      return `weave:///${project}/object/${object_id}:${String(digest)}`
+      return `weave:///${project}/object/${object_id}:${textIn(created, 'digest')}`
     }
     const inner = await publish(value, 'inner')
     object = await publish({ inner, plain: 1 }, 'outer')

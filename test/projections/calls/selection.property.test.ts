@@ -131,14 +131,13 @@ const inOrder = (
   const compare = (a: Call, b: Call): number => {
     for (const [at, { direction }] of sortBy.entries())
       for (const [part, one] of keys.get(a.id)![at]!.entries()) {
-        const other = keys.get(b.id)![at]![part]!
+        const other = keys.get(b.id)?.[at]?.[part] ?? null
         if (one === other) continue
         if (one === null || other === null) return one === null ? 1 : -1
         const order = typeof one === 'number' ? one - (other as number) : byCodePoints(one, other as string)
         if (order !== 0) return direction === 'asc' ? order : -order
       }
-    const last = sortBy.find(({ field }) => field === 'id')
-    return last === undefined ? byCodePoints(a.id, b.id) : 0
+    return byCodePoints(a.id, b.id)
   }
   return calls.toSorted(compare)
 }

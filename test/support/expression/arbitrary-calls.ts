@@ -16,7 +16,7 @@ const TYPES = ['wandb.reaction.1', 'note', "it's [a] type"]
 const RUNS = ['run', 't/p/run']
 
 /** Positions from 1 on; the largest is {@link LAST}. */
-export const LAST = 30
+const LAST = 30
 const position = fc.integer({ min: 1, max: LAST })
 
 const time = fc.constantFrom(

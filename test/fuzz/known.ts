@@ -19,6 +19,8 @@ const FIELDS = [
     'payload.a',
     'payload.output.0',
     'inputs.a',
+    'summary.weave.status',
+    'feedback.[*].payload.a',
     'output',
     'attributes.a.b',
     'summary',
@@ -64,7 +66,7 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['field fields columns $getField', '', FIELDS],
   ['operationName', '', ['Q', 'M']],
   // what is not served yet
-  ['include_costs include_storage_size include_total_storage_size latest_only expand_columns', '', [false]],
+  ['include_costs latest_only', '', [false]],
 ]
 
 const anyProject = fc.oneof(
@@ -73,10 +75,9 @@ const anyProject = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('elsewhere/project', 'home/new') },
 )
 
-/** Calls are not queried yet. */
 const queriesIn = (area: string): fc.Arbitrary<unknown> => {
   if (area === 'graphql') return fc.constantFrom(...GRAPHQL)
-  if (area !== 'feedback') return fc.constant(null)
+  if (!['feedback', 'calls', 'usage'].includes(area)) return fc.constant(null)
   return fc.nat({ max: 9999 }).map((pick) => {
     const one = { $literal: new Remembered(area, ['id'], pick, 'nobody') }
     return { $expr: { $or: [{ $eq: [{ $getField: 'id' }, one] }] } }

@@ -44,7 +44,15 @@ describe('replaying the log', function () {
   const answersAt = async (projectId: string, position: Position) => {
     const { reader } = clickHouse
     const byStart = { field: 'started_at', direction: 'asc' } as const
-    const question = { projectId, filter: null, position, sortBy: [byStart], limit: null, offset: null }
+    const question = {
+      projectId,
+      filter: null,
+      operation: null,
+      position,
+      sortBy: [byStart],
+      limit: null,
+      offset: null,
+    }
     const ids = await callIds(reader)(question)
     const calls = await callsById(reader)(
       projectId,
@@ -52,7 +60,7 @@ describe('replaying the log', function () {
       position,
     )
     const ask = usageFrom(reader)
-    const common = { projectId, limit: 10_000, position, maxTraceCalls: 10_000 }
+    const common = { projectId, operation: null, limit: 10_000, position, maxTraceCalls: 10_000 }
     const everything = await ask({ ...common, filter: null })
     const traces = [...new Set(calls.map(({ trace_id }) => trace_id))]
     const byTrace = await Promise.all(

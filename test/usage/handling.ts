@@ -66,7 +66,7 @@ export const answersOf = async (
   const ask = async (count: number, position: bigint): Promise<Asked> => {
     const limit = question.limit ?? 10_000
     const { answered, more, unfinishedDescendants } = await usage({
-      ...{ projectId, filter, limit, position },
+      ...{ projectId, filter, operation: null, limit, position },
       maxTraceCalls: 1000,
       costs: pricing,
     })

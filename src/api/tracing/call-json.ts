@@ -1,23 +1,24 @@
 import { microseconds } from '../../domain/codec/instant.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
-import type { StoredCall } from '../../projections/calls/queries.js'
+import { opOf, type StoredCall } from '../../projections/calls/queries.js'
 
-/** What a summary may say beyond what was written. */
+/** What a call may say beyond what was written: in its summary, and beside it. */
 export interface CallExtras {
   readonly feedback?: readonly JsonObject[] | undefined
   /** What a call with such a summary cost; undefined where none of its models has a price. */
   readonly costs?: ((call: StoredCall, summary: JsonObject) => JsonObject | undefined) | undefined
+  readonly others?: JsonObject
 }
 
 /**
  * A call as clients read it (facts: tracing API 1.1), as JSON text: payload fields are put in as they are stored,
  * without being parsed. Dictionaries that were not asked for are `{}`, other fields null. Feedback that was asked for
- * stands in the summary whether or not that was; so do costs, with the rest of it.
+ * stands in the summary whether or not that was; so do costs, with the rest of it. Other extras come last.
  */
 export const callJson = (
   call: StoredCall,
   wanted: (column: string) => boolean,
-  { feedback, costs }: CallExtras = {},
+  { feedback, costs, others = {} }: CallExtras = {},
 ): string => {
   const text = (column: string, value: Json) =>
     `"${column}":${wanted(column) ? JSON.stringify(value) : 'null'}`
@@ -46,6 +47,7 @@ export const callJson = (
     text('wb_run_step', call.wb_run_step),
     text('wb_run_step_end', call.wb_run_step_end),
     '"deleted_at":null',
+    ...Object.entries(others).map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
   ].join(',')}}`
 }
 
@@ -80,8 +82,4 @@ const latencyOf = ({ started_at, ended_at }: StoredCall): JsonObject =>
       }
 
 const nameOf = ({ display_name, op_name }: StoredCall): JsonObject =>
-  display_name === null ? { trace_name: traceName(op_name) } : { display_name }
-
-/** The op's name inside its reference, or the whole where it is none. */
-const traceName = (opName: string): string =>
-  /^[a-z-]+:\/\/\/[^/]+\/[^/]+\/op\/([^:]+):/.exec(opName)?.[1] ?? opName
+  display_name === null ? { trace_name: opOf(op_name) } : { display_name }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { boolean, int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { id } from '../../domain/ids.js'
+import { entityOf, id } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -22,9 +22,12 @@ import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { callCosts } from './call-costs.js'
+import { sourcesFrom } from '../refs/sources.js'
 import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
+import { extrasOf } from './call-extras.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
+import { expanded, expansionOf, requireInFront } from './expansion.js'
 import { requireModest } from './filter.js'
 import { pages } from './pages.js'
 import {
@@ -68,24 +71,43 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     requireServed(body)
     requireModest(body.filter)
     const sortBy = sortingOf(body.sort_by)
+    const operation = body.query?.$expr ?? null
+    requireInFront(body.expand_columns, operation, sortBy)
+    const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
-    const ids = await callIds(reader)({ projectId, filter, position, sortBy, limit, offset })
-    return { lines: await begun(textsOf(body, ids, position)), position }
+    const ids = await callIds(reader)({ projectId, filter, operation, position, sortBy, limit, offset })
+    const expand = (calls: readonly StoredCall[]) =>
+      ways.length === 0 ? calls : expanded(sourcesOf(asked), calls, ways)
+    return { lines: await begun(textsOf(body, ids, position, expand)), position }
   }
 
-  async function* textsOf(asked: CallsQuery, ids: readonly CallId[], position: Position) {
+  /** What references in a call may lead to: what the asker may read. */
+  const sourcesOf = ({ principal, headers }: Asked<unknown>) =>
+    sourcesFrom(reader, async (projectId) =>
+      teams.mayUse(principal, entityOf(projectId)) ? reading.ready(projectId, headers) : undefined,
+    )
+
+  async function* textsOf(
+    asked: CallsQuery,
+    ids: readonly CallId[],
+    position: Position,
+    expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
+  ) {
     const { project_id: projectId, include_feedback } = asked
     const wanted = wantedColumns(asked)
     const costs = await costsAt(asked, position)
     const parts = include_feedback ? pagesWithFeedback(reader, projectId, ids, position) : pages(ids)
     for await (const part of parts) {
       const page = part.map(({ id }) => id)
-      const calls = await callsById(reader)(projectId, page, position)
+      const calls = await expand(await callsById(reader)(projectId, page, position))
+      const extras = await extrasOf(reader, projectId, calls, position, asked)
       const feedback = include_feedback
         ? await feedbackOnCalls(reader, projectId, page, position)
         : () => undefined
-      yield calls.map((call) => callJson(call, wanted, { feedback: feedback(call.id), costs }))
+      yield calls.map((call) =>
+        callJson(call, wanted, { feedback: feedback(call.id), costs, others: extras(call) }),
+      )
     }
   }
 
@@ -98,20 +120,20 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       ...readsProject,
       answer: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       handle: async (asked) => {
-        requireServed(asked.body)
         const position = await ready(asked)
         const [call] = id.is(asked.body.id)
           ? await callsById(reader)(asked.body.project_id, [asked.body.id], position)
           : []
         const costs = await costsAt(asked.body, position)
-        const json = call === undefined ? 'null' : callJson(call, () => true, { costs })
+        const extras = await extrasOf(reader, asked.body.project_id, call ? [call] : [], position, asked.body)
+        const json = call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
         return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
       },
     }),
     route({
       method: 'post',
       path: '/calls/query',
-      summary: 'Read the calls that a filter selects, in one answer.',
+      summary: 'Read the calls that a filter and a query select, in one answer.',
       body: callsQuery,
       ...readsFields,
       answer: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
@@ -127,7 +149,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     route({
       method: 'post',
       path: '/calls/stream_query',
-      summary: 'Read the calls that a filter selects, one a line.',
+      summary: 'Read the calls that a filter and a query select, one a line.',
       body: callsQuery,
       ...readsFields,
       answer: { schema: linesOf('One call a line.', readCall.schema), type: JSON_LINES },
@@ -139,22 +161,25 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     route({
       method: 'post',
       path: '/calls/query_stats',
-      summary: 'Count the calls that a filter selects.',
+      summary: 'Count the calls that a filter and a query select.',
       body: callsStats,
-      ...readsProject,
+      ...readsFields,
       answer: open('CallsQueryStatsResponse', {
         required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
       handle: async (asked) => {
-        const { project_id, filter, limit } = asked.body
-        requireServed(asked.body)
+        const { project_id: projectId, filter, query, limit, include_total_storage_size } = asked.body
+        const operation = query?.$expr ?? null
         requireModest(filter)
+        requireInFront(asked.body.expand_columns, operation, [])
         const position = await ready(asked)
         const counted =
           filter?.thread_ids?.length === 0
-            ? { count: 0, has_more: false }
-            : await countCalls(reader)(project_id, filter, position, limit)
-        return { body: { ...counted, total_storage_size_bytes: null }, position }
+            ? { count: 0, has_more: false, bytes: 0 }
+            : await countCalls(reader)({ projectId, filter, operation, position }, limit)
+        const { bytes, ...body } = counted
+        const total_storage_size_bytes = include_total_storage_size ? bytes : null
+        return { body: { ...body, total_storage_size_bytes }, position }
       },
     }),
   ]

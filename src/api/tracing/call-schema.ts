@@ -30,4 +30,9 @@ export const readCall = open('Call', {
     wb_run_step_end: nullable(int64),
     deleted_at: nullable(instant),
   },
+  optional: {
+    wb_username: string,
+    storage_size_bytes: nullable(int64),
+    total_storage_size_bytes: nullable(int64),
+  },
 })

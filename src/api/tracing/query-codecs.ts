@@ -1,17 +1,23 @@
 import type * as t from 'io-ts'
 import { describedAs } from '../../domain/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
-import { boolean, integerBetween, jsonObject, oneOf, string } from '../../domain/codec/leaves.js'
+import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
-import { SORT_FIELDS, type SortBy, type SortField } from '../../projections/calls/queries.js'
+import { MAX_PATH_PARTS } from '../../domain/query/expression.js'
+import { fieldPath } from '../../domain/query/field-path.js'
+import { query } from '../../domain/query/query.js'
+import { isCallField, type OrderBy } from '../../projections/calls/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import { callsFilter } from './filter.js'
 
 const off = withDefault(boolean, false, true)
 const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 
-const sortField = describedAs(string, { description: 'A plain field of a call.', examples: [...SORT_FIELDS] })
+const sortField = describedAs(string, {
+  description: 'A field of a call, or a part of one, by its dotted name.',
+  examples: ['started_at', 'wb_run_step', 'inputs.question', 'summary.weave.latency_ms'],
+})
 const sortBy = closed('CallSortBy', { required: { field: sortField, direction: oneOf('asc', 'desc') } })
 
 const column = describedAs(string, {
@@ -27,7 +33,7 @@ export const callsQuery = closed('CallsQueryRequest', {
     offset: count,
     latest_only: off,
     sort_by: nullable(arrayOf(sortBy)),
-    query: nullable(jsonObject),
+    query: nullable(query),
     include_costs: off,
     include_feedback: off,
     include_storage_size: off,
@@ -44,7 +50,7 @@ export const callsStats = closed('CallsQueryStatsRequest', {
   required: { project_id: projectId },
   optional: {
     filter: nullable(callsFilter),
-    query: nullable(jsonObject),
+    query: nullable(query),
     limit: count,
     include_total_storage_size: off,
     expand_columns: nullable(arrayOf(string)),
@@ -56,14 +62,7 @@ export const callRead = closed('CallReadRequest', {
   optional: { include_costs: off, include_storage_size: off, include_total_storage_size: off },
 })
 
-const NOT_SERVED = [
-  'latest_only',
-  'include_storage_size',
-  'include_total_storage_size',
-  'include_usernames',
-  'query',
-  'expand_columns',
-] as const
+const NOT_SERVED = ['latest_only'] as const
 
 /** An option that is not served is never silently left out. */
 export const requireServed = (
@@ -78,31 +77,37 @@ export const requireServed = (
   }
 }
 
-const DYNAMIC = /^(attributes|inputs|output|summary)(_dump)?(\.|$)|^feedback\./
+const MAX_SORT_FIELDS = 32
 
 /**
  * Without a request the order is that of start; an empty list asks for no order but that of ids. A field named again
  * says nothing more.
  */
-export const sortingOf = (asked: CallsQuery['sort_by']): readonly SortBy[] => {
+export const sortingOf = (asked: CallsQuery['sort_by']): readonly OrderBy[] => {
   if (asked === null) return [{ field: 'started_at', direction: 'asc' }]
-  const order = new Map<SortField, SortBy>()
-  for (const [index, { field, direction }] of asked.entries()) {
-    const known = sortFieldOf(field, index)
-    if (!order.has(known)) order.set(known, { field: known, direction })
+  const order = new Map<string, OrderBy>()
+  for (const [index, one] of asked.entries()) {
+    if (order.has(one.field)) continue
+    requireSortable(one.field, index)
+    order.set(one.field, one)
+  }
+  if (order.size > MAX_SORT_FIELDS) {
+    const rule = `List should have at most ${MAX_SORT_FIELDS} different fields`
+    throw invalidField(['sort_by'], 'too_long', rule)
   }
   return [...order.values()]
 }
 
-const sortFieldOf = (field: string, index: number): SortField => {
-  if ((SORT_FIELDS as readonly string[]).includes(field)) return field as SortField
-  if (DYNAMIC.test(field))
-    throw invalidField(
-      ['sort_by', index, 'field'],
-      'value_error',
-      'Value error, sorting by payload fields is not served yet: sort by a plain field',
+const requireSortable = (field: string, index: number): void => {
+  if (fieldPath(field).length > MAX_PATH_PARTS) {
+    const rule = `Field name should have at most ${MAX_PATH_PARTS} parts`
+    throw invalidField(['sort_by', index, 'field'], 'too_long', rule)
+  }
+  if (!isCallField(field))
+    throw new Failure(
+      'forbidden',
+      `Field sort_by.${index}.field is not allowed: calls have none of its name.`,
     )
-  throw new Failure('forbidden', `sort_by.${index}.field is not allowed. Sort by ${SORT_FIELDS.join(', ')}.`)
 }
 
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']

@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
-import { boolean, int64, integerBetween, jsonObject, number, string } from '../../domain/codec/leaves.js'
+import { boolean, int64, integerBetween, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
+import { query, type Query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
 import { priceListExists } from '../../projections/prices/queries.js'
@@ -14,7 +15,7 @@ import {
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
 import { OF_PRICE_LISTS } from '../admin/prices.js'
-import { readsProject } from '../conduct.js'
+import { readsFields, readsProject } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -30,7 +31,7 @@ const traceUsageRequest = closed('TraceUsageRequest', {
   required: { project_id: projectId },
   optional: {
     filter: nullable(callsFilter),
-    query: nullable(jsonObject),
+    query: nullable(query),
     include_costs: includeCosts,
     limit,
     price_list: nullable(listName),
@@ -81,6 +82,7 @@ export interface UsageReads {
 interface Wanted {
   readonly projectId: string
   readonly filter: CallsFilter | null
+  readonly query: Query | null
   readonly limit: number
   /** Null where nothing was asked about costs. */
   readonly costs: { readonly list: string | null } | null
@@ -90,13 +92,19 @@ interface Wanted {
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const usage = usageFrom(reads.reader, reads.reading.generation)
   const ask = async (asked: Asked<unknown>, wanted: Wanted, known?: UsageAnswer) => {
+    const { query, ...others } = wanted
     const { projectId, costs } = wanted
     requireReading(reads.teams, asked.principal, projectId)
     let position = await reads.reading.ready(projectId, asked.headers)
     if (costs !== null) position = await reads.reading.ready(OF_PRICE_LISTS, asked.headers)
     if (costs?.list != null && !(await priceListExists(reads.reader, costs.list, position)))
       throw invalidField(['price_list'], 'value_error', 'Value error, there is no such price list')
-    const question = { ...wanted, position, maxTraceCalls: reads.maxTraceCalls }
+    const question = {
+      ...others,
+      operation: query?.$expr ?? null,
+      position,
+      maxTraceCalls: reads.maxTraceCalls,
+    }
     const answer = known ?? (await usage(question).catch(refuseTooLarge))
     return { answer, position }
   }
@@ -105,17 +113,16 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
     route({
       method: 'post',
       path: '/trace/usage',
-      summary: 'Usage of the calls that a filter selects, each with all its descendants.',
+      summary: 'Usage of the calls that a filter and a query select, each with all its descendants.',
       body: traceUsageRequest,
-      ...readsProject,
+      ...readsFields,
       answer: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, filter, query, include_costs, price_list: list, limit } = asked.body
-        if (query !== null) throw notYet('query')
         if (list !== null && !include_costs) throw needsCosts()
         requireModest(filter)
         const costs = include_costs ? { list } : null
-        const { answer, position } = await ask(asked, { projectId: project_id, filter, limit, costs })
+        const { answer, position } = await ask(asked, { projectId: project_id, filter, query, limit, costs })
         return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer), position }
       },
     }),
@@ -132,7 +139,13 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const call_ids = distinct.slice(0, limit)
         requireShort(call_ids)
         const costs = include_costs ? { list: null } : null
-        const wanted = { projectId: project_id, filter: { ...NO_FILTER, call_ids }, limit, costs }
+        const wanted = {
+          projectId: project_id,
+          filter: { ...NO_FILTER, call_ids },
+          query: null,
+          limit,
+          costs,
+        }
         const { answer, position } = await ask(asked, wanted, call_ids.length === 0 ? NOTHING : undefined)
         const headers = headersOf({ ...answer, more: distinct.length - call_ids.length })
         return { ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))), headers, position }
@@ -166,9 +179,6 @@ const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): re
       )
   return [...unknown]
 }
-
-const notYet = (field: string) =>
-  invalidField([field], 'value_error', `Value error, ${field} is not served yet: leave it out`)
 
 const needsCosts = () =>
   invalidField(

@@ -5,6 +5,8 @@ import type { Operation, Query } from './expression.js'
 import { outermost } from './place.js'
 import { OPERATION_REF } from './schema.js'
 
+export type { Query } from './expression.js'
+
 const operation: Codec<Operation> = new Codec<Operation>(
   'QueryOperation',
   (u): u is Operation => decodeOperation(u, outermost([]))._tag === 'Right',

@@ -1,5 +1,7 @@
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import type { Narrowing } from './narrowing.js'
+import { opsMeantBy } from './op-names.js'
 
 /** Which calls are meant (spec 2.3): keys are AND-ed, the values of one key OR-ed, an empty list says nothing. */
 export interface CallsFilter {
@@ -35,35 +37,63 @@ export interface Condition {
   readonly parameters: Readonly<Record<string, SqlParameter>>
 }
 
-/** The calls of a project that can be seen at a position and that a filter selects. */
-export const condition = (projectId: string, filter: CallsFilter | null, position: Position): Condition => {
+/**
+ * The calls of a project that can be seen at a position and that a filter selects; none but those with one of some
+ * values, where a narrowing knows that no others are meant, and none without a row that meets some conditions.
+ */
+export const condition = (
+  projectId: string,
+  filter: CallsFilter | null,
+  position: Position,
+  narrowed: Narrowing = {},
+  rowConditions: readonly string[] = [],
+): Condition => {
   const conditions = [
     'project_id = {project:String}',
     'started_position <= {position:UInt64}',
     '(deleted_position IS NULL OR deleted_position > {position:UInt64})',
   ]
+  const found = [...rowConditions]
   const parameters: Record<string, SqlParameter> = { project: projectId, position }
-  const given = (name: string, values: readonly string[] | null, sql: (list: string) => string): void => {
-    if (values === null || values.length === 0) return
+  const listed = (name: string, values: readonly string[]): string => {
     parameters[name] = values
-    conditions.push(sql(`{${name}:Array(String)}`))
+    return `{${name}:Array(String)}`
   }
+  const given = (name: keyof CallsFilter, sql: (list: string) => string, values = filter?.[name] ?? null) => {
+    if (Array.isArray(values) && values.length > 0) conditions.push(sql(listed(name, values as string[])))
+  }
+  const indexed = (name: keyof CallsFilter, column: string) =>
+    given(name, (list) => {
+      found.push(`${column} IN ${list}`)
+      return `${column} IN ${list}`
+    })
 
-  given('call_ids', filter?.call_ids ?? null, (list) => `id IN ${list}`)
-  given('trace_ids', filter?.trace_ids ?? null, (list) => `trace_id IN ${list}`)
-  given('parent_ids', filter?.parent_ids ?? null, (list) => `parent_id IN ${list}`)
-  given('thread_ids', filter?.thread_ids ?? null, (list) => `thread_id IN ${list}`)
-  given('turn_ids', filter?.turn_ids ?? null, (list) => `turn_id IN ${list}`)
-  given('wb_user_ids', filter?.wb_user_ids ?? null, (list) => `wb_user_id IN ${list}`)
-  given('wb_run_ids', qualified(projectId, filter?.wb_run_ids ?? null), (list) => `wb_run_id IN ${list}`)
-  given('op_names', filter?.op_names ?? null, matchesOp)
-  given('input_refs', filter?.input_refs ?? null, (list) => containsRef('input_refs', list))
+  given('call_ids', (list) => `id IN ${list}`)
+  indexed('trace_ids', 'trace_id')
+  indexed('parent_ids', 'parent_id')
+  given('thread_ids', (list) => `thread_id IN ${list}`)
+  given('turn_ids', (list) => `turn_id IN ${list}`)
+  given('wb_user_ids', (list) => `wb_user_id IN ${list}`)
+  given('wb_run_ids', (list) => `wb_run_id IN ${list}`, qualified(projectId, filter?.wb_run_ids ?? null))
+  given('op_names', filter?.op_names?.some((name) => name.endsWith(':*')) === true ? matchesOp : isOp)
+  given('input_refs', (list) => containsRef('input_refs', list))
   given(
     'output_refs',
-    filter?.output_refs ?? null,
     (list) => `ended_position <= {position:UInt64} AND (${containsRef('output_refs', list)})`,
   )
   if (filter?.trace_roots_only === true) conditions.push('parent_id IS NULL')
+
+  const ops = opsMeantBy(filter?.op_names ?? [])
+  if (ops !== undefined && ops.length > 0) found.push(`op IN ${listed('ops', ops)}`)
+  if (narrowed.id !== undefined) conditions.push(`id IN ${listed('narrowed_ids', narrowed.id)}`)
+  for (const column of ['trace_id', 'parent_id', 'op_name'] as const) {
+    const values = narrowed[column]
+    if (values !== undefined) found.push(`${column} IN ${listed(`narrowed_${column}s`, values)}`)
+  }
+  if (found.length > 0)
+    conditions.push(
+      `id IN (SELECT id FROM calls WHERE project_id = {project:String} AND ${found.join(' AND ')})`,
+    )
   return { sql: conditions.map((one) => `(${one})`).join(' AND '), parameters }
 }
 
@@ -78,10 +108,12 @@ const qualified = (projectId: string, runs: readonly string[] | null): readonly 
         : [run, prefix + run]
   }) ?? null
 
-/** The whole name or reference, the name inside a reference, or every version of one (`…:*`). */
+/** The whole name or reference, or the name inside a reference. */
+const isOp = (list: string): string => `op_name IN ${list} OR op IN ${list}`
+
+/** The same, or every version of one (`…:*`). */
 const matchesOp = (list: string): string =>
-  `op_name IN ${list}
-    OR nullIf(extract(assumeNotNull(op_name), '^[a-z-]+:///[^/]+/[^/]+/op/([^:]+):'), '') IN ${list}
+  `${isOp(list)}
     OR arrayExists(o -> endsWith(o, ':*') AND startsWith(assumeNotNull(op_name), substring(o, 1, length(o) - 1)), ${list})`
 
 /** Refs lie one a line; `…:*` means every version. */

@@ -1,28 +1,20 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { instantFrom } from '../clickhouse-values.js'
-import { condition, NO_FILTER, type CallsFilter } from './filter.js'
+import type { OrderBy } from '../expression/order.js'
+import { condition, NO_FILTER } from './filter.js'
+import { selection, SETTINGS, type CallsAsked } from './selection.js'
 import { FIELDS, PAYLOAD, type PayloadColumn, type StoredCall } from './stored-call.js'
 
 export { NO_FILTER, type CallsFilter } from './filter.js'
+export { opOf } from './op-names.js'
+export { callSizes, traceSizesInBytes } from './sizes.js'
+export { isCallField } from './call-fields.js'
+export type { OrderBy } from '../expression/order.js'
 export type { StoredCall } from './stored-call.js'
 
-export interface SortBy {
-  readonly field: SortField
-  readonly direction: 'asc' | 'desc'
-}
-
-export type SortField = Exclude<keyof StoredCall, PayloadColumn>
-
-export const SORT_FIELDS = (Object.keys(FIELDS) as (keyof StoredCall)[]).filter(
-  (field): field is SortField => !(PAYLOAD as readonly string[]).includes(field),
-)
-
-export interface CallsQuestion {
-  readonly projectId: string
-  readonly filter: CallsFilter | null
-  readonly position: Position
-  readonly sortBy: readonly SortBy[]
+export interface CallsQuestion extends CallsAsked {
+  readonly sortBy: readonly OrderBy[]
   readonly limit: number | null
   readonly offset: number | null
 }
@@ -33,17 +25,18 @@ export interface CallId {
   readonly bytes: number
 }
 
-/** The ids of the calls that a filter selects, in order. */
+/**
+ * The ids of the calls that a filter and an operation select, in order.
+ *
+ * @throws UnknownField
+ */
 export const callIds =
   (reader: ClickHouseReader) =>
-  ({ projectId, filter, position, sortBy, limit, offset }: CallsQuestion): Promise<readonly CallId[]> => {
-    const { sql, parameters } = condition(projectId, filter, position)
-    const by = sortBy.map(({ field, direction }) => `${FIELDS[field]} ${direction.toUpperCase()} NULLS LAST`)
-    const order = sortBy.some(({ field }) => field === 'id') ? by : [...by, 'id ASC']
+  async ({ sortBy, limit, offset, ...asked }: CallsQuestion): Promise<readonly CallId[]> => {
+    const { sql, order, parameters } = selection('call_id AS id, call_bytes AS bytes', asked, sortBy)
     const range = limit === null ? '' : 'LIMIT {limit:UInt64}'
     return reader.query<CallId>(
-      `SELECT id, ifNull(start_bytes, 0) + ifNull(end_bytes, 0) AS bytes
-      FROM calls FINAL WHERE ${sql} ORDER BY ${order.join(', ')} ${range} OFFSET {offset:UInt64}`,
+      `${sql} ORDER BY ${order.join(', ')} ${range} OFFSET {offset:UInt64} ${SETTINGS}`,
       { ...parameters, ...(limit === null ? {} : { limit }), offset: offset ?? 0 },
     )
   }
@@ -63,7 +56,7 @@ export const callsById =
         (field) =>
           !(PAYLOAD as readonly string[]).includes(field) || payload.includes(field as PayloadColumn),
       )
-      .map((field) => `${masked(field)} AS field_${field}`)
+      .map((field) => `${FIELDS[field]} AS field_${field}`)
     const rows = await reader.query<Record<string, unknown>>(
       `SELECT ${fields.join(', ')} FROM calls FINAL WHERE ${sql}`,
       parameters,
@@ -72,24 +65,17 @@ export const callsById =
     return ids.flatMap((id) => found.get(id) ?? [])
   }
 
-/** How many calls a filter selects, counted up to a limit. */
-export const countCalls =
-  (reader: ClickHouseReader) =>
-  async (projectId: string, filter: CallsFilter | null, position: Position, limit: number | null) => {
-    const { sql, parameters } = condition(projectId, filter, position)
-    const [row] = await reader.query<{ total: number }>(
-      `SELECT count() AS total FROM calls FINAL WHERE ${sql}`,
-      parameters,
-    )
-    const total = row?.total ?? 0
-    return { count: Math.min(total, limit ?? Infinity), has_more: limit !== null && total > limit }
-  }
-
-const OF_THE_END = new Set(['ended_at', 'exception', 'output', 'summary', 'wb_run_step_end'])
-
-/** What the end brought is not there yet at a position before it. */
-const masked = (field: keyof StoredCall): string =>
-  OF_THE_END.has(field) ? `if(ended_position <= {position:UInt64}, ${FIELDS[field]}, NULL)` : FIELDS[field]
+/**
+ * How many calls a filter and an operation select, counted up to a limit.
+ *
+ * @throws UnknownField
+ */
+export const countCalls = (reader: ClickHouseReader) => async (asked: CallsAsked, limit: number | null) => {
+  const { sql, parameters } = selection('count() AS total, sum(call_bytes) AS bytes', asked)
+  const [row] = await reader.query<{ total: number; bytes: number }>(`${sql} ${SETTINGS}`, parameters)
+  const { total, bytes } = row ?? { total: 0, bytes: 0 }
+  return { count: Math.min(total, limit ?? Infinity), has_more: limit !== null && total > limit, bytes }
+}
 
 const storedCall = (row: Readonly<Record<string, unknown>>): StoredCall =>
   Object.fromEntries(

@@ -30,7 +30,10 @@ const NAMES = 'arrayFilter(naming -> naming.1 <= {position:UInt64}, names)'
 /** The last name given; that of the start if there is none, and none if it was taken back. */
 const NAME = `if(empty(${NAMES}), display_name, nullIf(arrayReverseSort(${NAMES})[1].2, ''))`
 
-/** What stands behind each plain field of a call in SQL, where `position` is a parameter. */
+/** What the end brought is not there yet at a position before it. */
+const ended = (column: string): string => `if(ended_position <= {position:UInt64}, ${column}, NULL)`
+
+/** What stands behind each plain field of a call in SQL as of `position`, a parameter. */
 export const FIELDS: Readonly<Record<keyof StoredCall, string>> = {
   project_id: 'project_id',
   id: 'id',
@@ -41,20 +44,26 @@ export const FIELDS: Readonly<Record<keyof StoredCall, string>> = {
   thread_id: 'thread_id',
   turn_id: 'turn_id',
   started_at: 'started_at',
-  ended_at: 'ended_at',
-  exception: 'exception',
+  ended_at: ended('ended_at'),
+  exception: ended('exception'),
   attributes: 'attributes',
   inputs: 'inputs',
-  output: 'output',
-  summary: 'summary',
+  output: ended('output'),
+  summary: ended('summary'),
   otel_dump: 'otel_dump',
   wb_user_id: 'wb_user_id',
   wb_run_id: 'wb_run_id',
   wb_run_step: 'wb_run_step',
-  wb_run_step_end: 'wb_run_step_end',
+  wb_run_step_end: ended('wb_run_step_end'),
 }
 
 /** Payload fields, which a query may leave unread. */
 export const PAYLOAD = ['attributes', 'inputs', 'output', 'summary', 'otel_dump'] as const
 
 export type PayloadColumn = (typeof PAYLOAD)[number]
+
+/** The bytes of its payload's JSON. */
+export const BYTES = `ifNull(start_bytes, 0) + ifNull(${ended('end_bytes')}, 0)`
+
+/** The references in its output, one a line. */
+export const OUTPUT_REFS = ended('output_refs')

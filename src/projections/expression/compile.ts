@@ -15,14 +15,15 @@ export interface Compiled {
 
 /**
  * An operation as an SQL condition of three values (facts: tracing API 3): NULL where a comparison lacks a value, which
- * selects nothing, and neither does its negation. What the client wrote is in the parameters alone.
+ * selects nothing, and neither does its negation. What the client wrote is in the parameters alone, whose names begin with
+ * the prefix.
  *
  * It is to be read with {@link JSON_SETTINGS}.
  *
  * @throws UnknownField
  */
-export const compileCondition = (operation: Operation, fields: Fields): Compiled => {
-  const parameters = newParameters()
+export const compileCondition = (operation: Operation, fields: Fields, prefix = 'x'): Compiled => {
+  const parameters = newParameters(prefix)
   const sql = compiler(fields, parameters).condition(operation)
   return { sql, parameters: parameters.all() }
 }

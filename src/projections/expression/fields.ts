@@ -8,10 +8,18 @@ import type { Value } from './value.js'
  * How a field of a query reads in SQL, each Nullable: text, a number, a DateTime64(6), or text that is JSON, of which a
  * dotted name means a part.
  */
-export interface Field {
+export interface Column {
   readonly kind: 'text' | 'number' | 'instant' | 'json'
   readonly sql: string
 }
+
+/** A field that works out what a name means from all of it; undefined where it means nothing. */
+export interface Derived {
+  readonly kind: 'derived'
+  readonly value: (name: string, parameters: Parameters) => Value | undefined
+}
+
+export type Field = Column | Derived
 
 export type Fields = Readonly<Record<string, Field>>
 
@@ -19,7 +27,26 @@ export type Fields = Readonly<Record<string, Field>>
 export const fieldValue = (fields: Fields, name: string, parameters: Parameters): Value => {
   const [root, ...path] = fieldPath(name)
   const field = Object.hasOwn(fields, root) ? fields[root] : undefined
-  if (field === undefined || (path.length > 0 && field.kind !== 'json')) throw new UnknownField(name)
+  const value = field === undefined ? undefined : valueOf(field, name, path, parameters)
+  if (value === undefined) throw new UnknownField(name)
+  return value
+}
+
+const valueOf = (
+  field: Field,
+  name: string,
+  path: readonly string[],
+  parameters: Parameters,
+): Value | undefined =>
+  field.kind === 'derived' ? field.value(name, parameters) : columnValue(field, path, parameters)
+
+/** A part of a column; undefined for a part of what has none. */
+export const columnValue = (
+  field: Column,
+  path: readonly string[],
+  parameters: Parameters,
+): Value | undefined => {
+  if (path.length > 0 && field.kind !== 'json') return undefined
   switch (field.kind) {
     case 'text':
       return { type: 'text', sql: `nullIf(${field.sql}, '')` }

@@ -29,7 +29,10 @@ export const jsonAt = (column: string, path: readonly string[], parameters: Para
 }
 
 /** What is there as text: a string as it is, anything else as its JSON; NULL for nothing, null and the empty string. */
-export const textAt = ({ base, keys }: JsonPlace): string => `nullIf(JSONExtractString(${base}${keys}), '')`
+export const textAt = (place: JsonPlace): string => `nullIf(${stringAt(place)}, '')`
+
+/** The same, but empty where there is nothing. */
+export const stringAt = ({ base, keys }: JsonPlace): string => `JSONExtractString(${base}${keys})`
 
 export const existsAt = ({ base, keys }: JsonPlace): string =>
   `ifNull(JSONType(${base}${keys}) != 'Null', false)`

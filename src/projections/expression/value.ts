@@ -1,5 +1,5 @@
 import type { JsonPlace } from './json.js'
-import { existsAt, textAt } from './json.js'
+import { existsAt, stringAt, textAt } from './json.js'
 
 /**
  * An operand in SQL. Every `sql` is Nullable, NULL where there is no value: text is never empty, a number is a Float64,
@@ -41,6 +41,8 @@ export const asNumber = (value: Value): string => {
       return `toFloat64(${value.sql})`
     case 'instant':
       return `(${asMicroseconds(value.sql)} / 1000000)`
+    case 'json':
+      return parsedNumber(stringAt(value))
     default:
       return parsedNumber(asText(value))
   }
@@ -67,8 +69,7 @@ export const asTruth = (value: Value): string => {
 }
 
 /** ClickHouse also reads `nan` and `inf`, and has an infinity for what is too large. */
-const parsedNumber = (text: string): string =>
-  `arrayMap(n -> if(isFinite(n), n, NULL), [toFloat64OrNull(${text})])[1]`
+const parsedNumber = (text: string): string => `ifNotFinite(toFloat64OrNull(${text}), NULL)`
 
 /** What counts as true where a truth is needed: text and instants that are there, besides what is a truth. */
 export const truthy = (value: Value): string => {

@@ -119,7 +119,8 @@ export const feedbackOn =
     return byRef
   }
 
-const THERE = `project_id = {project:String} AND given_position <= {position:UInt64}
+/** What a project's feedback is at a position, where both are parameters. */
+export const THERE = `project_id = {project:String} AND given_position <= {position:UInt64}
   AND (purged_position IS NULL OR purged_position > {position:UInt64})`
 
 const condition = ({ projectId, operation, position }: Asked) => {

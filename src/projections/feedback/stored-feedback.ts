@@ -1,5 +1,5 @@
 import type { Json } from '../../domain/json/json.js'
-import type { Fields } from '../expression/fields.js'
+import type { Column } from '../expression/fields.js'
 import { instantFrom } from '../clickhouse-values.js'
 import { JSON_COLUMNS, TEXT_COLUMNS, type FeedbackColumn } from './feedback-row.js'
 
@@ -7,7 +7,7 @@ import { JSON_COLUMNS, TEXT_COLUMNS, type FeedbackColumn } from './feedback-row.
 export type StoredFeedback = Readonly<Record<FeedbackColumn, Json>>
 
 /** What queries may ask about, each as it reads in SQL. */
-export const FEEDBACK_FIELDS: Fields = {
+export const FEEDBACK_FIELDS: Readonly<Record<string, Column>> = {
   ...Object.fromEntries(TEXT_COLUMNS.map((column) => [column, { kind: 'text', sql: column }])),
   ...Object.fromEntries(JSON_COLUMNS.map((column) => [column, { kind: 'json', sql: column }])),
   payload_dump: { kind: 'json', sql: 'payload' },

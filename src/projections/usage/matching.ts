@@ -1,6 +1,5 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import { condition, type CallsFilter } from '../calls/filter.js'
+import { selection, SETTINGS, type CallsAsked } from '../calls/selection.js'
 
 export interface MatchingCall {
   readonly id: string
@@ -16,23 +15,26 @@ export interface Matching {
   readonly more: number
 }
 
-/** The first calls that a filter selects. */
+/**
+ * The first calls that a filter and an operation select.
+ *
+ * @throws UnknownField
+ */
 export const matchingCalls = async (
   reader: ClickHouseReader,
-  projectId: string,
-  filter: CallsFilter | null,
-  position: Position,
+  asked: CallsAsked,
   limit: number,
 ): Promise<Matching> => {
-  const { sql, parameters } = condition(projectId, filter, position)
+  const byStart = [{ field: 'started_at', direction: 'asc' } as const]
+  const { sql, order, parameters } = selection(COLUMNS, asked, byStart)
   const calls = await reader.query<MatchingCall>(
-    `SELECT id, trace_id, xxHash32(id) AS hash FROM calls FINAL WHERE ${sql} ORDER BY started_at, id LIMIT {limit:UInt64}`,
+    `${sql} ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} ${SETTINGS}`,
     { ...parameters, limit },
   )
   if (calls.length < limit) return { calls, more: 0 }
-  const [row] = await reader.query<{ total: number }>(
-    `SELECT count() AS total FROM calls FINAL WHERE ${sql}`,
-    parameters,
-  )
+  const all = selection('count() AS total', asked)
+  const [row] = await reader.query<{ total: number }>(`${all.sql} ${SETTINGS}`, all.parameters)
   return { calls, more: Math.max(0, (row?.total ?? 0) - calls.length) }
 }
+
+const COLUMNS = 'call_id AS id, call_trace_id AS trace_id, xxHash32(call_id) AS hash'

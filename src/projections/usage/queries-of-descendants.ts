@@ -10,7 +10,11 @@ export const withDescendants =
   (reader: ClickHouseReader) =>
   async (projectId: string, callIds: readonly string[], position: Position): Promise<readonly string[]> => {
     const filter = { ...NO_FILTER, call_ids: callIds }
-    const { calls } = await matchingCalls(reader, projectId, filter, position, callIds.length)
+    const { calls } = await matchingCalls(
+      reader,
+      { projectId, filter, operation: null, position },
+      callIds.length,
+    )
     const traceIds = [...new Set(calls.map(({ trace_id }) => trace_id))]
     const found: string[] = []
     for (const traceId of traceIds) {

@@ -1,9 +1,9 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import type { CallsFilter } from '../calls/filter.js'
+import type { CallsAsked } from '../calls/selection.js'
 import { booksFrom, type Books } from '../prices/queries-of-books.js'
 import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
-import { matchingCalls, type MatchingCall } from './matching.js'
+import { matchingCalls, type Matching, type MatchingCall } from './matching.js'
+import { only, remembered, type Remembered } from './remembered.js'
 import { rollUp, type RolledUp } from './roll-up.js'
 import { traceCache, type TraceCache } from './trace-cache.js'
 import { unfinishedBelow } from './unfinished.js'
@@ -14,11 +14,8 @@ export type { Billed, Charge } from './billing.js'
 export { AnswerTooLarge } from './inclusive.js'
 export { TraceTooLarge } from './load.js'
 
-export interface UsageQuestion {
-  readonly projectId: string
-  readonly filter: CallsFilter | null
+export interface UsageQuestion extends CallsAsked {
   readonly limit: number
-  readonly position: Position
   /** The largest trace that one answer may work on, in calls. */
   readonly maxTraceCalls: number
   /** What the calls cost too: by this list alone or, where it is null, by the project's prices and the default list's. */
@@ -36,7 +33,7 @@ export interface UsageAnswer {
 const ROWS_AT_ONCE = 250_000
 
 /**
- * Own usage and that of all descendants, for the calls that a filter selects. What was made from other tables than those
+ * Own usage and that of all descendants, for the calls that a filter and an operation select. What was made from other tables than those
  * that `generation` names now is not used again.
  */
 export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
@@ -44,16 +41,17 @@ export const usageFrom = (reader: ClickHouseReader, generation: () => string = (
     reader,
     generation,
     cache: traceCache(),
+    memory: remembered(),
     books: booksFrom(reader, generation),
   }
   return async (question: UsageQuestion): Promise<UsageAnswer> => {
-    const { projectId, filter, limit, position } = question
-    const wholeTraces = onlyTraces(filter)
+    const { filter, operation } = question
+    const wholeTraces = operation === null ? only('trace_ids', filter) : undefined
     if (wholeTraces !== undefined) {
       const answer = await ofWholeTraces(sources, question, wholeTraces)
       if (answer !== undefined) return answer
     }
-    const { calls, more } = await matchingCalls(reader, projectId, filter, position, limit)
+    const { calls, more } = await matching(sources, question)
     return { ...(await ofSelected(sources, question, byTrace(calls))), more }
   }
 }
@@ -63,6 +61,7 @@ interface Sources {
   readonly generation: () => string
   readonly cache: TraceCache
   readonly books: Books
+  readonly memory: Remembered
 }
 
 const byTrace = (calls: readonly MatchingCall[]): ReadonlyMap<string, readonly MatchingCall[]> => {
@@ -75,12 +74,19 @@ const byTrace = (calls: readonly MatchingCall[]): ReadonlyMap<string, readonly M
   return traces
 }
 
-const onlyTraces = (filter: CallsFilter | null): readonly string[] | undefined => {
-  const { trace_ids, ...others } = filter ?? {}
-  const isAlone = Object.values(others).every(
-    (value) => value === null || value === false || (Array.isArray(value) && value.length === 0),
-  )
-  return trace_ids != null && trace_ids.length > 0 && isAlone ? [...new Set(trace_ids)] : undefined
+/** A few calls that were asked for before are found without the engine. */
+const matching = async (
+  { reader, generation, memory }: Sources,
+  question: UsageQuestion,
+): Promise<Matching> => {
+  const { projectId, filter, operation, limit } = question
+  const tables = generation()
+  const ids = operation === null ? only('call_ids', filter) : undefined
+  const known = ids === undefined || ids.length > limit ? undefined : memory.calls(projectId, tables, ids)
+  if (known !== undefined) return { calls: known, more: 0 }
+  const found = await matchingCalls(reader, question, limit)
+  if (ids !== undefined) memory.note(projectId, tables, found.calls)
+  return found
 }
 
 /** All calls of one trace, or of some that fit into one piece of work: the facts alone say which calls match. */
@@ -120,7 +126,7 @@ const ofSelected = async (
 }
 
 const rolledUpTraces = async (
-  { reader, generation, cache, books }: Sources,
+  { reader, generation, cache, memory, books }: Sources,
   { projectId, position, maxTraceCalls, costs = null }: UsageQuestion,
   traceIds: readonly string[],
 ): Promise<RolledUp> => {
@@ -135,15 +141,19 @@ const rolledUpTraces = async (
     return rollUp(columns, reporting, prices)
   }
   const tables = generation()
+  const name = `${projectId}/${traceId}${costs === null ? '' : `\0${costs.list ?? ''}`}`
+  const at = `${tables} ${position}`
+  const seen = cache.get(name, memory.versionAt.get(name, at) ?? '')
+  if (seen !== undefined) return seen
   const [{ rows, version }, reporting, prices] = await Promise.all([
     traceVersion(reader, projectId, traceId, position),
     usageReportingAt(reader, projectId, position),
     book(),
   ])
-  const name = `${projectId}/${traceId}${costs === null ? '' : `\0${costs.list ?? ''}`}`
   const priced = prices === null ? '' : prices.version
   const kept =
     version === undefined || priced === undefined ? undefined : `${tables} ${version} ${reporting} ${priced}`
+  if (kept !== undefined) memory.versionAt.put(name, at, kept)
   const known = kept === undefined ? undefined : cache.get(name, kept)
   if (known !== undefined) return known
   const columns = await loadTraces(reader, projectId, traceIds, position, {

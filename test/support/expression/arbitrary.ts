@@ -71,17 +71,17 @@ const NUMBERS = [
   1767225600.000001,
 ]
 
-const word = fc.constantFrom(...WORDS)
+export const word = fc.constantFrom(...WORDS)
 const number = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...NUMBERS) },
   { weight: 1, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
   { weight: 1, arbitrary: fc.integer() },
 )
 
-const KEYS = ['a', 'b', '', '0', '1', 'a.b', 'it\'s "x"\\', '漢', '__proto__']
-const scalar: fc.Arbitrary<Json> = fc.oneof(fc.constant(null), fc.boolean(), number, word)
+export const KEYS = ['a', 'b', '', '0', '1', 'a.b', 'it\'s "x"\\', '漢', '__proto__']
+export const scalar: fc.Arbitrary<Json> = fc.oneof(fc.constant(null), fc.boolean(), number, word)
 
-const { json } = fc.letrec<{ json: Json; list: Json; object: Json }>((tie) => ({
+export const { json } = fc.letrec<{ json: Json; list: Json; object: Json }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     { weight: 3, arbitrary: scalar },
@@ -122,42 +122,44 @@ const field = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...KEYS).map((key) => `payload.${key.replaceAll('.', '\\.')}`) },
 )
 
-const literal = fc.oneof(
+export const literal = fc.oneof(
   { weight: 8, arbitrary: scalar },
   { weight: 1, arbitrary: fc.constantFrom<Json>([], {}, [1, 'a'], { a: 1 }) },
 )
 
-const { operation } = fc.letrec<{
-  operand: Operand
-  operation: Operation
-  pair: readonly [Operand, Operand]
-}>((tie) => ({
-  operand: fc.oneof(
-    { maxDepth: 4, withCrossShrink: true },
-    { weight: 5, arbitrary: literal.map(($literal): Operand => ({ $literal })) },
-    { weight: 6, arbitrary: field.map(($getField): Operand => ({ $getField })) },
-    {
-      weight: 2,
-      arbitrary: fc
-        .record({ input: tie('operand'), to: fc.constantFrom(...CONVERT_TO) })
-        .map(($convert): Operand => ({ $convert })),
-    },
-    { weight: 2, arbitrary: tie('operation') },
-  ),
-  pair: fc.tuple(tie('operand'), tie('operand')),
-  operation: fc.oneof(
-    { maxDepth: 5 },
-    fc
-      .constantFrom('$eq', '$gt', '$gte', '$lt', '$lte')
-      .chain((key) => tie('pair').map((pair) => ({ [key]: pair }) as unknown as Operation)),
-    fc
-      .record({ input: tie('operand'), substr: tie('operand'), case_insensitive: fc.boolean() })
-      .chain((spec) => fc.constantFrom<Operation>({ $contains: spec }, { $containsToken: spec })),
-    fc.tuple(tie('operand'), fc.array(tie('operand'), { maxLength: 4 })).map(($in): Operation => ({ $in })),
-    fc.array(tie('operand'), { maxLength: 3 }).map(($and): Operation => ({ $and })),
-    fc.array(tie('operand'), { maxLength: 3 }).map(($or): Operation => ({ $or })),
-    fc.tuple(tie('operand')).map(($not): Operation => ({ $not })),
-  ),
-}))
+/** Operations over some fields, with literals of any kind and some more. */
+export const operationsOver = (field: fc.Arbitrary<string>, literal: fc.Arbitrary<Json>) =>
+  fc.letrec<{
+    operand: Operand
+    operation: Operation
+    pair: readonly [Operand, Operand]
+  }>((tie) => ({
+    operand: fc.oneof(
+      { maxDepth: 4, withCrossShrink: true },
+      { weight: 5, arbitrary: literal.map(($literal): Operand => ({ $literal })) },
+      { weight: 6, arbitrary: field.map(($getField): Operand => ({ $getField })) },
+      {
+        weight: 2,
+        arbitrary: fc
+          .record({ input: tie('operand'), to: fc.constantFrom(...CONVERT_TO) })
+          .map(($convert): Operand => ({ $convert })),
+      },
+      { weight: 2, arbitrary: tie('operation') },
+    ),
+    pair: fc.tuple(tie('operand'), tie('operand')),
+    operation: fc.oneof(
+      { maxDepth: 5 },
+      fc
+        .constantFrom('$eq', '$gt', '$gte', '$lt', '$lte')
+        .chain((key) => tie('pair').map((pair) => ({ [key]: pair }) as unknown as Operation)),
+      fc
+        .record({ input: tie('operand'), substr: tie('operand'), case_insensitive: fc.boolean() })
+        .chain((spec) => fc.constantFrom<Operation>({ $contains: spec }, { $containsToken: spec })),
+      fc.tuple(tie('operand'), fc.array(tie('operand'), { maxLength: 4 })).map(($in): Operation => ({ $in })),
+      fc.array(tie('operand'), { maxLength: 3 }).map(($and): Operation => ({ $and })),
+      fc.array(tie('operand'), { maxLength: 3 }).map(($or): Operation => ({ $or })),
+      fc.tuple(tie('operand')).map(($not): Operation => ({ $not })),
+    ),
+  })).operation
 
-export const arbitraryOperation: fc.Arbitrary<Operation> = operation
+export const arbitraryOperation: fc.Arbitrary<Operation> = operationsOver(field, literal)

@@ -11,9 +11,9 @@ export interface Row {
   readonly payload: Json
 }
 
-type Truth = boolean | null
+export type Truth = boolean | null
 
-type Value =
+export type Value =
   | null
   | { readonly text: string; readonly written?: true }
   | { readonly number: number }
@@ -21,22 +21,31 @@ type Value =
   | { readonly instant: number }
   | { readonly leaf: Json }
 
-export const evaluate = (operation: Operation, row: Row): Truth => {
+/** What the fields of a query mean for one row: their values, and which kind of value each would have. */
+export interface Meaning {
+  readonly value: (name: string) => Value
+  readonly kind: (name: string) => string
+}
+
+export const evaluate = (operation: Operation, row: Row): Truth =>
+  evaluateOver(operation, {
+    value: (name) => fieldOf(row, name),
+    kind: (name) =>
+      (({ name: 'text', steps: 'number', at: 'instant' }) as Record<string, string>)[name] ?? 'leaf',
+  })
+
+export const evaluateOver = (operation: Operation, fields: Meaning): Truth => {
   const value = (operand: Operand): Value => {
     if ('$literal' in operand) return literal(operand.$literal)
-    if ('$getField' in operand) return fieldOf(row, operand.$getField)
+    if ('$getField' in operand) return fields.value(operand.$getField)
     if ('$convert' in operand) return converted(value(operand.$convert.input), operand.$convert.to)
-    const truth = evaluate(operand, row)
+    const truth = evaluateOver(operand, fields)
     return truth === null ? null : { truth }
   }
   /** SQL needs to know what a value would be were it there. */
   const kind = (operand: Operand): string => {
     if ('$literal' in operand) return kindOf(literal(operand.$literal))
-    if ('$getField' in operand)
-      return (
-        ({ name: 'text', steps: 'number', at: 'instant' } as Record<string, string>)[operand.$getField] ??
-        'leaf'
-      )
+    if ('$getField' in operand) return fields.kind(operand.$getField)
     if ('$convert' in operand)
       return { double: 'number', int: 'number', string: 'text', bool: 'truth', exists: 'truth' }[
         operand.$convert.to
@@ -88,8 +97,12 @@ const fieldOf = ({ name, steps, at, payload }: Row, path: string): Value => {
   if (path === 'name') return name === null ? null : { text: name }
   if (path === 'steps') return steps === null ? null : { number: steps }
   if (path === 'at') return at === null ? null : { instant: at }
-  const parts = path.split(/(?<!\\)\./).slice(1)
-  let found: Json | undefined = payload
+  return leafAt(payload, path.split(/(?<!\\)\./).slice(1))
+}
+
+/** What stands in JSON where the parts of a path, not yet unescaped, lead. */
+export const leafAt = (json: Json, parts: readonly string[]): Value => {
+  let found: Json | undefined = json
   for (const part of parts.map((one) => one.replaceAll('\\.', '.'))) {
     if (typeof found !== 'object' || found === null) return null
     if (Array.isArray(found)) found = /^\d+$/.test(part) ? (found[Number(part)] as Json) : undefined
@@ -100,7 +113,7 @@ const fieldOf = ({ name, steps, at, payload }: Row, path: string): Value => {
 
 const kindOf = (value: Value): string => (value === null ? 'nothing' : Object.keys(value)[0]!)
 
-const isMissing = (value: Value): boolean =>
+export const isMissing = (value: Value): boolean =>
   value === null || ('text' in value && value.text === '') || ('leaf' in value && value.leaf === '')
 
 const numberText = (number: number): string => String(number).replace('e+', 'e')
@@ -110,7 +123,7 @@ const jsonText = (json: Json): string => {
   return typeof json === 'number' ? numberText(json) : JSON.stringify(json)
 }
 
-const textOf = (value: NonNullable<Value>): string => {
+export const textOf = (value: NonNullable<Value>): string => {
   if ('text' in value) return value.text
   if ('number' in value) return numberText(value.number)
   if ('truth' in value) return String(value.truth)
@@ -125,7 +138,7 @@ const parsedNumber = (text: string): number | null => {
   return Number.isFinite(Number(text)) ? Number(text) : null
 }
 
-const numberOf = (value: NonNullable<Value>): number | null => {
+export const numberOf = (value: NonNullable<Value>): number | null => {
   if ('number' in value) return value.number
   if ('truth' in value) return Number(value.truth)
   if ('instant' in value) return value.instant / 1_000_000
@@ -190,7 +203,7 @@ const microsecondsOf = (value: NonNullable<Value>): number | null => {
 const difference = (a: number | boolean | null, b: number | boolean | null): number | null =>
   a === null || b === null ? null : a === b ? 0 : a > b ? 1 : -1
 
-const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+export const byCodePoints = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 const soughtIn = ({ substr }: Contains, value: (operand: Operand) => Value): string | null => {
   const sought = value(substr)

@@ -1,0 +1,123 @@
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { askedFields } from '../../domain/query/asked-fields.js'
+import type { Operation } from '../../domain/query/expression.js'
+import { fieldPath } from '../../domain/query/field-path.js'
+import { parseRef } from '../../domain/ref/ref.js'
+import type { OrderBy, StoredCall } from '../../projections/calls/queries.js'
+import { invalidField } from '../failure.js'
+import { resolveRefs } from '../refs/resolve.js'
+import type { Sources } from '../refs/roots.js'
+
+const MAX_COLUMNS = 32
+const MAX_PARTS = 32
+
+const EXPANDED = ['attributes', 'inputs', 'output', 'summary'] as const
+type ExpandedField = (typeof EXPANDED)[number]
+
+/** The way to a place in a call's payload that may hold a reference. */
+interface Way {
+  readonly field: ExpandedField
+  readonly path: readonly string[]
+}
+
+/**
+ * The places that `expand_columns` names, outer ones first; what a call has no payload for is passed over, as an unknown
+ * column is.
+ */
+export const expansionOf = (columns: readonly string[] | null): readonly Way[] => {
+  if ((columns?.length ?? 0) > MAX_COLUMNS)
+    throw invalidField(['expand_columns'], 'too_long', `List should have at most ${MAX_COLUMNS} items`)
+  return (columns ?? [])
+    .map((column): readonly string[] => fieldPath(column))
+    .filter((parts) => parts.length <= MAX_PARTS)
+    .flatMap(([root = '', ...path]): Way[] => {
+      const field = EXPANDED.find((one) => one === root.replace(/_dump$/, ''))
+      return field === undefined ? [] : [{ field, path }]
+    })
+    .sort((a, b) => a.path.length - b.path.length)
+}
+
+/** Selecting and sorting happen before references are followed: what lies behind one cannot be asked for there. */
+export const requireInFront = (
+  columns: readonly string[] | null,
+  operation: Operation | null,
+  sortBy: readonly OrderBy[],
+): void => {
+  const asked = [...(operation === null ? [] : askedFields(operation)), ...sortBy.map(({ field }) => field)]
+  const isBehind = (columns ?? []).some((column) => asked.some((field) => field.startsWith(`${column}.`)))
+  if (!isBehind) return
+  const rule = 'Value error, selecting and sorting by what references lead to is not served yet'
+  throw invalidField(['expand_columns'], 'value_error', rule)
+}
+
+/** Calls with the references at some places replaced by what they lead to; one that leads nowhere stays. */
+export const expanded = async (
+  sources: Sources,
+  calls: readonly StoredCall[],
+  ways: readonly Way[],
+): Promise<readonly StoredCall[]> => {
+  const payloads = calls.map((call) => payloadOf(call, ways))
+  for (const depth of new Set(ways.map(({ path }) => path.length))) {
+    const places = payloads.flatMap((payload) =>
+      ways.filter(({ path }) => path.length === depth).flatMap((way) => placeOf(payload, way)),
+    )
+    const texts = await resolveRefs(
+      sources,
+      places.map(({ ref }) => parseRef(ref)),
+    )
+    for (const [at, place] of places.entries()) place.put(withRef(JSON.parse(texts[at]!) as Json, place.ref))
+  }
+  return calls.map((call, at) => ({
+    ...call,
+    ...Object.fromEntries(
+      Object.entries(payloads[at]!).map(([field, value]) => [field, JSON.stringify(value)]),
+    ),
+  }))
+}
+
+/** By field, what can be changed in place. */
+type Payload = Record<string, unknown>
+
+const payloadOf = (call: StoredCall, ways: readonly Way[]): Payload =>
+  Object.fromEntries(
+    [...new Set(ways.map(({ field }) => field))].flatMap((field) => {
+      const text = call[field]
+      return text === null ? [] : [[field, JSON.parse(text)]]
+    }),
+  )
+
+interface Place {
+  readonly ref: string
+  readonly put: (value: Json | undefined) => void
+}
+
+const placeOf = (payload: Payload, { field, path }: Way): readonly Place[] => {
+  let holder: unknown = payload
+  const keys = [field, ...path]
+  const last = keys.pop()!
+  for (const key of keys) holder = isHolder(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined
+  if (!isHolder(holder) || !Object.hasOwn(holder, last)) return []
+  const ref = holder[last]
+  if (typeof ref !== 'string' || parseRef(ref) === undefined) return []
+  const within = holder
+  return [
+    {
+      ref,
+      put: (value) => {
+        if (value !== undefined) Object.defineProperty(within, last, { value, ...OWN })
+      },
+    },
+  ]
+}
+
+/** Also for `__proto__`, which an assignment would take for something else. */
+const OWN = { enumerable: true, configurable: true, writable: true }
+
+const isHolder = (value: unknown): value is Record<string, unknown> =>
+  Array.isArray(value) || isJsonObject(value)
+
+/** An object says which reference it stands for; undefined where there was nothing. */
+const withRef = (value: Json, ref: string): Json | undefined => {
+  if (value === null) return undefined
+  return isJsonObject(value) ? ({ ...value, _ref: ref } satisfies JsonObject) : value
+}

@@ -1,0 +1,18 @@
+import type { Operand } from './expression.js'
+
+/** The names of the fields that an operation asks for, each as often as it stands there. */
+export const askedFields = (operand: Operand): readonly string[] => {
+  if ('$literal' in operand) return []
+  if ('$getField' in operand) return [operand.$getField]
+  return operandsOf(operand).flatMap(askedFields)
+}
+
+type Composed = Exclude<Operand, { readonly $literal: unknown } | { readonly $getField: string }>
+
+const operandsOf = (operand: Composed): readonly Operand[] => {
+  if ('$convert' in operand) return [operand.$convert.input]
+  if ('$contains' in operand) return [operand.$contains.input, operand.$contains.substr]
+  if ('$containsToken' in operand) return [operand.$containsToken.input, operand.$containsToken.substr]
+  if ('$in' in operand) return [operand.$in[0], ...operand.$in[1]]
+  return Object.values(operand)[0] as readonly Operand[]
+}

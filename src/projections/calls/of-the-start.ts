@@ -1,0 +1,42 @@
+import type { Operand, Operation } from '../../domain/query/expression.js'
+import { fieldPath } from '../../domain/query/field-path.js'
+import type { Fields } from '../expression/fields.js'
+
+const inputs = { kind: 'json', sql: 'inputs' } as const
+const attributes = { kind: 'json', sql: 'attributes' } as const
+
+/** Payload that a call's start alone brings, in the columns of `calls`. */
+export const START_FIELDS: Fields = { inputs, inputs_dump: inputs, attributes, attributes_dump: attributes }
+
+/**
+ * What an operation says of the payload of starts that few calls may be expected to meet, undefined for nothing. A start
+ * is one row, so that rows can be tried by it one by one, before the rows of a call are put together.
+ */
+export const ofTheStart = (operation: Operation): Operation | undefined => {
+  const found = conjuncts(operation).filter(isSelective)
+  return found.length === 0 ? undefined : { $and: found }
+}
+
+const conjuncts = (operation: Operand): readonly Operand[] =>
+  '$and' in operation ? operation.$and.flatMap(conjuncts) : [operation]
+
+const isSelective = (operation: Operand): boolean => {
+  if ('$eq' in operation) {
+    const [a, b] = operation.$eq
+    return (isOfStart(a) && isValue(b)) || (isOfStart(b) && isValue(a))
+  }
+  if ('$in' in operation) return isOfStart(operation.$in[0]) && operation.$in[1].every(isValue)
+  if ('$contains' in operation)
+    return isOfStart(operation.$contains.input) && isValue(operation.$contains.substr)
+  return (
+    '$containsToken' in operation &&
+    isOfStart(operation.$containsToken.input) &&
+    isValue(operation.$containsToken.substr)
+  )
+}
+
+const isOfStart = (operand: Operand): boolean =>
+  '$getField' in operand && Object.hasOwn(START_FIELDS, fieldPath(operand.$getField)[0])
+
+const isValue = (operand: Operand): boolean =>
+  '$literal' in operand && operand.$literal !== null && operand.$literal !== ''

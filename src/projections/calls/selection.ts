@@ -1,0 +1,56 @@
+import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Operation } from '../../domain/query/expression.js'
+import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
+import { orderTerms, type OrderBy } from '../expression/order.js'
+import { newParameters } from '../expression/parameters.js'
+import { callFields, columnsIn } from './call-fields.js'
+import { condition, type CallsFilter } from './filter.js'
+import { narrowing } from './narrowing.js'
+import { ofTheStart, START_FIELDS } from './of-the-start.js'
+
+/** Which calls of a project are meant, as they stood at a position. */
+export interface CallsAsked {
+  readonly projectId: string
+  readonly filter: CallsFilter | null
+  readonly operation: Operation | null
+  readonly position: Position
+}
+
+export interface Selection {
+  /** `SELECT`, `FROM` and `WHERE`. */
+  readonly sql: string
+  /** Terms for `ORDER BY`, which tell any two calls apart. */
+  readonly order: readonly string[]
+  readonly parameters: Readonly<Record<string, SqlParameter>>
+}
+
+export const SETTINGS = `SETTINGS ${JSON_SETTINGS}`
+
+/**
+ * Columns, `call_…`, of the calls that a filter and an operation both select. It is to be read with {@link SETTINGS}.
+ *
+ * @throws UnknownField
+ */
+export const selection = (
+  columns: string,
+  { projectId, filter, operation, position }: CallsAsked,
+  sortBy: readonly OrderBy[] = [],
+): Selection => {
+  const { fields, joins } = callFields()
+  const ordering = newParameters('o')
+  const terms = orderTerms(sortBy, fields, ordering)
+  const order = sortBy.some(({ field }) => field === 'id') ? terms : [...terms, 'call_id ASC']
+  const selected = operation === null ? undefined : compileCondition(operation, fields)
+  const early = operation === null ? undefined : ofTheStart(operation)
+  const tried = early === undefined ? undefined : compileCondition(early, START_FIELDS, 's')
+  const narrowed = operation === null ? {} : narrowing(operation)
+  const there = condition(projectId, filter, position, narrowed, tried === undefined ? [] : [tried.sql])
+  const where = selected === undefined ? '' : `WHERE ${selected.sql}`
+  const used = columnsIn([columns, joins(), where, ...order, 'call_id'].join(' '))
+  return {
+    sql: `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${there.sql}) AS selected ${joins()} ${where}`,
+    order,
+    parameters: { ...there.parameters, ...tried?.parameters, ...selected?.parameters, ...ordering.all() },
+  }
+}

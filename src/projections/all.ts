@@ -4,6 +4,7 @@ import { objectsProjection } from './objects/project.js'
 import { rebuildsProjection } from './rebuilds/project.js'
 import type { Projection } from './projection.js'
 import { tablesProjection } from './tables/project.js'
+import { timesProjection } from './times/project.js'
 import { usageProjection } from './usage/project.js'
 
 export const projections: readonly Projection[] = [
@@ -13,4 +14,5 @@ export const projections: readonly Projection[] = [
   tablesProjection,
   feedbackProjection,
   rebuildsProjection,
+  timesProjection,
 ]

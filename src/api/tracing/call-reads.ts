@@ -5,6 +5,7 @@ import { open } from '../../domain/codec/struct.js'
 import { id } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import type { Ports } from '../../domain/ports/ports.js'
 import { callIds, callsById, countCalls, type CallId } from '../../projections/calls/queries.js'
 import { begun } from '../http/begun.js'
 import { readsFields, readsProject } from '../conduct.js'
@@ -15,6 +16,7 @@ import { route, type AnyRoute, type Asked } from '../route.js'
 import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
+import { foldedCall } from './folded-call.js'
 import { requireModest } from './filter.js'
 import { pages } from './pages.js'
 import {
@@ -28,12 +30,13 @@ import {
 } from './query-codecs.js'
 
 export interface CallReads {
+  readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
   readonly teams: Teams
   readonly reading: Reading
   readonly reader: ClickHouseReader
 }
 
-export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
+export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): readonly AnyRoute[] => {
   const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
     requireReading(teams, asked.principal, asked.body.project_id)
     return reading.ready(asked.body.project_id, asked.headers)
@@ -74,10 +77,10 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       answer: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       handle: async (asked) => {
         requireServed(asked.body)
-        const position = await ready(asked)
-        const [call] = id.is(asked.body.id)
-          ? await callsById(reader)(asked.body.project_id, [asked.body.id], position)
-          : []
+        const { project_id, id: callId } = asked.body
+        requireReading(teams, asked.principal, project_id)
+        const position = await reading.inLog(asked.headers)
+        const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
         const json = call === undefined ? 'null' : callJson(call, () => true)
         return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
       },

@@ -38,7 +38,7 @@ export const callIds =
   (reader: ClickHouseReader) =>
   ({ projectId, filter, position, sortBy, limit, offset }: CallsQuestion): Promise<readonly CallId[]> => {
     const { sql, parameters } = condition(projectId, filter, position)
-    const by = sortBy.map(({ field, direction }) => `${FIELDS[field]} ${direction.toUpperCase()} NULLS LAST`)
+    const by = sortBy.map(({ field, direction }) => `${masked(field)} ${direction.toUpperCase()} NULLS LAST`)
     const order = sortBy.some(({ field }) => field === 'id') ? by : [...by, 'id ASC']
     const range = limit === null ? '' : 'LIMIT {limit:UInt64}'
     return reader.query<CallId>(

@@ -149,7 +149,8 @@ const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): re
 const notYet = (field: string) =>
   invalidField([field], 'value_error', `Value error, ${field} is not served yet: leave it out`)
 
-const refuseTooLarge = (error: unknown): never => {
+/** Rethrows what is too large to be answered as that. */
+export const refuseTooLarge = (error: unknown): never => {
   if (error instanceof TraceTooLarge)
     throw new Failure(
       'too-large',

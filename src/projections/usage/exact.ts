@@ -28,8 +28,8 @@ export const rollUpExactly = (
   parent: Int32Array,
   living: Topology,
 ): Inclusive => {
-  const sums = ownUsage(columns, added).map((own, call): Usage =>
-    columns.deleted[call] === 1 ? new Map<number, bigint[]>() : fold(own),
+  const sums = ownExactly(columns, added).map((own, call): Usage =>
+    columns.deleted[call] === 1 ? new Map<number, bigint[]>() : own,
   )
   for (const call of living.order.subarray(0, living.acyclic))
     if (parent[call]! >= 0) addInto(sums[parent[call]!]!, sums[call]!)
@@ -40,6 +40,10 @@ export const rollUpExactly = (
   }
   return inclusiveOf(sums)
 }
+
+/** What each call used itself, in the order of `COUNTERS`, by model. */
+export const ownExactly = (columns: TraceColumns, added: Uint8Array): readonly Usage[] =>
+  ownUsage(columns, added).map(fold)
 
 const ownUsage = ({ size, parent, reported }: TraceColumns, added: Uint8Array): Usage[] => {
   const raw = Array.from({ length: size }, (_, call): Usage => {

@@ -97,7 +97,7 @@ export const answersOf = async (
   return answers
 }
 
-const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {
+export const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {
   for (const projection of projections)
     for (const rows of projection.rowsOf(events)) await tables.insert(rows)
 }

@@ -36,7 +36,7 @@ describe('a read as of a position', () => {
     for (const { method = 'POST', path, body } of deeds) {
       const answer = await service.send(method, path, body)
       assert.ok(answer.status < 500, answer.text)
-      if (path === '/table/create') tables.add(String(answer.json()['digest']))
+      if (path === '/table/create') tables.add(answer.json<{ digest: string }>().digest)
     }
     return [...tables]
   }

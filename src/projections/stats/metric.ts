@@ -13,7 +13,7 @@ export interface Wanted<Metric extends string> {
 export type Figures = Readonly<Record<string, number | null>>
 
 /** The names under which a figure stands: the second is that of the Weave service. */
-export const namesOf = (metric: string, figure: Aggregation | number): readonly string[] => {
+const namesOf = (metric: string, figure: Aggregation | number): readonly string[] => {
   const name = typeof figure === 'number' ? `p${figure}` : figure
   return [`${metric}_${name}`, `${name}_${metric}`]
 }

@@ -8,8 +8,6 @@ import { figures, type Figures, type Wanted } from './metric.js'
 import { BUCKET, inSpan, startsParameter, type Span } from './span.js'
 import { roomForValues, Sums } from './sums.js'
 
-export { AnswerTooLarge } from '../usage/inclusive.js'
-
 /** Counters of usage by the names that they have here. */
 const COUNTER: Readonly<Record<UsageMetric, (typeof COUNTERS)[number]>> = {
   requests: 'requests',
@@ -139,12 +137,17 @@ const bucketsOf = async (
   return buckets
 }
 
+interface Used {
+  calls: number
+  readonly sums: readonly Sums[]
+}
+
 /** Sums by model and bucket. Every model has all buckets in the end, those without usage too. */
 const gathering = ({ starts }: Span, wanted: readonly Wanted<UsageMetric>[], { requireFew }: Limits) => {
   const room = roomForValues()
-  const byModel = new Map<string, Map<number, { calls: number; readonly sums: readonly Sums[] }>>()
+  const byModel = new Map<string, Map<number, Used>>()
   const counters = wanted.map(({ metric }) => COUNTERS.indexOf(COUNTER[metric]))
-  const none = () => ({
+  const none = (): Used => ({
     calls: 0,
     sums: wanted.map(({ percentiles }) => new Sums(percentiles.length > 0 ? room : undefined)),
   })
@@ -153,7 +156,7 @@ const gathering = ({ starts }: Span, wanted: readonly Wanted<UsageMetric>[], { r
     add(bucket: number, model: string, used: Counters): void {
       let buckets = byModel.get(model)
       if (buckets === undefined) {
-        byModel.set(model, (buckets = new Map()))
+        byModel.set(model, (buckets = new Map<number, Used>()))
         requireFew(byModel.size)
       }
       let told = buckets.get(bucket)

@@ -11,7 +11,7 @@ import { replayed } from './replica.js'
 
 const someProject = (): string => `default/p-${randomUUID().slice(0, 8)}`
 
-const CASES = Number(process.env['TALLYTREE_AS_OF_CASES'] ?? 4)
+const CASES = Number(process.env['TALLYTREE_AS_OF_CASES'] ?? 2)
 
 describe('a read as of a position', () => {
   let service: TestService

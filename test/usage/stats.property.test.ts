@@ -21,7 +21,7 @@ import { FOLDED_KEYS, type Folded } from '../support/oracle/usage.js'
 import { insertRows } from './handling.js'
 import { read, Recorder } from './recorder.js'
 
-const CASES = Number(process.env['TALLYTREE_STATS_CASES'] ?? 60)
+const CASES = Number(process.env['TALLYTREE_STATS_CASES'] ?? 12)
 
 const FIGURES = { aggregations: ['sum', 'avg', 'min', 'max', 'count'], percentiles: [0, 37.5, 100] } as const
 const MICROSECONDS = 1_000_000n

@@ -121,7 +121,7 @@ describe('the examples of the README', () => {
     for (const [paths, fields] of listed)
       for (const path of quoted(paths!))
         for (const field of quoted(fields!)) {
-          const needed = { '/calls/usage': { call_ids: ['any'] }, '/call/read': { id: 'any' } }[path] ?? {}
+          const needed = NEEDED[path] ?? {}
           const body = { project_id: 'team/hello', ...needed, [field]: values[field] ?? true }
           const answer = await service.post(path, body)
           assert.equal(answer.status, 422, `${path} ${field}: ${answer.text}`)
@@ -129,6 +129,13 @@ describe('the examples of the README', () => {
         }
   })
 })
+
+/** What a request needs besides its project. */
+const NEEDED: Readonly<Record<string, object>> = {
+  '/calls/usage': { call_ids: ['any'] },
+  '/call/read': { id: 'any' },
+  '/calls/stats': { start: '2026-01-01T00:00:00Z' },
+}
 
 const quoted = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]!)
 

@@ -1,7 +1,7 @@
 import type { FailureKind } from './failure.js'
 
 /** Request headers with a meaning of their own. */
-export type AskedHeader = 'Tallytree-Min-Position' | 'Tallytree-Stale' | 'Idempotency-Key'
+export type AskedHeader = 'Tallytree-Min-Position' | 'Tallytree-Stale' | 'Tallytree-As-Of' | 'Idempotency-Key'
 
 /** Headers that an answer may carry beside those of every answer. */
 export type AnswerHeader =
@@ -18,10 +18,16 @@ interface Conduct {
   readonly fails: readonly FailureKind[]
 }
 
-/** Reads of what projections hold of a project. */
-export const readsProject = {
+/** Reads of what projections hold now. */
+export const readsPresent = {
   takes: ['Tallytree-Min-Position', 'Tallytree-Stale'],
   fails: ['not-found', 'invalid', 'overloaded', 'not-yet-readable', 'too-slow', 'too-costly'],
+} as const satisfies Conduct
+
+/** Reads of what projections hold of a project, now or at an earlier position. */
+export const readsProject = {
+  takes: [...readsPresent.takes, 'Tallytree-As-Of'],
+  fails: [...readsPresent.fails, 'bad-request'],
 } as const satisfies Conduct
 
 /** Writes to a project. */
@@ -41,9 +47,6 @@ export const readsFields = {
   takes: readsProject.takes,
   fails: [...readsProject.fails, 'forbidden'],
 } as const satisfies Conduct
-
-/** Reads of the log alone, which wait for nothing. */
-export const readsLog = { takes: [], fails: ['not-found', 'overloaded'] } as const satisfies Conduct
 
 /** Reads and writes of teams, members and keys, which every process holds in memory. */
 export const readsDirectory = { takes: [], fails: ['invalid'] } as const satisfies Conduct

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Position } from '../domain/ports/event-store.js'
+import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-of.js'
 import { Failure, invalid } from './failure.js'
 
 /** The part of a projector that readers see. */
@@ -17,19 +18,28 @@ export interface Reading {
    * position that what it repeats can be read at.
    */
   readonly acknowledged: (projectId: string, position: Position | undefined) => Position
-  /**
-   * Waits until the project's acknowledged writes can be read; answers the position that reads then speak of. Where it
-   * is known at which position what is read was last written to, `lastWrite`, no more than that is waited for.
-   */
   readonly generation: () => string
+  /**
+   * Waits until the project's acknowledged writes can be read, or the point in history that the request asks for;
+   * answers the position that reads then speak of, and what came later is left out by them. Where it is known at which
+   * position what is read was last written to, `lastWrite`, no more than that is waited for.
+   */
   readonly ready: (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) => Promise<Position>
+  /** The same for what is only known of the present: a request about the past is refused. */
+  readonly current: (
+    projectId: string,
+    headers: IncomingHttpHeaders,
+    lastWrite?: Position,
+  ) => Promise<Position>
+  /** The position that a read of the log itself speaks of: it waits for no projection to come to the present. */
+  readonly inLog: (headers: IncomingHttpHeaders) => Promise<Position>
 }
 
 const WAIT_MS = 2000
 const MAX_PROJECTS = 10_000
 
 /** `head` is the log's head at start: what an earlier process acknowledged counts too. */
-export const readingFrom = (projector: Readable, head: Position): Reading => {
+export const readingFrom = (projector: Readable, history: History, head: Position): Reading => {
   const acknowledged = new Map<string, Position>()
   let otherwise = head
   const known = (projectId: string) => acknowledged.get(projectId) ?? otherwise
@@ -44,6 +54,28 @@ export const readingFrom = (projector: Readable, head: Position): Reading => {
     if (oldest[1] > otherwise) otherwise = oldest[1]
   }
 
+  /** Waits for the read models; the position they have come to where the request takes them as they are. */
+  const reached = async (position: Position, headers: IncomingHttpHeaders): Promise<Position> => {
+    if (stale(headers) || (await projector.waitFor(position, WAIT_MS))) return projector.reached()
+    throw notYetReadable()
+  }
+
+  const present = (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) =>
+    reached(later(lastWrite ?? known(projectId), minPosition(headers)), headers)
+
+  const past = async (asOf: AsOf, headers: IncomingHttpHeaders): Promise<Position> => {
+    const asked = minPosition(headers)
+    if (asOf.kind === 'time') {
+      await requirePast(asOf, history)
+      await reached(later(await history.head(), asked), headers)
+      return history.lastBy(asOf.time)
+    }
+    const { position } = asOf
+    if (position > projector.reached()) await requirePast(asOf, history)
+    const last = await reached(later(position, asked), headers)
+    return last < position ? last : position
+  }
+
   return {
     generation: () => projector.generation(),
     acknowledged(projectId, position) {
@@ -54,19 +86,36 @@ export const readingFrom = (projector: Readable, head: Position): Reading => {
     },
 
     async ready(projectId, headers, lastWrite) {
+      const asOf = asOfIn(headers)
+      return asOf === undefined ? present(projectId, headers, lastWrite) : past(asOf, headers)
+    },
+
+    async current(projectId, headers, lastWrite) {
       refuseAsOf(headers)
-      const own = lastWrite ?? known(projectId)
+      return present(projectId, headers, lastWrite)
+    },
+
+    async inLog(headers) {
+      const asOf = asOfIn(headers)
+      if (asOf?.kind === 'time') return past(asOf, headers)
       const asked = minPosition(headers)
-      const needed = asked > own ? asked : own
-      if (stale(headers) || (await projector.waitFor(needed, WAIT_MS))) return projector.reached()
-      throw new Failure(
-        'not-yet-readable',
-        'What was written last cannot be read yet. Try again; a read may say "Tallytree-Stale: allow" for the state so far.',
-        { retryAfter: 1 },
-      )
+      const last = await history.head()
+      if (asked > last && !stale(headers)) throw notYetReadable()
+      if (asOf === undefined) return last
+      await requirePast(asOf, { ...history, head: () => Promise.resolve(last) })
+      return asOf.position
     },
   }
 }
+
+const later = (a: Position, b: Position): Position => (a > b ? a : b)
+
+const notYetReadable = (): Failure =>
+  new Failure(
+    'not-yet-readable',
+    'What was written last cannot be read yet. Try again; a read may say "Tallytree-Stale: allow" for the state so far.',
+    { retryAfter: 1 },
+  )
 
 const minPosition = (headers: IncomingHttpHeaders): Position => {
   const text = headers['tallytree-min-position']
@@ -79,13 +128,6 @@ const minPosition = (headers: IncomingHttpHeaders): Position => {
       msg: 'Input should be a log position in decimal digits',
     },
   ])
-}
-
-/** Answered with the present instead, a question about the past would be answered wrongly. */
-export const refuseAsOf = (headers: IncomingHttpHeaders): void => {
-  if (headers['tallytree-as-of'] === undefined) return
-  const msg = 'Value error, answers as of an earlier position are not served yet: leave it out'
-  throw invalid([{ loc: ['header', 'Tallytree-As-Of'], type: 'value_error', msg }])
 }
 
 const stale = (headers: IncomingHttpHeaders): boolean => headers['tallytree-stale'] === 'allow'

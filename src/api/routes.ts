@@ -19,6 +19,7 @@ import { serviceRoutes, type Vitals } from './service/health.js'
 import { tableReadRoutes } from './tables/read-routes.js'
 import { tableWriteRoutes } from './tables/write-routes.js'
 import { batchRoutes } from './tracing/batches.js'
+import { statsRoutes } from './stats/routes.js'
 import { callReadRoutes } from './tracing/call-reads.js'
 import { changeRoutes } from './tracing/changes.js'
 import { startAndEndRoutes } from './tracing/start-and-end.js'
@@ -44,6 +45,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...changeRoutes(parts),
   ...callReadRoutes(parts),
   ...usageRoutes(parts),
+  ...statsRoutes(parts),
   ...objectRoutes(parts),
   ...tableWriteRoutes(parts),
   ...tableReadRoutes(parts),

@@ -1,12 +1,15 @@
 import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
+import type { History } from '../api/as-of.js'
 import { pacing } from '../api/pacing.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
 import type { Vitals } from '../api/service/health.js'
 import type { Config } from '../config.js'
+import { instantOf } from '../domain/codec/instant.js'
 import type { Log } from '../domain/ports/log.js'
+import { positionsByTime } from '../projections/times/queries.js'
 import { publishDefaultPrices } from './default-prices.js'
 import type { ReadSide } from './read-side.js'
 import type { Stores } from './stores.js'
@@ -37,10 +40,19 @@ export const openApi = async (
     ports,
     access,
     teams: access,
-    reading: readingFrom(readSide, await ports.eventStore.head()),
+    reading: readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head()),
     reader: ports.clickHouse.reader,
     pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
     maxTraceCalls: config.maxTraceCalls,
   })
   return { access, routes, createdKey }
 }
+
+const historyOf = (
+  { eventStore, clickHouse, clock }: ApiParts['ports'] & Stores,
+  readSide: ReadSide,
+): History => ({
+  head: () => eventStore.head(),
+  lastBy: positionsByTime(clickHouse.reader, () => `${readSide.generation()} ${readSide.reached()}`),
+  now: () => instantOf(clock.now()),
+})

@@ -5,6 +5,7 @@ import { pricesProjection } from './prices/project.js'
 import { rebuildsProjection } from './rebuilds/project.js'
 import type { Projection } from './projection.js'
 import { tablesProjection } from './tables/project.js'
+import { timesProjection } from './times/project.js'
 import { usageProjection } from './usage/project.js'
 
 export const projections: readonly Projection[] = [
@@ -15,4 +16,5 @@ export const projections: readonly Projection[] = [
   feedbackProjection,
   pricesProjection,
   rebuildsProjection,
+  timesProjection,
 ]

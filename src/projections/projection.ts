@@ -6,6 +6,8 @@ export interface ProjectedEvent {
   readonly type: string
   readonly data: unknown
   readonly position: Position
+  /** Absent where it does not matter. */
+  readonly recordedAt?: Date
 }
 
 /**

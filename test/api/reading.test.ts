@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import type { History } from '../../src/api/as-of.js'
+import { instantOf } from '../../src/domain/codec/instant.js'
 import { readingFrom, type Readable } from '../../src/api/reading.js'
 import { Failure } from '../../src/api/failure.js'
 import type { TestService } from '../support/service.js'
@@ -85,14 +87,6 @@ describe('a read', () => {
         assert.match(answer.text, /"loc":\["header","Tallytree-Min-Position"\]/)
       }
   })
-
-  it('as of an earlier position is not served yet, and says so', async () => {
-    for (const path of Object.keys(READS)) {
-      const answer = await read(path, someProject(), { 'Tallytree-As-Of': '1' })
-      assert.equal(answer.status, 422)
-      assert.match(answer.text, /"loc":\["header","Tallytree-As-Of"\]/)
-    }
-  })
 })
 
 describe('every answer about a project', () => {
@@ -138,9 +132,15 @@ describe('what a process remembers of its writes', () => {
     }
   }
 
+  const NO_HISTORY: History = {
+    head: () => Promise.resolve(0n),
+    lastBy: () => Promise.resolve(0n),
+    now: () => instantOf(new Date(0)),
+  }
+
   it('is one position a project, never an earlier one', async () => {
     const projector = standing(100n)
-    const reading = readingFrom(projector, 5n)
+    const reading = readingFrom(projector, NO_HISTORY, 5n)
     assert.equal(reading.acknowledged('a/b', 40n), 40n)
     assert.equal(reading.acknowledged('a/b', 30n), 30n)
     assert.equal(reading.acknowledged('a/b', undefined), 40n)
@@ -154,7 +154,7 @@ describe('what a process remembers of its writes', () => {
 
   it('is still waited for when there were too many projects to remember each', async () => {
     const projector = standing(0n)
-    const reading = readingFrom(projector, 0n)
+    const reading = readingFrom(projector, NO_HISTORY, 0n)
     for (let i = 1; i <= 25_000; i += 1) reading.acknowledged(`a/p${i}`, BigInt(i))
     for (const i of [1, 5000, 14_999, 15_000, 25_000]) {
       projector.asked.length = 0

@@ -73,6 +73,9 @@ const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /calls/query': (project_id) => ({ body: { project_id } }),
   'POST /calls/stream_query': (project_id) => ({ body: { project_id } }),
   'POST /calls/query_stats': (project_id) => ({ body: { project_id } }),
+  'POST /calls/stats': (project_id) => ({
+    body: { project_id, start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z' },
+  }),
   'POST /trace/usage': (project_id) => ({ body: { project_id } }),
   'POST /calls/usage': (project_id) => ({ body: { project_id, call_ids: [CALL] } }),
   'POST /obj/create': (project_id) => ({ body: { obj: { project_id, ...OBJECT } } }),

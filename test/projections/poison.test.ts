@@ -209,9 +209,12 @@ describe('a service with a poisoned event', () => {
 
       const position = await append(service.stores.eventStore, 'CallStarted', {})
       const headers = { 'Tallytree-Min-Position': String(position) }
-      const read = await service.post('/call/read', { project_id: PROJECT, id: 'good' }, { headers })
+      const read = await service.post('/calls/query', { project_id: PROJECT }, { headers })
 
-      assert.equal(read.json<{ call: { id: string } }>().call.id, 'good')
+      assert.deepEqual(
+        read.json<{ calls: readonly { id: string }[] }>().calls.map(({ id }) => id),
+        ['good'],
+      )
       const health = await service.send('GET', '/health')
       assert.equal(health.status, 200)
       assert.deepEqual(health.json(), { status: 'degraded', quarantined_events: '1' })

@@ -123,7 +123,7 @@ const costsIn = (body: string): Asked['costs'] => {
   return (callId, model, cost) => call_usage[callId]![model]![cost]!
 }
 
-const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {
+export const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {
   for (const projection of projections)
     for (const rows of projection.rowsOf(events)) await tables.insert(rows)
 }

@@ -15,7 +15,7 @@ import {
   type Rebuild,
 } from '../../projections/rebuilds/queries.js'
 import { requireAdministrator } from '../auth/rights.js'
-import { readsProject } from '../conduct.js'
+import { readsPresent } from '../conduct.js'
 import { Failure } from '../failure.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
@@ -52,12 +52,12 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
     path: '/api/admin/rebuilds',
     summary:
       'Asks for all read models to be made anew from the log, one rebuild at a time. Needs the administrator key.',
-    ...readsProject,
-    fails: [...readsProject.fails, 'forbidden', 'conflict'],
+    ...readsPresent,
+    fails: [...readsPresent.fails, 'forbidden', 'conflict'],
     answer: { schema: rebuild.schema },
     handle: async ({ principal, cause, headers }) => {
       requireAdministrator(principal)
-      await reading.ready(OF_REBUILDS, headers)
+      await reading.current(OF_REBUILDS, headers)
       const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
       if (unfinished !== undefined)
         throw new Failure(
@@ -83,12 +83,12 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
     method: 'get',
     path: '/api/admin/rebuilds',
     summary: 'Lists the last rebuilds and how far they are, the newest first. Needs the administrator key.',
-    ...readsProject,
-    fails: [...readsProject.fails, 'forbidden'],
+    ...readsPresent,
+    fails: [...readsPresent.fails, 'forbidden'],
     answer: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
     handle: async ({ principal, headers }) => {
       requireAdministrator(principal)
-      const position = await reading.ready(OF_REBUILDS, headers)
+      const position = await reading.current(OF_REBUILDS, headers)
       const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
       return { body: { data: rebuilds.map(rebuildJson) }, position }
     },
@@ -97,12 +97,12 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
     method: 'get',
     path: '/api/admin/rebuilds/:id',
     summary: 'How far a rebuild is. Needs the administrator key.',
-    ...readsProject,
-    fails: [...readsProject.fails, 'forbidden'],
+    ...readsPresent,
+    fails: [...readsPresent.fails, 'forbidden'],
     answer: { schema: rebuild.schema },
     handle: async ({ principal, headers, params }) => {
       requireAdministrator(principal)
-      const position = await reading.ready(OF_REBUILDS, headers)
+      const position = await reading.current(OF_REBUILDS, headers)
       const found = await rebuildOf(reader, params['id'] ?? '')
       if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
       return { body: rebuildJson(found), position }

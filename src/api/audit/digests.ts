@@ -4,9 +4,7 @@ import { open } from '../../domain/codec/struct.js'
 import { digestsOf } from '../../projections/digests/queries.js'
 import { oneAtATime } from '../auth/one-at-a-time.js'
 import { requireAdministrator } from '../auth/rights.js'
-import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { refuseAsOf } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
 import type { Audit } from './audit.js'
 import { decodeQuery, digestsQuery } from './query.js'
@@ -22,7 +20,7 @@ export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit):
     path: '/api/admin/digests',
     summary: 'What every read model says as of a log position, as digests. Needs the administrator key.',
     query: digestsQuery,
-    takes: readsProject.takes,
+    takes: ['Tallytree-Min-Position', 'Tallytree-Stale'],
     fails: [
       ...['bad-request', 'forbidden', 'invalid', 'overloaded', 'not-yet-readable'],
       ...['too-slow', 'too-costly'],
@@ -30,12 +28,11 @@ export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit):
     answer: open('Digests', { required: { position: string, digests: arrayOf(modelDigest) } }),
     handle: async ({ query, headers, principal }) => {
       requireAdministrator(principal)
-      refuseAsOf(headers)
       const { at } = decodeQuery(digestsQuery, query)
       const head = await eventStore.head()
       if (at !== undefined && at > head)
         throw new Failure('bad-request', `The log ends at position ${head}: "at" lies beyond it.`)
-      const reached = await reading.ready('', headers, at ?? head)
+      const reached = await reading.current('', headers, at ?? head)
       if (at !== undefined && at > reached)
         throw new Failure('not-yet-readable', 'The position "at" cannot be read yet. Try again.', {
           retryAfter: 1,

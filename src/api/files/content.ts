@@ -3,30 +3,30 @@ import { string } from '../../domain/codec/leaves.js'
 import { closed } from '../../domain/codec/struct.js'
 import { fileStream, type FileEvent } from '../../domain/file/events.js'
 import { projectId } from '../../domain/ids.js'
+import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { readsLog } from '../conduct.js'
+import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { requireReading } from '../projects/access.js'
-import { refuseAsOf } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
 import type { Files } from './files.js'
 
 const fileContent = closed('FileContentRequest', { required: { project_id: projectId, digest: string } })
 
 /** `/file/content`, and under its newer name `/files/content`: a file's bytes (facts: tracing API 6.4). */
-export const contentRoutes = ({ ports, teams }: Files): readonly AnyRoute[] =>
+export const contentRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] =>
   ['/file/content', '/files/content'].map((path) =>
     route({
       method: 'post',
       path,
       summary: "Read a file's content, byte by byte as it was stored.",
       body: fileContent,
-      ...readsLog,
+      ...readsProject,
       answer: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
       handle: async ({ body: { project_id, digest }, headers, principal }) => {
         requireReading(teams, principal, project_id)
-        refuseAsOf(headers)
-        const { file, position } = await storedFile(ports, project_id, digest)
+        const position = await reading.inLog(headers)
+        const file = await storedFile(ports, project_id, digest, position)
         const blob = await ports.blobs.open(file.blob)
         if (blob === undefined) throw new Error('a blob that the log names is not there')
         return {
@@ -41,12 +41,17 @@ export const contentRoutes = ({ ports, teams }: Files): readonly AnyRoute[] =>
 
 const LONGEST_DIGEST = 256
 
-/** What the log says of a project's file: what is acknowledged can be read, without a projection. */
-const storedFile = async ({ eventStore }: Pick<Ports, 'eventStore'>, project_id: string, digest: string) => {
+/** What the log says of a project's file at a position: what is acknowledged can be read, without a projection. */
+const storedFile = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  project_id: string,
+  digest: string,
+  at: Position,
+) => {
   if (digest.length <= LONGEST_DIGEST)
     for await (const { data, position } of eventStore.readStream(fileStream(project_id, digest), {
       limit: 1,
     }))
-      return { file: data as unknown as FileEvent['data'], position }
+      if (position <= at) return data as unknown as FileEvent['data']
   throw new Failure('not-found', 'File not found in this project.')
 }

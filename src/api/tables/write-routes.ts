@@ -1,7 +1,7 @@
 import { arrayOf } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { readsProject, writesOnce, writesProject } from '../conduct.js'
+import { readsPresent, writesOnce, writesProject } from '../conduct.js'
 import { requireReading, requireWriting } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { digestedRows } from './digested-rows.js'
@@ -46,13 +46,13 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       path: '/table/create_from_digests',
       summary: 'Make a table of rows that the project already has.',
       body: tableCreateFromDigests,
-      ...readsProject,
-      fails: [...readsProject.fails, 'conflict'],
+      ...readsPresent,
+      fails: [...readsPresent.fails, 'conflict'],
       answer: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
       handle: async (asked) => {
         const { project_id: projectId, row_digests: rowDigests, expected_digest: expectedDigest } = asked.body
         requireReading(teams, asked.principal, projectId)
-        const readable = await reading.ready(projectId, asked.headers)
+        const readable = await reading.current(projectId, asked.headers)
         await requireKnown(reader, projectId, rowDigests, readable)
         const { digest, position } = await publish(
           { projectId, rowDigests, contents: [], expectedDigest },

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type * as t from 'io-ts'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { boolean, int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
@@ -6,6 +7,7 @@ import { entityOf, id } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import type { Ports } from '../../domain/ports/ports.js'
 import {
   callIds,
   callsById,
@@ -28,6 +30,7 @@ import { extrasOf } from './call-extras.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
 import { expanded, expansionOf, requireInFront } from './expansion.js'
+import { foldedCall } from './folded-call.js'
 import { requireModest } from './filter.js'
 import { pages } from './pages.js'
 import {
@@ -41,6 +44,7 @@ import {
 } from './query-codecs.js'
 
 export interface CallReads {
+  readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
   readonly teams: Teams
   readonly reading: Reading
   readonly reader: ClickHouseReader
@@ -51,7 +55,7 @@ interface ReadBody {
   readonly include_costs?: boolean | null
 }
 
-export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly AnyRoute[] => {
+export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): readonly AnyRoute[] => {
   const books = booksFrom(reader, reading.generation)
   const ready = async ({ body, principal, headers }: Asked<ReadBody>): Promise<Position> => {
     requireReading(teams, principal, body.project_id)
@@ -120,12 +124,12 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
       ...readsProject,
       answer: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       handle: async (asked) => {
-        const position = await ready(asked)
-        const [call] = id.is(asked.body.id)
-          ? await callsById(reader)(asked.body.project_id, [asked.body.id], position)
-          : []
+        const { project_id, id: callId } = asked.body
+        requireReading(teams, asked.principal, project_id)
+        const position = readsModels(asked.body) ? await ready(asked) : await reading.inLog(asked.headers)
+        const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
         const costs = await costsAt(asked.body, position)
-        const extras = await extrasOf(reader, asked.body.project_id, call ? [call] : [], position, asked.body)
+        const extras = await extrasOf(reader, project_id, call ? [call] : [], position, asked.body)
         const json = call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
         return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
       },
@@ -184,3 +188,7 @@ export const callReadRoutes = ({ teams, reading, reader }: CallReads): readonly 
     }),
   ]
 }
+
+/** Whether a call is told with more than its own stream knows. */
+const readsModels = (asked: t.TypeOf<typeof callRead>): boolean =>
+  asked.include_costs || asked.include_storage_size || asked.include_total_storage_size

@@ -9,7 +9,7 @@ import { id, projectId } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { withDescendants } from '../../projections/usage/queries-of-descendants.js'
-import { readsProject, writesProject } from '../conduct.js'
+import { readsPresent, writesProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { nothingToSay } from '../nothing-to-say.js'
 import { requireReading, requireWriting } from '../projects/access.js'
@@ -67,7 +67,7 @@ export const changeRoutes = (
       path: '/calls/delete',
       summary: 'Delete calls with all their descendants.',
       body: callsDelete,
-      ...readsProject,
+      ...readsPresent,
       takes: ['Tallytree-Min-Position'],
       answer: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
       handle: async ({ body, principal, cause, headers }) => {
@@ -76,7 +76,7 @@ export const changeRoutes = (
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
         // Descendants that cannot be read yet would stay behind.
-        const seen = await reading.ready(project_id, { ...headers, 'tallytree-stale': undefined })
+        const seen = await reading.current(project_id, { ...headers, 'tallytree-stale': undefined })
         const possible = call_ids.filter(id.is)
         const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)
         const ids = [...new Set([...possible, ...below])]

@@ -187,7 +187,8 @@ const needsCosts = () =>
     'Value error, a price list prices costs: ask for them with include_costs',
   )
 
-const refuseTooLarge = (error: unknown): never => {
+/** Rethrows what is too large to be answered as that. */
+export const refuseTooLarge = (error: unknown): never => {
   if (error instanceof TraceTooLarge)
     throw new Failure(
       'too-large',

@@ -98,9 +98,6 @@ describe("a file's content", () => {
       'missing digest',
       'missing project_id',
     ])
-    const headers = { 'Tallytree-As-Of': '1' }
-    const answer = await service.post(PATHS[0]!, { project_id: someProject(), digest: 'd' }, { headers })
-    assert.equal(answer.status, 422)
   })
 
   it('is let go when its reader goes away', async () => {

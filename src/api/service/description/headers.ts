@@ -15,6 +15,12 @@ const ASKED: Readonly<Record<AskedHeader, JsonObject>> = {
     description: '"allow" takes what can be read now, without waiting for the last writes.',
     schema: { type: 'string', enum: ['allow'] },
   },
+  'Tallytree-As-Of': {
+    description:
+      'Answers as it would have been answered then: at a log position, in decimal digits, or at a time (RFC 3339), which ' +
+      'means the last event recorded no later.',
+    schema: { type: 'string', examples: ['1234', '2026-01-31T09:30:00Z'] },
+  },
   'Idempotency-Key': {
     description:
       'The same key again, from the same user, is the same request: what it makes gets the same id.',

@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { parseInstant, type Instant } from '../domain/codec/instant.js'
+import type { Position } from '../domain/ports/event-store.js'
+import { Failure, invalid } from './failure.js'
+
+/** The point in history that a read asks for. */
+export type AsOf =
+  | { readonly kind: 'position'; readonly position: Position }
+  | { readonly kind: 'time'; readonly time: Instant }
+
+const HEADER = 'tallytree-as-of'
+const POSITION = /^\d{1,100}$/
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
+
+/** What `Tallytree-As-Of` asks for; undefined for the present. */
+export const asOfIn = (headers: IncomingHttpHeaders): AsOf | undefined => {
+  const text = headers[HEADER]
+  if (text === undefined) return undefined
+  if (typeof text === 'string') {
+    if (POSITION.test(text)) return { kind: 'position', position: BigInt(text) }
+    const time = RFC_3339.test(text) ? parseInstant(text) : undefined
+    if (time !== undefined) return { kind: 'time', time }
+  }
+  throw unusable(
+    'Value error, input should be a log position in decimal digits, or a time as in 2026-01-31T09:30:00Z',
+  )
+}
+
+/** Where only the present can be answered, a question about the past would be answered wrongly. */
+export const refuseAsOf = (headers: IncomingHttpHeaders): void => {
+  if (headers[HEADER] !== undefined)
+    throw unusable('Value error, this endpoint knows the present alone: leave it out')
+}
+
+const unusable = (msg: string): Failure =>
+  invalid([{ loc: ['header', 'Tallytree-As-Of'], type: 'value_error', msg }])
+
+/** What a read of the past asks of the log. */
+export interface History {
+  /** The position of the last event. */
+  readonly head: () => Promise<Position>
+  /** The position of the last event that was recorded no later than a time, as far as the read models have come. */
+  readonly lastBy: (time: Instant) => Promise<Position>
+  readonly now: () => Instant
+}
+
+/** Refuses what has not happened yet: the answer would not stay the same. */
+export const requirePast = async (asOf: AsOf, { head, now }: History): Promise<void> => {
+  if (asOf.kind === 'time') {
+    if (asOf.time > now())
+      throw new Failure('bad-request', 'Tallytree-As-Of names a time that is yet to come.')
+    return
+  }
+  const last = await head()
+  if (asOf.position > last)
+    throw new Failure('bad-request', `Tallytree-As-Of lies beyond the log, which ends at position ${last}.`)
+}

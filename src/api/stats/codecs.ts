@@ -1,0 +1,110 @@
+import * as t from 'io-ts'
+import { Codec, describedAs, refuse } from '../../domain/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { int64, jsonObject, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { projectId } from '../../domain/ids.js'
+import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from '../../projections/stats/queries.js'
+import { callsFilter } from '../tracing/filter.js'
+
+/** Metrics that the Weave service has, and this one does not yet. */
+export const COST_METRICS = ['input_cost', 'output_cost', 'total_cost'] as const
+
+const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const
+const LONGEST = 31 * 86_400
+
+const isSeconds = (u: unknown): u is number => int64.is(u) && u >= 1 && u <= LONGEST
+const secondsOf = (u: unknown): number | undefined =>
+  isSeconds(u)
+    ? u
+    : typeof u === 'string' && Object.hasOwn(UNITS, u)
+      ? UNITS[u as keyof typeof UNITS]
+      : undefined
+
+/** How long buckets are, in seconds; some lengths have names. */
+const granularity = new Codec<number>(
+  'granularity',
+  isSeconds,
+  (u, c) => {
+    const seconds = secondsOf(u)
+    return seconds === undefined
+      ? refuse(
+          u,
+          c,
+          'value_error',
+          `Value error, input should be seconds from 1 to ${LONGEST}, or 'minute', 'hour' or 'day'`,
+        )
+      : t.success(seconds)
+  },
+  {
+    description:
+      'Seconds, or a name: 60 is a minute, 3600 an hour, 86400 a day by the clocks of the time zone.',
+    anyOf: [
+      { type: 'integer', minimum: 1, maximum: LONGEST },
+      { type: 'string', enum: Object.keys(UNITS) },
+    ],
+  },
+  secondsOf,
+)
+
+const figures = {
+  aggregations: nullable(arrayOf(oneOf(...AGGREGATIONS))),
+  percentiles: nullable(arrayOf(describedAs(number, { minimum: 0, maximum: 100 }))),
+}
+
+const usageMetric = closed('UsageMetric', {
+  says: 'What calls used themselves, by model. Without aggregations or percentiles it is the sum.',
+  required: { metric: oneOf(...USAGE_METRICS, ...COST_METRICS) },
+  optional: figures,
+})
+
+const callMetric = closed('CallMetric', {
+  says: 'What became of calls. Without aggregations or percentiles it is the sum.',
+  required: { metric: oneOf(...CALL_METRICS) },
+  optional: figures,
+})
+
+export const callStatsRequest = closed('CallStatsRequest', {
+  required: { project_id: projectId, start: instant },
+  optional: {
+    end: nullable(instant),
+    granularity: nullable(granularity),
+    usage_metrics: nullable(arrayOf(usageMetric)),
+    call_metrics: nullable(arrayOf(callMetric)),
+    filter: nullable(callsFilter),
+    query: nullable(jsonObject),
+    timezone: withDefault(
+      describedAs(string, { description: 'An IANA name.', examples: ['America/New_York'] }),
+      'UTC',
+      true,
+    ),
+  },
+})
+export type CallStatsRequest = t.TypeOf<typeof callStatsRequest>
+
+const FIGURES =
+  'Each figure that was asked for stands under two names, such as `latency_ms_p95` and `p95_latency_ms`; null where ' +
+  'there is nothing to tell it from.'
+
+const usageBucket = open('UsageBucket', {
+  says: `What the calls that began then used of a model. ${FIGURES}`,
+  required: { timestamp: instant, model: string, count: int64 },
+})
+
+const callBucket = open('CallBucket', {
+  says: `The calls that began then. ${FIGURES}`,
+  required: { timestamp: instant, count: int64 },
+})
+
+export const callStatsResponse = open('CallStatsResponse', {
+  says: 'The first bucket begins at or before `start`; buckets without calls are there too, for every model that is told.',
+  required: {
+    start: instant,
+    end: instant,
+    granularity: int64,
+    timezone: string,
+    usage_buckets: arrayOf(usageBucket),
+    call_buckets: arrayOf(callBucket),
+  },
+})

@@ -1,0 +1,59 @@
+import { figureCount, type Wanted } from '../../projections/stats/queries.js'
+import { Failure, invalidField } from '../failure.js'
+import { COST_METRICS, type CallStatsRequest } from './codecs.js'
+
+const MOST_METRICS = 32
+const MOST_PERCENTILES = 32
+
+/** So many figures an answer may have, all its buckets together. */
+const MOST_FIGURES = 1_000_000
+
+type Asked = NonNullable<CallStatsRequest['usage_metrics'] | CallStatsRequest['call_metrics']>[number]
+
+/** What is asked of each metric, each figure once; its sum, where nothing is asked of it. */
+export const wantedOf = <M extends Asked>(
+  field: string,
+  asked: readonly M[] | null,
+): readonly Wanted<Exclude<M['metric'], (typeof COST_METRICS)[number]>>[] => {
+  requireFew(asked ?? [], [field], MOST_METRICS)
+  const byMetric = new Map<string, { aggregations: Set<string>; percentiles: Set<number> }>()
+  for (const [index, { metric, aggregations, percentiles }] of (asked ?? []).entries()) {
+    const at = [field, index]
+    if ((COST_METRICS as readonly string[]).includes(metric))
+      throw invalidField(
+        [...at, 'metric'],
+        'value_error',
+        `Value error, ${metric} is not served yet: leave it out`,
+      )
+    requirePercentiles(percentiles ?? [], [...at, 'percentiles'])
+    const known = byMetric.get(metric) ?? { aggregations: new Set(), percentiles: new Set() }
+    const isBare = (aggregations ?? []).length + (percentiles ?? []).length === 0
+    for (const one of isBare ? ['sum'] : (aggregations ?? [])) known.aggregations.add(one)
+    for (const one of percentiles ?? []) known.percentiles.add(one)
+    byMetric.set(metric, known)
+  }
+  return [...byMetric].map(
+    ([metric, { aggregations, percentiles }]) =>
+      ({ metric, aggregations: [...aggregations], percentiles: [...percentiles] }) as never,
+  )
+}
+
+const requirePercentiles = (percentiles: readonly number[], at: readonly (string | number)[]): void => {
+  requireFew(percentiles, at, MOST_PERCENTILES)
+  const odd = percentiles.findIndex((one) => one < 0 || one > 100)
+  if (odd >= 0) throw invalidField([...at, odd], 'value_error', 'Value error, input should be from 0 to 100')
+}
+
+const requireFew = (list: readonly unknown[], at: readonly (string | number)[], most: number): void => {
+  if (list.length > most)
+    throw invalidField(at, 'too_long', `List should have at most ${most} items after validation`)
+}
+
+/** Refuses an answer that would be out of all proportion. */
+export const requireProportion = (buckets: number, wanted: readonly Wanted<string>[], models = 1): void => {
+  if (buckets * models * (figureCount(wanted) + 1) > MOST_FIGURES)
+    throw new Failure(
+      'too-large',
+      `The answer would have more than ${MOST_FIGURES} figures. Ask for longer buckets, a shorter range or fewer figures.`,
+    )
+}

@@ -1,0 +1,53 @@
+import { bucketStarts } from '../../domain/buckets/starts.js'
+import { offsetsOf } from '../../domain/buckets/zone.js'
+import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import { invalidField } from '../failure.js'
+
+const LONGEST_SECONDS = 31 * 86_400
+const MOST_BUCKETS = 10_000
+const LONGEST_NAME = 64
+
+interface Asked {
+  readonly start: Instant
+  readonly end: Instant
+  readonly granularity: number | null
+  readonly timezone: string
+}
+
+export interface Range {
+  readonly granularity: number
+  /** Where buckets begin, in seconds since 1970. */
+  readonly starts: readonly number[]
+}
+
+/** The buckets of a range that may be asked for. */
+export const rangeOf = ({ start, end, granularity, timezone }: Asked): Range => {
+  const offset = timezone.length > LONGEST_NAME ? undefined : offsetsOf(timezone)
+  if (offset === undefined)
+    throw invalidField(
+      ['timezone'],
+      'value_error',
+      'Value error, input should be the IANA name of a time zone',
+    )
+  const length = microseconds(end) - microseconds(start)
+  if (length <= 0n) throw invalidField(['end'], 'value_error', 'Value error, end should be after start')
+  if (length > BigInt(LONGEST_SECONDS) * 1_000_000n)
+    throw invalidField(['end'], 'value_error', 'Value error, end should be at most 31 days after start')
+  const from = Math.floor(Number(microseconds(start)) / 1e6)
+  const to = Math.ceil(Number(microseconds(end)) / 1e6)
+  const seconds = granularity ?? usual(to - from)
+  const starts = (to - from) / seconds > MOST_BUCKETS ? [] : bucketStarts(from, to, seconds, offset)
+  if (starts.length > 0 && starts.length <= MOST_BUCKETS) return { granularity: seconds, starts }
+  const msg = `Value error, the range would have more than ${MOST_BUCKETS} buckets: ask for longer ones`
+  throw invalidField(['granularity'], 'value_error', msg)
+}
+
+const HOUR = 3600
+
+/** How long buckets are where nothing is asked. */
+const usual = (seconds: number): number => {
+  if (seconds <= 2 * HOUR) return 300
+  if (seconds <= 12 * HOUR) return HOUR
+  if (seconds <= 72 * HOUR) return 6 * HOUR
+  return seconds <= 336 * HOUR ? 12 * HOUR : 24 * HOUR
+}

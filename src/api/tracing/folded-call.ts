@@ -1,0 +1,50 @@
+import { callDecider, nameOf, type CallState } from '../../domain/call/decider.js'
+import { callStream, type CallEnded, type CallEvent, type CallStarted } from '../../domain/call/events.js'
+import type { Json, JsonObject } from '../../domain/json/json.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { readBack } from '../../domain/spill/read-back.js'
+import type { StoredCall } from '../../projections/calls/queries.js'
+
+/**
+ * A call as it stood at a position, folded from its own stream: what is acknowledged is in it, without a projection.
+ * Undefined for one that had not begun, or was deleted.
+ */
+export const foldedCall =
+  ({ eventStore, blobs }: Pick<Ports, 'eventStore' | 'blobs'>) =>
+  async (projectId: string, id: string, at: Position): Promise<StoredCall | undefined> => {
+    let state = callDecider.initialState
+    for await (const { position, type, data } of eventStore.readStream(callStream(projectId, id))) {
+      if (position > at) break
+      state = callDecider.evolve(state, { type, data } as unknown as CallEvent)
+    }
+    const { start, end, deleted } = state
+    if (start === null || deleted) return undefined
+    const whole = <Data>(data: Data) => readBack(blobs, data as JsonObject) as Promise<Data>
+    return storedCall(state, await whole(start), end && (await whole(end)))
+  }
+
+const storedCall = (state: CallState, start: CallStarted, end: CallEnded | null): StoredCall => ({
+  project_id: start.project_id,
+  id: start.id,
+  op_name: start.op_name,
+  display_name: nameOf(state),
+  trace_id: start.trace_id,
+  parent_id: start.parent_id,
+  thread_id: start.thread_id,
+  turn_id: start.turn_id,
+  started_at: start.started_at,
+  ended_at: end?.ended_at ?? null,
+  exception: end?.exception ?? null,
+  attributes: textOf(start.attributes),
+  inputs: textOf(start.inputs),
+  output: end && textOf(end.output),
+  summary: end && textOf(end.summary),
+  otel_dump: start.otel_dump && textOf(start.otel_dump),
+  wb_user_id: start.wb_user_id,
+  wb_run_id: start.wb_run_id,
+  wb_run_step: start.wb_run_step,
+  wb_run_step_end: end?.wb_run_step_end ?? null,
+})
+
+const textOf = (value: Json): string => JSON.stringify(value)

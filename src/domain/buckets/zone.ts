@@ -1,0 +1,30 @@
+/** How many seconds the clocks of a time zone are ahead of UTC at an instant, in seconds since 1970. */
+export type Offset = (at: number) => number
+
+/** The offsets of a time zone by its IANA name; undefined for a name that nobody knows. */
+export const offsetsOf = (zone: string): Offset | undefined => {
+  const clock = clockOf(zone)
+  if (clock === undefined) return undefined
+  return (at) => {
+    const shown = Object.fromEntries(
+      clock.formatToParts(at * 1000).map(({ type, value }) => [type, Number(value)]),
+    ) as Readonly<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>
+    const { year, month, day, hour, minute, second } = shown
+    return Date.UTC(year, month - 1, day, hour, minute, second) / 1000 - at
+  }
+}
+
+const clockOf = (zone: string): Intl.DateTimeFormat | undefined => {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,37 @@
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import type { BlobStore } from '../ports/blobs.js'
+import { spilledField } from './fields.js'
+
+/** A field of an event lies in a blob that is not there, or holds what a field cannot be. */
+export class FieldUnreadable extends Error {
+  override readonly name = 'FieldUnreadable'
+}
+
+/**
+ * An event's data with its spilled fields back in their places.
+ *
+ * @throws FieldUnreadable; a failure to read is the store's own error
+ */
+export const readBack = async (blobs: Pick<BlobStore, 'get'>, data: JsonObject): Promise<JsonObject> => {
+  const { spilled } = data
+  if (!isJsonObject(spilled) || Object.keys(spilled).length === 0) return data
+  const fields = await Promise.all(
+    Object.entries(spilled).map(async ([field, place]) => {
+      if (!spilledField.is(place)) throw new FieldUnreadable(`spilled field ${field} names no blob`)
+      const content = await blobs.get(place.digest)
+      if (content === undefined)
+        throw new FieldUnreadable(`blob ${place.digest} of field ${field} is missing`)
+      return [field, parsed(content, place.digest)] as const
+    }),
+  )
+  return { ...data, ...Object.fromEntries(fields) }
+}
+
+/** The parser's own message would quote the payload. */
+const parsed = (content: Uint8Array, digest: string): Json => {
+  try {
+    return JSON.parse(new TextDecoder().decode(content)) as Json
+  } catch (cause) {
+    throw new FieldUnreadable(`blob ${digest} is not JSON`, { cause })
+  }
+}

@@ -1,0 +1,81 @@
+import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
+import { figures, NOTHING, type Aggregation, type Figures, type Wanted } from './metric.js'
+import { BUCKET, inSpan, startsParameter, type Span } from './span.js'
+
+export const CALL_METRICS = ['call_count', 'error_count', 'latency_ms'] as const
+export type CallMetric = (typeof CALL_METRICS)[number]
+
+export interface CallBucket {
+  /** In seconds since 1970. */
+  readonly start: number
+  readonly calls: number
+  readonly figures: Figures
+}
+
+const VALUES: Readonly<Record<CallMetric, string>> = {
+  call_count: '1',
+  error_count: 'failed',
+  latency_ms: 'latency',
+}
+
+const AGGREGATED: Readonly<Record<Aggregation, string>> = {
+  sum: 'sumOrNull',
+  avg: 'avgOrNull',
+  min: 'minOrNull',
+  max: 'maxOrNull',
+  count: 'count',
+}
+
+/** How many calls began in each bucket, how many of them failed, and how long those that ended took; all exact. */
+export const callStats =
+  (reader: ClickHouseReader) =>
+  async (span: Span, wanted: readonly Wanted<CallMetric>[]): Promise<Iterable<CallBucket>> => {
+    const { sql, parameters } = inSpan(span)
+    const levels: Record<string, SqlParameter> = {}
+    const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
+      ...aggregations.map(
+        (aggregation) => `${AGGREGATED[aggregation]}(${VALUES[metric]}) AS ${columnOf(place, aggregation)}`,
+      ),
+      ...percentiles.map((percentile, nth) => {
+        const name = levelOf(place, nth)
+        levels[name] = percentile / 100
+        return `quantileExactInclusiveOrNull({${name}:Float64})(${VALUES[metric]}) AS ${name}`
+      }),
+    ])
+    const rows = await reader.query<Row>(
+      `SELECT ${['bucket', 'count() AS calls', ...columns].join(', ')} FROM (
+        SELECT ${BUCKET} AS bucket,
+          ifNull(ended_position <= {position:UInt64}, 0) AS ended,
+          ended AND exception IS NOT NULL AS failed,
+          if(ended, intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000), NULL) AS latency
+        FROM calls FINAL WHERE ${sql}
+      ) GROUP BY bucket`,
+      { ...parameters, ...startsParameter(span), ...levels },
+    )
+    const found = new Map(rows.map((row) => [row['bucket'], row]))
+    return bucketsFrom(span.starts, wanted, (start) => found.get(start))
+  }
+
+function* bucketsFrom(
+  starts: readonly number[],
+  wanted: readonly Wanted<CallMetric>[],
+  rowOf: (start: number) => Row | undefined,
+): Generator<CallBucket> {
+  for (const start of starts) {
+    const row = rowOf(start)
+    yield {
+      start,
+      calls: row?.['calls'] ?? 0,
+      figures: figures(wanted, (place, figure) =>
+        typeof figure === 'number'
+          ? (row?.[levelOf(place, wanted[place]!.percentiles.indexOf(figure))] ?? null)
+          : (row?.[columnOf(place, figure)] ?? NOTHING[figure]),
+      ),
+    }
+  }
+}
+
+type Row = Readonly<Record<string, number | null>>
+
+const columnOf = (place: number, aggregation: Aggregation): string => `${aggregation}_${place}`
+const levelOf = (place: number, nth: number): string => `level_${place}_${nth}`

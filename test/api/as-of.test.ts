@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answered, TestService } from '../support/service.js'
+import { sharedService, someProject } from './shared-service.js'
+import { accepted, anEnd, aStart, reasonOf } from './tracing/given.js'
+
+const asOf = (point: bigint | string) => ({ headers: { 'Tallytree-As-Of': String(point) } })
+
+const positionOf = ({ headers }: Answered): bigint => BigInt(headers.get('tallytree-position') ?? -1)
+
+const READS: Readonly<Record<string, object>> = {
+  '/call/read': { id: 'c' },
+  '/calls/query': {},
+  '/calls/stream_query': {},
+  '/calls/query_stats': {},
+  '/trace/usage': {},
+  '/calls/usage': { call_ids: ['c'] },
+  '/objs/query': {},
+  '/feedback/query': {},
+  '/table/query_stats_batch': { digests: [] },
+}
+
+describe('a read as of an earlier point', () => {
+  let service: TestService
+  before(async () => (service = await sharedService()))
+
+  const started = async (project: string, id: string) =>
+    positionOf(await service.post('/call/start', { start: aStart(project, { id }) }))
+
+  const call = async (project_id: string, point: bigint | string, id = 'c') =>
+    accepted(await service.post('/call/read', { project_id, id }, asOf(point)))['call'] as Record<
+      string,
+      unknown
+    > | null
+
+  it('sees a call as it was: before it began, while it ran, as it was named, and not once it is deleted', async () => {
+    const project = someProject()
+    const before = await service.stores.eventStore.head()
+    const begun = await started(project, 'c')
+    const ended = positionOf(await service.post('/call/end', { end: anEnd(project, 'c', { output: 7 }) }))
+    const update = { project_id: project, call_id: 'c', display_name: 'named' }
+    const named = positionOf(await service.post('/call/update', update))
+    const deleted = positionOf(await service.post('/calls/delete', { project_id: project, call_ids: ['c'] }))
+
+    assert.equal(await call(project, before), null)
+    assert.deepEqual(pick(await call(project, begun)), { ended_at: null, output: null, display_name: null })
+    assert.deepEqual(pick(await call(project, ended)), { ended_at: true, output: 7, display_name: null })
+    assert.deepEqual(pick(await call(project, named)), { ended_at: true, output: 7, display_name: 'named' })
+    assert.equal(await call(project, deleted), null)
+  })
+
+  const pick = (one: Record<string, unknown> | null) => ({
+    ended_at: one?.['ended_at'] === null ? null : true,
+    output: one?.['output'],
+    display_name: one?.['display_name'],
+  })
+
+  it('says which position it used: the one asked for, or that of the last event recorded no later', async () => {
+    const project = someProject()
+    const first = await started(project, 'c')
+    await sleep(5)
+    const between = new Date().toISOString()
+    await sleep(5)
+    const second = await started(project, 'd')
+    for (const [path, more] of Object.entries(READS))
+      for (const [point, used] of [
+        [String(first), first],
+        [`000${second}`, second],
+        [between, first],
+        [between.replace('Z', '123456+00:00'), first],
+        ['1999-12-31T23:59:59-08:00', 0n],
+        ['0', 0n],
+      ] as const) {
+        const answer = await service.post(path, { project_id: project, ...more }, asOf(point))
+        assert.equal(answer.status, 200, answer.text)
+        assert.equal(positionOf(answer), used, `${path} ${point}`)
+      }
+  })
+
+  it('beyond the head is refused, and so is a time to come', async () => {
+    const project_id = someProject()
+    const head = await service.stores.eventStore.head()
+    for (const [path, more] of Object.entries(READS))
+      for (const point of [String(head + 1000n), '9'.repeat(40), '2290-01-01T00:00:00Z'])
+        assert.match(
+          reasonOf(await service.post(path, { project_id, ...more }, asOf(point)), 400),
+          /Tallytree-As-Of (lies beyond the log|names a time that is yet to come)/,
+        )
+  })
+
+  it('is asked for in digits or as a time of RFC 3339, and in no other way', async () => {
+    const project_id = someProject()
+    const odd = ['', '-1', '1.5', '0x10', 'now', '1 2', '1,2', '2026-01-01', '2026-01-01T00:00:00']
+    const odder = [
+      '2026-02-30T00:00:00Z',
+      '2026-01-01T00:00:00+99:00',
+      '1800-01-01T00:00:00Z',
+      '1'.repeat(101),
+    ]
+    for (const [path, more] of Object.entries(READS))
+      for (const point of [...odd, ...odder]) {
+        const answer = await service.post(path, { project_id, ...more }, asOf(point))
+        assert.equal(answer.status, 422, `${path} ${point}`)
+        assert.match(answer.text, /"loc":\["header","Tallytree-As-Of"\]/)
+      }
+  })
+
+  it('is refused where only the present is known', async () => {
+    const project_id = someProject()
+    for (const [path, body] of [
+      ['/calls/delete', { project_id, call_ids: ['c'] }],
+      ['/table/create_from_digests', { project_id, row_digests: [] }],
+    ] as const)
+      assert.equal((await service.post(path, body, asOf('0'))).status, 422)
+  })
+
+  it('may wait for another position first, and for none if it may be stale', async () => {
+    const project_id = someProject()
+    const position = await started(project_id, 'c')
+    const far = { 'Tallytree-Min-Position': '9'.repeat(19), 'Tallytree-As-Of': String(position) }
+    assert.equal((await service.post('/calls/query', { project_id }, { headers: far })).status, 503)
+    const headers = { ...far, 'Tallytree-Stale': 'allow' }
+    for (const path of ['/calls/query', '/call/read']) {
+      const answer = await service.post(path, { project_id, ...READS[path] }, { headers })
+      assert.equal(answer.status, 200)
+      assert.ok(positionOf(answer) <= position)
+    }
+  })
+
+  it('finds files that were stored by then', async () => {
+    const project_id = someProject()
+    const before = await service.stores.eventStore.head()
+    const body = ['project_id', project_id, 'file"; filename="f', randomBytes(20).toString('hex')]
+    const form = `--x\r\nContent-Disposition: form-data; name="${body[0]}"\r\n\r\n${body[1]}\r\n--x\r\nContent-Disposition: form-data; name="${body[2]}"\r\n\r\n${body[3]}\r\n--x--\r\n`
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    const stored = await service.post('/files/create', form, { headers })
+    const { digest } = accepted(stored)
+    const read = (point: bigint) => service.post('/files/content', { project_id, digest }, asOf(point))
+    assert.equal((await read(before)).status, 404)
+    assert.equal((await read(positionOf(stored))).text, body[3])
+  })
+})

@@ -111,6 +111,7 @@ describe('a read as of an earlier point', () => {
     for (const [path, body] of [
       ['/calls/delete', { project_id, call_ids: ['c'] }],
       ['/table/create_from_digests', { project_id, row_digests: [] }],
+      ['/graphql', { query: '{ viewer { username } }' }],
     ] as const)
       assert.equal((await service.post(path, body, asOf('0'))).status, 422)
   })

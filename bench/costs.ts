@@ -19,11 +19,12 @@ const GOAL = 1.3
 
 const fill = async (directory: string): Promise<void> => {
   await fillTraces(directory, SIZES)
-  const { writer, close } = await openEmbeddedClickHouse(join(directory, 'clickhouse'))
-  await writer.command(`INSERT INTO prices (owner, id, llm_id, prompt_token_cost, completion_token_cost,
+  const clickHouse = await openEmbeddedClickHouse(join(directory, 'clickhouse'))
+  await clickHouse.writer
+    .command(`INSERT INTO prices (owner, id, llm_id, prompt_token_cost, completion_token_cost,
     cache_read_input_token_cost, cache_creation_input_token_cost, effective_date, created_at, published_position)
     VALUES ('default', 'price', 'gpt-4', 0.00003, 0.00006, 0, 0, '2024-01-01', '2024-01-01', 1)`)
-  await close()
+  await clickHouse.close()
 }
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))

@@ -71,7 +71,7 @@ describe('price lists', () => {
       ({ type }) => type === 'PriceListImported',
     )
     assert.equal(imported?.metadata.actor, 'system')
-    assert.match(String(imported.data['source']), /checked/)
-    assert.match(String(imported.data['version']), /^\d{4}-\d\d/)
+    assert.match(textIn(imported.data, 'source'), /checked/)
+    assert.match(textIn(imported.data, 'version'), /^\d{4}-\d\d/)
   })
 })

@@ -93,7 +93,7 @@ describe('the decider of prices', () => {
           ...publish('two', other),
           prices: ['two', 'one'].map((id) => ({ id, price: other })),
         }
-        const { events, refused } = decide(state, command as PriceCommand)
+        const { events, refused } = decide(state, command)
         assert.deepEqual([events, refused?.kind], [[], 'conflict'])
       }),
     ))

@@ -2,6 +2,10 @@ import type { Operand } from '../../domain/query/expression.js'
 
 const NARROWED = ['id', 'trace_id', 'parent_id', 'op_name'] as const
 
+/** Values stand in the statement a second time, which has to stay within what ClickHouse parses. */
+const MAX_LIST = 1000
+const MAX_TEXT = 1000
+
 /** By field, the values of which a call must have one. */
 export type Narrowing = Readonly<Partial<Record<(typeof NARROWED)[number], readonly string[]>>>
 
@@ -31,12 +35,15 @@ const ofEqual = (a: Operand, b: Operand): Narrowing => ({ ...ofField(a, [b]), ..
 /** Only text that is there is found by equal text. */
 const ofField = (operand: Operand, list: readonly Operand[]): Narrowing => {
   const field = NARROWED.find((one) => '$getField' in operand && operand.$getField === one)
-  const values = list.map(textOf)
+  const values = list.length > MAX_LIST ? [] : list.map(textOf)
   if (field === undefined || values.length === 0 || values.includes(undefined)) return {}
   return { [field]: values as readonly string[] }
 }
 
 const textOf = (operand: Operand): string | undefined =>
-  '$literal' in operand && typeof operand.$literal === 'string' && operand.$literal !== ''
+  '$literal' in operand &&
+  typeof operand.$literal === 'string' &&
+  operand.$literal !== '' &&
+  operand.$literal.length <= MAX_TEXT
     ? operand.$literal
     : undefined

@@ -8,12 +8,17 @@ const attributes = { kind: 'json', sql: 'attributes' } as const
 /** Payload that a call's start alone brings, in the columns of `calls`. */
 export const START_FIELDS: Fields = { inputs, inputs_dump: inputs, attributes, attributes_dump: attributes }
 
+/** They stand in the statement a second time, which has to stay within what ClickHouse parses. */
+const MAX_CONJUNCTS = 8
+const MAX_LIST = 1000
+const MAX_TEXT = 1000
+
 /**
  * What an operation says of the payload of starts that few calls may be expected to meet, undefined for nothing. A start
  * is one row, so that rows can be tried by it one by one, before the rows of a call are put together.
  */
 export const ofTheStart = (operation: Operation): Operation | undefined => {
-  const found = conjuncts(operation).filter(isSelective)
+  const found = conjuncts(operation).filter(isSelective).slice(0, MAX_CONJUNCTS)
   return found.length === 0 ? undefined : { $and: found }
 }
 
@@ -25,7 +30,8 @@ const isSelective = (operation: Operand): boolean => {
     const [a, b] = operation.$eq
     return (isOfStart(a) && isValue(b)) || (isOfStart(b) && isValue(a))
   }
-  if ('$in' in operation) return isOfStart(operation.$in[0]) && operation.$in[1].every(isValue)
+  if ('$in' in operation)
+    return isOfStart(operation.$in[0]) && isShort(operation.$in[1]) && operation.$in[1].every(isValue)
   if ('$contains' in operation)
     return isOfStart(operation.$contains.input) && isValue(operation.$contains.substr)
   return (
@@ -38,5 +44,13 @@ const isSelective = (operation: Operand): boolean => {
 const isOfStart = (operand: Operand): boolean =>
   '$getField' in operand && Object.hasOwn(START_FIELDS, fieldPath(operand.$getField)[0])
 
-const isValue = (operand: Operand): boolean =>
-  '$literal' in operand && operand.$literal !== null && operand.$literal !== ''
+const isShort = (list: readonly Operand[]): boolean => list.length <= MAX_LIST
+
+/** Something plain, and not too long. */
+const isValue = (operand: Operand): boolean => {
+  if (!('$literal' in operand) || operand.$literal === null || typeof operand.$literal === 'object')
+    return false
+  return (
+    typeof operand.$literal !== 'string' || (operand.$literal !== '' && operand.$literal.length <= MAX_TEXT)
+  )
+}

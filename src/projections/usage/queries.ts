@@ -10,7 +10,7 @@ import { unfinishedBelow } from './unfinished.js'
 import { answeredCalls, firstStarted, type Answered } from './answered.js'
 
 export type { Answered } from './answered.js'
-export type { Billed, Charge } from './billing.js'
+export type { Billed } from './billing.js'
 export { AnswerTooLarge } from './inclusive.js'
 export { TraceTooLarge } from './load.js'
 

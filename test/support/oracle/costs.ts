@@ -17,7 +17,7 @@ export interface OraclePrice {
 /** A whole number over another one. */
 export type Fraction = readonly [numerator: bigint, denominator: bigint]
 
-export const plus = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d + c * b, b * d]
+const plus = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * d + c * b, b * d]
 const times = ([a, b]: Fraction, by: bigint): Fraction => [a * by, b]
 export const isEqual = ([a, b]: Fraction, [c, d]: Fraction): boolean => a * d === c * b
 

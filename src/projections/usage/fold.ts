@@ -24,7 +24,7 @@ export const COUNTERS = [
   'cache_creation_input_tokens',
 ] as const
 
-const WIDTH = COUNTERS.length
+export const WIDTH = COUNTERS.length
 
 /** What is made of reported figures, and summed up the calls of a trace. */
 export interface Counting {

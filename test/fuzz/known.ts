@@ -66,7 +66,10 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['field fields columns $getField', '', FIELDS],
   ['operationName', '', ['Q', 'M']],
   // what is not served yet
-  ['include_costs latest_only', '', [false]],
+  ['latest_only', '', [false]],
+  ['timezone', '', ['UTC', 'Europe/Berlin']],
+  ['granularity', '', [3600, 'hour', 'day']],
+  ['price_list', '', ['default', null]],
 ]
 
 const anyProject = fc.oneof(
@@ -77,17 +80,25 @@ const anyProject = fc.oneof(
 
 const queriesIn = (area: string): fc.Arbitrary<unknown> => {
   if (area === 'graphql') return fc.constantFrom(...GRAPHQL)
-  if (!['feedback', 'calls', 'usage'].includes(area)) return fc.constant(null)
-  return fc.nat({ max: 9999 }).map((pick) => {
+  if (!['feedback', 'calls', 'usage', 'costs'].includes(area)) return fc.constant(null)
+  const byId = fc.nat({ max: 9999 }).map((pick) => {
     const one = { $literal: new Remembered(area, ['id'], pick, 'nobody') }
     return { $expr: { $or: [{ $eq: [{ $getField: 'id' }, one] }] } }
   })
+  return fc.oneof(byId, fc.constant(null))
+}
+
+/** Times that make a range, where a range is asked for. */
+const DAYS: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  start: fc.constantFrom('2026-01-01T00:00:00Z', '2025-12-31T12:00:00Z'),
+  end: fc.constantFrom('2026-01-02T00:00:00Z', '2026-01-20T00:00:00Z'),
 }
 
 /** Strings that lead somewhere, by the key that they stand under, in an area of the API. */
 export const knownIn =
   (area: string) =>
-  (key: string): fc.Arbitrary<unknown> | undefined => {
+  (key: string, { format }: { readonly format?: unknown } = {}): fc.Arbitrary<unknown> | undefined => {
+    if (format === 'date-time') return DAYS[key]
     if (key === 'project_id') return anyProject
     if (key === 'query') return queriesIn(area)
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))

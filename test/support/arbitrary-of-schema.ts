@@ -11,7 +11,7 @@ interface Means {
   /** The schemas that `$ref` names. */
   readonly components?: JsonObject
   /** What makes sense under a key of an object, mostly taken instead of what its schema allows. */
-  readonly known?: (key: string) => fc.Arbitrary<unknown> | undefined
+  readonly known?: (key: string, schema: Schema) => fc.Arbitrary<unknown> | undefined
 }
 
 type Schema = JsonObject
@@ -33,7 +33,7 @@ export const arbitraryOfSchema = (schema: Schema, means: Means): fc.Arbitrary<un
 
   const of = (one: Schema, left: number, key?: string): fc.Arbitrary<unknown> => {
     const { $ref, type } = one
-    const known = key === undefined || isCompound(one) ? undefined : means.known?.(key)
+    const known = key === undefined || isCompound(one) ? undefined : means.known?.(key, one)
     if (known !== undefined)
       return fc.oneof({ weight: 8, arbitrary: known }, { weight: 1, arbitrary: of(one, left) })
     if (typeof $ref === 'string') return left === 0 ? means.json : referred($ref, left - 1)
@@ -171,7 +171,10 @@ const integerFor = ({ minimum, maximum }: Schema): fc.Arbitrary<number> => {
   return fc.oneof(
     fc.constantFrom(...edges),
     fc.integer({ min: Math.max(least, -(2 ** 31)), max: Math.min(most, 2 ** 31 - 1) }),
-    fc.maxSafeInteger().filter((n) => n >= least && n <= most),
+    fc.integer({
+      min: Math.max(least, Number.MIN_SAFE_INTEGER),
+      max: Math.min(most, Number.MAX_SAFE_INTEGER),
+    }),
   )
 }
 

@@ -87,15 +87,23 @@ const FIGURES =
   'Each figure that was asked for stands under two names, such as `latency_ms_p95` and `p95_latency_ms`; null where ' +
   'there is nothing to tell it from.'
 
-const usageBucket = open('UsageBucket', {
-  says: `What the calls that began then used of a model. ${FIGURES}`,
-  required: { timestamp: instant, model: string, count: int64 },
-})
+const figuresBeside = { additionalProperties: { type: ['number', 'null'] } }
 
-const callBucket = open('CallBucket', {
-  says: `The calls that began then. ${FIGURES}`,
-  required: { timestamp: instant, count: int64 },
-})
+const usageBucket = describedAs(
+  open('UsageBucket', {
+    says: `What the calls that began then used of a model. ${FIGURES}`,
+    required: { timestamp: instant, model: string, count: int64 },
+  }),
+  figuresBeside,
+)
+
+const callBucket = describedAs(
+  open('CallBucket', {
+    says: `The calls that began then. ${FIGURES}`,
+    required: { timestamp: instant, count: int64 },
+  }),
+  figuresBeside,
+)
 
 export const callStatsResponse = open('CallStatsResponse', {
   says: 'The first bucket begins at or before `start`; buckets without calls are there too, for every model that is told.',

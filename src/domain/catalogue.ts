@@ -1,14 +1,21 @@
 import { accessEvents } from './access/events.js'
+import { artifactEvents, registeredEvents, registryEvents } from './artifact/events.js'
+import { automationEvents } from './automation/events.js'
 import { callEvents } from './call/events.js'
 import type { AnyCodec } from './codec/codec.js'
+import { deliveryEvents } from './delivery/events.js'
 import { feedbackEvents } from './feedback/events.js'
 import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
+import { nameEvents } from './names/events.js'
 import { objectEvents } from './object/events.js'
 import { priceEvents } from './price/events.js'
 import { projectEvents } from './project/events.js'
 import { rebuildEvents } from './rebuild/events.js'
+import { runEvents } from './run/events.js'
+import { secretEvents } from './secret/events.js'
 import { tableEvents } from './table/events.js'
+import { webhookEvents } from './webhook/events.js'
 
 export interface Aggregate {
   readonly name: string
@@ -28,5 +35,18 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
+  { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },
+  { name: 'registry', stream: 'registry-<team>/<registry>', events: registryEvents },
+  {
+    name: 'registered collection',
+    stream: 'registered-<team>/<registry>/<collection>',
+    events: registeredEvents,
+  },
+  { name: 'run', stream: 'run-<entity>/<project>/<run id>', events: runEvents },
+  { name: 'secret', stream: 'secret-<team>/<name>', events: secretEvents },
+  { name: 'names', stream: 'names-<team>', events: nameEvents },
+  { name: 'webhook', stream: 'webhook-<id>', events: webhookEvents },
+  { name: 'automation', stream: 'automation-<id>', events: automationEvents },
+  { name: 'delivery', stream: 'delivery-<id>', events: deliveryEvents },
   { name: 'rebuild', stream: 'rebuild-<id>', events: rebuildEvents },
 ]

@@ -1,0 +1,116 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, nullableText } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { int64, jsonObject } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textLike, textUpToBytes } from '../codec/text.js'
+import type { EventOf } from '../decider.js'
+import { id, projectId, teamName } from '../ids.js'
+import { collectionName, collectionPlace, registryName, versionNumber } from './place.js'
+
+const TEXT = /^[^\p{Cc}/:\\]{1,128}$/u
+const RULE = "String should have 1 to 128 characters, without control characters, '/', ':' and '\\'"
+
+export const alias = textLike('alias', TEXT, RULE)
+export const tag = textLike('tag', TEXT, RULE)
+export const artifactType = textUpToBytes(128)
+
+export const artifactFile = open('ArtifactFile', {
+  required: { path: textUpToBytes(1024), digest: textUpToBytes(256), size: int64 },
+})
+export type ArtifactFile = t.TypeOf<typeof artifactFile>
+
+const { required, optional } = collectionPlace
+
+const collectionCreated = open('CollectionCreated', {
+  says: 'A collection of artifact versions came into being in a project.',
+  required,
+  optional: { ...optional, type: nullableText(artifactType) },
+})
+
+const versionCreated = open('VersionCreated', {
+  says: 'A collection has one more version. `artifact_id` is its own in the whole service.',
+  required: {
+    ...required,
+    version: versionNumber,
+    artifact_id: id,
+    metadata: jsonObject,
+    created_at: instant,
+  },
+  optional: { ...optional, type: nullableText(artifactType), files: nullable(arrayOf(artifactFile)) },
+})
+
+const aliasAdded = open('AliasAdded', {
+  says: 'An alias points at a version from here on. It was removed from the version that it pointed at before.',
+  required: { ...required, version: versionNumber, alias },
+  optional,
+})
+
+const aliasRemoved = open('AliasRemoved', {
+  says: 'An alias no longer points at a version.',
+  required: { ...required, version: versionNumber, alias },
+  optional,
+})
+
+const tagAdded = open('TagAdded', {
+  says: 'A version carries a tag from here on.',
+  required: { ...required, version: versionNumber, tag },
+  optional,
+})
+
+const tagRemoved = open('TagRemoved', {
+  says: 'A version no longer carries a tag.',
+  required: { ...required, version: versionNumber, tag },
+  optional,
+})
+
+/** The version of a project's collection that a registry shows. */
+export const linkedSource = open('LinkedSource', {
+  required: { project_id: projectId, collection: collectionName, version: versionNumber, artifact_id: id },
+})
+
+const versionLinked = open('VersionLinked', {
+  says: "A registry's collection shows a version of a project's under a number of its own, with the metadata of then.",
+  required: { ...required, version: versionNumber, source: linkedSource, metadata: jsonObject },
+  optional: { ...optional, type: nullableText(artifactType) },
+})
+
+const versionUnlinked = open('VersionUnlinked', {
+  says: "A registry's collection no longer shows a version; its number is not given again.",
+  required: { ...required, version: versionNumber, source: linkedSource },
+  optional,
+})
+
+const registryCreated = open('RegistryCreated', {
+  says: 'A team has a registry: collections of linked versions come into being in it with the first link.',
+  required: { team: teamName, registry: registryName },
+})
+
+export const artifactEvents = {
+  CollectionCreated: collectionCreated,
+  VersionCreated: versionCreated,
+  AliasAdded: aliasAdded,
+  AliasRemoved: aliasRemoved,
+  TagAdded: tagAdded,
+  TagRemoved: tagRemoved,
+}
+
+/** What is written to a registry's collections; aliases and tags are as in a project's. */
+export const registeredEvents = {
+  VersionLinked: versionLinked,
+  VersionUnlinked: versionUnlinked,
+  AliasAdded: aliasAdded,
+  AliasRemoved: aliasRemoved,
+  TagAdded: tagAdded,
+  TagRemoved: tagRemoved,
+}
+
+export const registryEvents = { RegistryCreated: registryCreated }
+
+export type ArtifactEvent = EventOf<typeof artifactEvents>
+export type RegisteredEvent = EventOf<typeof registeredEvents>
+export type RegistryEvent = EventOf<typeof registryEvents>
+export type VersionCreated = t.TypeOf<typeof versionCreated>
+export type VersionLinked = t.TypeOf<typeof versionLinked>
+
+export const registryStream = (team: string, registry: string): string => `registry-${team}/${registry}`

@@ -1,0 +1,43 @@
+import type * as t from 'io-ts'
+import { nullable } from '../codec/containers.js'
+import { integerBetween } from '../codec/leaves.js'
+import { textLike } from '../codec/text.js'
+import { projectId, teamName } from '../ids.js'
+
+const NAME = /^[A-Za-z0-9._-]{1,128}$/
+
+export const collectionName = textLike(
+  'collection',
+  NAME,
+  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
+)
+
+export const registryName = textLike(
+  'registry',
+  NAME,
+  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
+)
+
+/** Versions count from 0 in their collection; people write them `v0`, `v1` and so on. */
+export const versionNumber = integerBetween(0, 2 ** 31 - 1)
+
+/**
+ * Where a collection of versions lies: in a project, or in a registry of a team. Exactly one of `project_id` and
+ * `registry` is there; `team` is always the owner, the entity of the project.
+ */
+export const collectionPlace = {
+  required: { team: teamName, collection: collectionName },
+  optional: { project_id: nullable(projectId), registry: nullable(registryName) },
+}
+
+export interface CollectionPlace {
+  readonly team: string
+  readonly collection: string
+  readonly project_id: string | null
+  readonly registry: string | null
+}
+
+export const collectionStream = ({ team, collection, project_id, registry }: CollectionPlace): string =>
+  registry === null ? `artifact-${project_id}/${collection}` : `registered-${team}/${registry}/${collection}`
+
+export type VersionNumber = t.TypeOf<typeof versionNumber>

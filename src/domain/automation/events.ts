@@ -1,0 +1,127 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, nullableText, withDefault } from '../codec/containers.js'
+import { boolean, integerBetween, number, oneOf } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textUpToBytes } from '../codec/text.js'
+import type { EventOf } from '../decider.js'
+import { id, teamName } from '../ids.js'
+import { registryName } from '../artifact/place.js'
+import { metricName } from '../run/events.js'
+
+export const automationName = textUpToBytes(256)
+export const pattern = textUpToBytes(512)
+export const MAX_TEMPLATE_BYTES = 64 * 1024
+
+/** Kinds of events that automations watch, as `${event_type}` says them. */
+export const EVENT_TYPES = [
+  'ADD_ARTIFACT_ALIAS',
+  'ADD_ARTIFACT_TAG',
+  'REMOVE_ARTIFACT_TAG',
+  'CREATE_ARTIFACT',
+  'LINK_ARTIFACT',
+  'UNLINK_ARTIFACT',
+  'RUN_METRIC',
+  'RUN_METRIC_CHANGE',
+  'RUN_METRIC_ZSCORE',
+  'RUN_STATE',
+  'CALL_FAILED',
+  'CALL_USAGE_THRESHOLD',
+  'WEBHOOK_DISABLED',
+  'DELIVERY_DEAD',
+] as const
+export const eventType = oneOf(...EVENT_TYPES)
+export type EventType = t.TypeOf<typeof eventType>
+
+export const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
+export const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
+export const MOST_WINDOW = 1000
+export const window = integerBetween(1, MOST_WINDOW)
+
+/** Where an automation watches: everything in a registry or a project, later collections too, or the team itself. */
+export const scope = open('AutomationScope', {
+  required: { type: oneOf('project', 'registry', 'team') },
+  optional: {
+    entity: nullable(teamName),
+    project: nullableText(textUpToBytes(128)),
+    registry: nullable(registryName),
+  },
+})
+export type AutomationScope = t.TypeOf<typeof scope>
+
+/** What an automation waits for; which of the fields mean something depends on the type. */
+export const condition = open('AutomationEvent', {
+  required: { type: eventType },
+  optional: {
+    alias_pattern: nullable(pattern),
+    tag_pattern: nullable(pattern),
+    metric: nullable(metricName),
+    aggregation: nullable(aggregation),
+    window: nullable(window),
+    comparison: nullable(comparison),
+    threshold: nullable(number),
+    prior_window: nullable(window),
+    change_type: nullable(oneOf('ABSOLUTE', 'RELATIVE')),
+    change_direction: nullable(oneOf('INCREASE', 'DECREASE', 'ANY')),
+    change_amount: nullable(number),
+    states: nullable(arrayOf(oneOf('RUNNING', 'FINISHED', 'FAILED'))),
+    measure: nullable(oneOf('total_tokens', 'cost', 'latency_ms')),
+  },
+})
+export type AutomationCondition = t.TypeOf<typeof condition>
+
+export const runFilters = open('RunFilters', {
+  optional: { user: nullableText(textUpToBytes(128)), name_pattern: nullable(pattern) },
+})
+
+const content = {
+  required: {
+    name: automationName,
+    webhook: id,
+    payload: textUpToBytes(MAX_TEMPLATE_BYTES),
+    scope,
+    event: condition,
+  },
+  optional: {
+    description: nullableText(textUpToBytes(4096)),
+    run_filters: nullable(runFilters),
+  },
+}
+
+/** An automation as it is kept; `webhook` is the webhook's id. */
+export const automationContent = open('AutomationContent', content)
+export type AutomationContent = t.TypeOf<typeof automationContent>
+
+const required = { id, team: teamName }
+
+const automationCreated = open('AutomationCreated', {
+  says: 'A team has an automation: from here on, what it watches for sends its payload to its webhook.',
+  required: { ...required, ...content.required, enabled: boolean },
+  optional: content.optional,
+})
+
+const automationChanged = open('AutomationChanged', {
+  says: 'An automation is this from here on. `resets` says whether what it watches for changed, so that cooldowns begin anew.',
+  required: { ...required, ...content.required },
+  optional: { ...content.optional, resets: withDefault(boolean, false) },
+})
+
+const automationEnabled = open('AutomationEnabled', {
+  says: 'An automation fires again. What happened meanwhile never fires.',
+  required,
+})
+
+const automationDisabled = open('AutomationDisabled', { says: 'An automation fires no more.', required })
+
+const automationDeleted = open('AutomationDeleted', { says: 'An automation is gone for good.', required })
+
+export const automationEvents = {
+  AutomationCreated: automationCreated,
+  AutomationChanged: automationChanged,
+  AutomationEnabled: automationEnabled,
+  AutomationDisabled: automationDisabled,
+  AutomationDeleted: automationDeleted,
+}
+
+export type AutomationEvent = EventOf<typeof automationEvents>
+
+export const automationStream = (id: string): string => `automation-${id}`

@@ -1,0 +1,120 @@
+import type * as t from 'io-ts'
+import { nullable, recordOf } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { boolean, int64, json, number, oneOf, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
+import { id, teamName } from '../ids.js'
+
+const required = { delivery_id: id, team: teamName }
+
+/** The event that a delivery tells of; `position` is where it stood in this log. */
+export const deliverySource = open('DeliverySource', {
+  required: { event_id: id, type: string, stream: string, position: string, recorded_at: instant },
+})
+
+export const deliveryScheduled = open('DeliveryScheduled', {
+  says:
+    'An automation matched an event: one message to one webhook. What the template names is frozen here, secrets and ' +
+    'the address are read when it is sent.',
+  required: {
+    ...required,
+    automation_id: id,
+    /** The revision of the automation's stream that holds its template. */
+    automation_revision: int64,
+    webhook_id: id,
+    source: deliverySource,
+    event_type: string,
+    variables: recordOf(json),
+    /** How many deliveries lie between this one and what somebody did. */
+    depth: int64,
+    scheduled_at: instant,
+  },
+  optional: { replay_id: nullable(id) },
+})
+
+const attemptStarted = open('AttemptStarted', {
+  says: 'A message is about to leave: whoever wrote this sends it, nobody else.',
+  required: {
+    ...required,
+    attempt: int64,
+    instance: string,
+    deadline_at: instant,
+    /** The revision of the webhook's stream that was in force. */
+    webhook_revision: int64,
+    possible_duplicate: boolean,
+  },
+})
+
+export const deadReason = oneOf(
+  'exhausted',
+  'too_old',
+  'gone',
+  'receiver_asked',
+  'client_error',
+  'forbidden_address',
+  'missing_secret',
+  'render_error',
+  'webhook_deleted',
+)
+export type DeadReason = t.TypeOf<typeof deadReason>
+
+const phases = recordOf(nullable(number))
+
+const attemptFinished = open('AttemptFinished', {
+  says: 'What became of an attempt. `next_at` is when the next one is due; null where there is none.',
+  required: { ...required, attempt: int64, outcome: oneOf('succeeded', 'retry', 'dead'), phases },
+  optional: {
+    status: nullable(int64),
+    error: nullable(string),
+    reason: nullable(deadReason),
+    next_at: nullable(instant),
+    /** The SHA-256 and length of the body that was sent. */
+    body_digest: nullable(string),
+    body_bytes: nullable(int64),
+    peer: nullable(string),
+    body_sent: nullable(boolean),
+    throttled_until: nullable(instant),
+  },
+})
+
+const attemptOutcomeUnknown = open('AttemptOutcomeUnknown', {
+  says: 'Nobody knows whether an attempt arrived: its sender is gone. The next one says that it may be a duplicate.',
+  required: { ...required, attempt: int64, next_at: instant },
+})
+
+const deliveryCanceled = open('DeliveryCanceled', {
+  says: 'A delivery will not be attempted any more.',
+  required: { ...required, reason: oneOf('by_hand', 'webhook_deleted') },
+})
+
+const deliveryResent = open('DeliveryResent', {
+  says: 'Somebody had a delivery sent again: under the same id, with a new attempt number, and from the first wait.',
+  required: { ...required, due_at: instant },
+})
+
+const deliverySuppressed = open('DeliverySuppressed', {
+  says: 'An automation matched an event that deliveries themselves led to, too often in a row: nothing is sent.',
+  required: {
+    ...required,
+    automation_id: id,
+    source: deliverySource,
+    reason: oneOf('loop', 'rate'),
+    depth: int64,
+  },
+})
+
+export const deliveryEvents = {
+  DeliveryScheduled: deliveryScheduled,
+  AttemptStarted: attemptStarted,
+  AttemptFinished: attemptFinished,
+  AttemptOutcomeUnknown: attemptOutcomeUnknown,
+  DeliveryCanceled: deliveryCanceled,
+  DeliveryResent: deliveryResent,
+  DeliverySuppressed: deliverySuppressed,
+}
+
+export type DeliveryEvent = EventOf<typeof deliveryEvents>
+export type DeliveryScheduled = t.TypeOf<typeof deliveryScheduled>
+
+export const deliveryStream = (id: string): string => `delivery-${id}`

@@ -1,0 +1,27 @@
+import { oneOf } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textUpToBytes } from '../codec/text.js'
+import type { EventOf } from '../decider.js'
+import { id, teamName } from '../ids.js'
+
+/** Things of a team that have a name of their own within it. */
+export const namedKind = oneOf('webhook', 'automation')
+
+const required = { team: teamName, kind: namedKind, name: textUpToBytes(256), id }
+
+const nameTaken = open('NameTaken', {
+  says: 'A name stands for this thing of a team from here on.',
+  required,
+})
+
+const nameReleased = open('NameReleased', {
+  says: 'A name stands for nothing again.',
+  required,
+})
+
+export const nameEvents = { NameTaken: nameTaken, NameReleased: nameReleased }
+
+export type NameEvent = EventOf<typeof nameEvents>
+
+/** Every name of a team in one stream: what is taken is decided at one place, and listed from it. */
+export const namesStream = (team: string): string => `names-${team}`

@@ -1,0 +1,51 @@
+import type * as t from 'io-ts'
+import { nullable, recordOf } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { int64, number, oneOf, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textUpToBytes } from '../codec/text.js'
+import type { EventOf } from '../decider.js'
+import { id, projectId } from '../ids.js'
+
+export const runName = textUpToBytes(256)
+export const metricName = textUpToBytes(256)
+
+/** A run that ended well, by itself badly, or by somebody's hand. */
+export const endState = oneOf('finished', 'failed', 'crashed', 'killed')
+export type EndState = t.TypeOf<typeof endState>
+
+/** Every event of a run says whose it is and what it is called, so that nobody has to look it up. */
+const required = { project_id: projectId, run_id: id, name: runName, user: string }
+
+const runStarted = open('RunStarted', {
+  says: 'A run began.',
+  required: { ...required, started_at: instant },
+})
+
+const metricsLogged = open('MetricsLogged', {
+  says: 'A run reported metrics. Within a run a step is reported once.',
+  required: { ...required, metrics: recordOf(number) },
+  optional: { step: nullable(int64) },
+})
+
+const runFinished = open('RunFinished', {
+  says: 'A run ended well.',
+  required: { ...required, state: endState, ended_at: instant },
+})
+
+const runFailed = open('RunFailed', {
+  says: 'A run ended, and not well.',
+  required: { ...required, state: endState, ended_at: instant },
+})
+
+export const runEvents = {
+  RunStarted: runStarted,
+  MetricsLogged: metricsLogged,
+  RunFinished: runFinished,
+  RunFailed: runFailed,
+}
+
+export type RunEvent = EventOf<typeof runEvents>
+export type MetricsLogged = t.TypeOf<typeof metricsLogged>
+
+export const runStream = (projectId: string, run: string): string => `run-${projectId}/${run}`

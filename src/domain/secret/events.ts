@@ -1,0 +1,33 @@
+import { open } from '../codec/struct.js'
+import { integerBetween } from '../codec/leaves.js'
+import type { EventOf } from '../decider.js'
+import { teamName } from '../ids.js'
+import { secretName } from '../webhook/events.js'
+
+const required = { team: teamName, name: secretName }
+const version = integerBetween(1, 2 ** 31 - 1)
+
+const secretStored = open('SecretStored', {
+  says: 'A team has a secret of this name. Its value lies outside the log, encrypted.',
+  required: { ...required, version },
+})
+
+const secretRotated = open('SecretRotated', {
+  says: 'A secret has another value from here on; the one before signs for another day beside it.',
+  required: { ...required, version },
+})
+
+const secretDestroyed = open('SecretDestroyed', {
+  says: 'All values of a secret are gone for good.',
+  required,
+})
+
+export const secretEvents = {
+  SecretStored: secretStored,
+  SecretRotated: secretRotated,
+  SecretDestroyed: secretDestroyed,
+}
+
+export type SecretEvent = EventOf<typeof secretEvents>
+
+export const secretStream = (team: string, name: string): string => `secret-${team}/${name}`

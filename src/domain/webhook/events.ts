@@ -1,0 +1,84 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable } from '../codec/containers.js'
+import { boolean, int64, integerBetween, number, oneOf } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textLike, textUpToBytes } from '../codec/text.js'
+import type { EventOf } from '../decider.js'
+import { id, teamName } from '../ids.js'
+
+export const webhookName = textUpToBytes(256)
+
+/** The name of a stored secret of the team, as templates write it behind `$`. */
+export const secretName = textLike(
+  'secret',
+  /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
+  'String should have 1 to 128 letters, digits or underscores, and not begin with a digit',
+)
+
+export const MOST_RETRIES = 32
+
+/** What an owner decides of a webhook. Waits are in seconds, one before each further attempt; null is the usual list. */
+const content = {
+  required: { name: webhookName, url: textUpToBytes(2048) },
+  optional: {
+    access_token: nullable(secretName),
+    secret: nullable(secretName),
+    retry_waits_s: nullable(arrayOf(number)),
+    timeout_s: nullable(integerBetween(1, 30)),
+    stop_on_4xx: nullable(boolean),
+  },
+}
+
+export const webhookContent = open('WebhookContent', content)
+export type WebhookContent = t.TypeOf<typeof webhookContent>
+
+const required = { id, team: teamName }
+
+const webhookCreated = open('WebhookCreated', {
+  says: 'A team has a webhook: an address that receives messages. Secrets are named, never told.',
+  required: { ...required, ...content.required, enabled: boolean },
+  optional: content.optional,
+})
+
+const webhookChanged = open('WebhookChanged', {
+  says: 'A webhook is this from here on, whatever it was before.',
+  required: { ...required, ...content.required },
+  optional: content.optional,
+})
+
+const webhookEnabled = open('WebhookEnabled', {
+  says: 'A webhook receives messages again, those that were held too.',
+  required,
+})
+
+/** Why a webhook was disabled: by hand, or by what its receiver said or kept failing to do. */
+export const disablingReason = oneOf('by_hand', 'gone', 'receiver_asked', 'failing_for_days')
+
+const webhookDisabled = open('WebhookDisabled', {
+  says: 'A webhook receives nothing from here on; its messages are held.',
+  required: { ...required, reason: disablingReason, depth: int64 },
+})
+
+const webhookDeleted = open('WebhookDeleted', {
+  says: 'A webhook is gone for good.',
+  required,
+})
+
+const testSent = open('TestSent', {
+  says: 'Somebody sent a test to a webhook. Neither what was sent nor what was answered is kept.',
+  required: { ...required, duration_ms: number },
+  optional: { status: nullable(int64) },
+})
+
+export const webhookEvents = {
+  WebhookCreated: webhookCreated,
+  WebhookChanged: webhookChanged,
+  WebhookEnabled: webhookEnabled,
+  WebhookDisabled: webhookDisabled,
+  WebhookDeleted: webhookDeleted,
+  TestSent: testSent,
+}
+
+export type WebhookEvent = EventOf<typeof webhookEvents>
+
+export const webhookStream = (id: string): string => `webhook-${id}`

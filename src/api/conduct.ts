@@ -30,6 +30,12 @@ export const readsProject = {
   fails: [...readsPresent.fails, 'bad-request'],
 } as const satisfies Conduct
 
+/** Reads of the log itself, which speak of the present. */
+export const readsLog = {
+  takes: readsPresent.takes,
+  fails: ['not-found', 'invalid', 'overloaded', 'not-yet-readable'],
+} as const satisfies Conduct
+
 /** Writes to a project. */
 export const writesProject = {
   takes: [],

@@ -19,7 +19,8 @@ export interface Executed<State, Event = DomainEvent> {
   readonly position: Position | undefined
 }
 
-interface Loaded<State> {
+/** A stream's state, and the revision that it is of. */
+export interface Loaded<State> {
   readonly state: State
   readonly expected: Expected
 }
@@ -28,6 +29,11 @@ const MAX_TRIES = 5
 /** A store waits and tries again itself before it says that an outcome is unknown. */
 const MAX_TRIES_OF_UNKNOWN = 2
 
+interface Options<State> {
+  readonly assumeNew?: boolean
+  readonly reload?: () => Promise<Loaded<State>>
+}
+
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 
 /**
@@ -35,7 +41,7 @@ type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
  * another writer was faster the same commands are decided again on the fresh state, up to five times.
  *
  * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
- * write.
+ * write. `reload` comes by the state in another way than by folding the whole stream.
  */
 export const execute =
   (ports: ExecutePorts) =>
@@ -44,11 +50,9 @@ export const execute =
     stream: string,
     commands: readonly Command[],
     cause: Cause,
-    { assumeNew = false } = {},
+    { assumeNew = false, reload = () => load(ports, decider, stream) }: Options<State> = {},
   ): Promise<Executed<State, Event>> => {
-    let loaded: Loaded<State> = assumeNew
-      ? { state: decider.initialState, expected: 'none' }
-      : await load(ports, decider, stream)
+    let loaded: Loaded<State> = assumeNew ? { state: decider.initialState, expected: 'none' } : await reload()
     for (let tries = 0; ; tries += 1) {
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)
       if (events.length === 0) return { state, events, refusals, position: undefined }
@@ -60,7 +64,7 @@ export const execute =
         if (!(error instanceof ConcurrencyConflict)) throw error
         if (tries === MAX_TRIES)
           throw new StoreUnavailable(`stream ${stream} is written by too many at once`, { cause: error })
-        loaded = await load(ports, decider, stream)
+        loaded = await reload()
       }
     }
   }

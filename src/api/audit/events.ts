@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
-import { mayRead, projectOfStream } from '../../domain/access/visible.js'
+import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import { entityOf } from '../../domain/ids.js'
 import type { Principal } from '../principal.js'
 import { begun } from '../http/begun.js'
 import { linesOf } from '../http/json-pages.js'
@@ -17,8 +16,8 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
     method: 'get',
     path: '/api/events',
     summary:
-      "Read the log, in its order: the administrator all of it, others the events of their teams' projects. To go " +
-      'on after an answer that broke off, ask for what comes after the position of its last whole line.',
+      "Read the log, in its order: the administrator all of it, others the events of their teams and of their teams' " +
+      'projects. To go on after an answer that broke off, ask for what comes after the position of its last whole line.',
     query: eventsQuery,
     takes: [],
     fails: ['invalid', 'overloaded'],
@@ -67,15 +66,10 @@ async function* eventsOf(
   { after, stream, head }: Omit<Question, 'limit'>,
   principal: Principal,
 ): AsyncGenerator<RecordedEvent> {
-  if (stream !== undefined && !mayReadStream(principal, stream)) return
+  if (stream !== undefined && !mayReadFrom(principal, stream)) return
   const events = stream === undefined ? eventStore.readAll({ after }) : eventStore.readStream(stream)
   for await (const event of events) {
     if (event.position > head) return
     if (event.position > after) yield event
   }
-}
-
-const mayReadStream = ({ administrator, teams }: Principal, stream: string): boolean => {
-  const project = projectOfStream(stream)
-  return administrator || (project !== undefined && teams.includes(entityOf(project)))
 }

@@ -46,6 +46,7 @@ export const runEvents = {
 }
 
 export type RunEvent = EventOf<typeof runEvents>
+export type RunStarted = t.TypeOf<typeof runStarted>
 export type MetricsLogged = t.TypeOf<typeof metricsLogged>
 
 export const runStream = (projectId: string, run: string): string => `run-${projectId}/${run}`

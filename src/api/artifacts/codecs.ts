@@ -1,0 +1,53 @@
+import type * as t from 'io-ts'
+import { versionMetadata } from '../../domain/artifact/content.js'
+import { alias, artifactFile, artifactType, tag } from '../../domain/artifact/events.js'
+import { arrayOf, nullable, nullableText } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { integerBetween, jsonObject, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { textUpToBytes } from '../../domain/codec/text.js'
+import { id } from '../../domain/ids.js'
+
+const newFile = closed('NewArtifactFile', {
+  required: {
+    path: textUpToBytes(1024),
+    digest: textUpToBytes(256),
+    size: integerBetween(0, Number.MAX_SAFE_INTEGER),
+  },
+})
+
+export const newVersion = closed('NewArtifactVersion', {
+  optional: {
+    type: nullableText(artifactType),
+    metadata: nullable(versionMetadata),
+    aliases: nullable(arrayOf(alias)),
+    files: nullable(arrayOf(newFile)),
+  },
+})
+export type NewVersion = t.TypeOf<typeof newVersion>
+
+/** `version` is its name, `v0`. */
+export const createdVersion = open('CreatedArtifactVersion', {
+  required: { version: string, artifact_id: id, digest: string },
+})
+
+export const artifactVersion = open('ArtifactVersion', {
+  required: {
+    version: string,
+    artifact_id: id,
+    digest: string,
+    type: nullable(string),
+    metadata: jsonObject,
+    files: arrayOf(artifactFile),
+    aliases: arrayOf(string),
+    tags: arrayOf(string),
+    created_at: instant,
+    created_by: string,
+  },
+})
+
+export const newAlias = closed('NewAlias', { required: { alias } })
+export const newTag = closed('NewTag', { required: { tag } })
+
+/** The name of the version that was meant. */
+export const labelledVersion = open('LabelledVersion', { required: { version: string } })

@@ -1,0 +1,55 @@
+import type { ArtifactCommand, RegisteredCommand } from '../../domain/artifact/commands.js'
+import { artifactDecider } from '../../domain/artifact/decider.js'
+import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifact/events.js'
+import { collectionStream } from '../../domain/artifact/place.js'
+import { registeredDecider } from '../../domain/artifact/registered-decider.js'
+import { emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
+import type { Decider } from '../../domain/decider.js'
+import type { Cause } from '../../domain/event.js'
+import { execute, type Executed } from '../../domain/execute.js'
+import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { refuseIf } from '../auth/rights.js'
+import { turns } from '../turns.js'
+
+type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
+
+export interface Collections {
+  readonly stateOf: KeptFolds<CollectionState>
+  readonly write: (command: ArtifactCommand, cause: Cause) => Promise<Executed<CollectionState>>
+  readonly writeRegistered: (command: RegisteredCommand, cause: Cause) => Promise<Executed<CollectionState>>
+}
+
+/** Events of collections whose folds are kept: some 60 MB. */
+const MOST = 100_000
+
+/** What this process knows of collections of versions, and how it writes to them. */
+export const openCollections = (ports: CollectionPorts): Collections => {
+  const stateOf = keptFolds<CollectionState>(
+    ports,
+    {
+      fresh: () => emptyCollection,
+      take: (state, { type, data }) =>
+        evolve(state, { type, data } as unknown as ArtifactEvent | RegisteredEvent),
+      weightOf: ({ length }) => length,
+    },
+    MOST,
+  )
+  const inTurn = turns()
+
+  const writer =
+    <Command extends ArtifactCommand | RegisteredCommand, Event extends ArtifactEvent | RegisteredEvent>(
+      decider: Decider<CollectionState, Command, Event>,
+    ) =>
+    (command: Command, cause: Cause) => {
+      const stream = collectionStream(command.place)
+      return inTurn(stream, async () => {
+        const reload = () => stateOf(stream)
+        const executed = await execute(ports)(decider, stream, [command], cause, { reload })
+        refuseIf(executed.refusals.get(0))
+        return executed
+      })
+    }
+
+  return { stateOf, write: writer(artifactDecider), writeRegistered: writer(registeredDecider) }
+}

@@ -1,0 +1,62 @@
+import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
+import { versionKey, versionNamed, type CollectionState } from '../../domain/artifact/state.js'
+import { versionIn, versionName } from '../../domain/artifact/version-name.js'
+import type { KeptFolds } from '../../domain/kept-folds.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { takePage } from '../access/page.js'
+import { invalid } from '../failure.js'
+import type { Asked } from '../route.js'
+import { noSuchCollection, noSuchVersion } from './place.js'
+import { storedVersions, type StoredVersion } from './stored-versions.js'
+
+interface Versions {
+  readonly ports: Pick<Ports, 'eventStore'>
+  readonly stateOf: KeptFolds<CollectionState>
+}
+
+/** A page of a collection's versions by their numbers; `after` and `next` are their names. */
+export const listVersions =
+  ({ ports, stateOf }: Versions) =>
+  async <A>(place: CollectionPlace, query: Asked<unknown>['query'], shown: (version: StoredVersion) => A) => {
+    const stream = collectionStream(place)
+    const { state } = await stateOf(stream)
+    if (state.next === 0) throw noSuchCollection()
+    const page = takePage(
+      query,
+      (after) => versionsAfter(state, after),
+      ({ version }) => versionName(version),
+    )
+    const data = await storedVersions(ports, stream, state, page.data)
+    const last = data.at(-1)
+    const next = data.length === page.data.length ? page.next : versionName(last!.known.version)
+    return { data: data.map(shown), next }
+  }
+
+function* versionsAfter({ versions }: CollectionState, after: string | undefined) {
+  for (const [, known] of versions.entries(keyAfter(after))) if (!known.gone) yield known
+}
+
+const keyAfter = (after: string | undefined): string | undefined => {
+  if (after === undefined) return undefined
+  const version = versionIn(after)
+  if (version !== undefined) return versionKey(version)
+  throw invalid([
+    {
+      loc: ['query', 'after'],
+      type: 'value_error',
+      msg: "Input should be the name of a version, such as 'v0'",
+    },
+  ])
+}
+
+/** One version, by its name or an alias. */
+export const readVersion =
+  ({ ports, stateOf }: Versions) =>
+  async (place: CollectionPlace, named: string): Promise<StoredVersion> => {
+    const stream = collectionStream(place)
+    const { state } = await stateOf(stream)
+    const known = versionNamed(state, named)
+    if (known === undefined) throw noSuchVersion()
+    const [stored] = await storedVersions(ports, stream, state, [known])
+    return stored!
+  }

@@ -1,0 +1,131 @@
+import { contentDigest, isLargerThan } from '../../domain/artifact/content.js'
+import type { VersionCreated } from '../../domain/artifact/events.js'
+import { collectionStream } from '../../domain/artifact/place.js'
+import { versionKey } from '../../domain/artifact/state.js'
+import { versionName } from '../../domain/artifact/version-name.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import type { Json } from '../../domain/json/json.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { repeatableId } from '../access/idempotency.js'
+import { pageOf, pageQuery } from '../access/page.js'
+import { refuseAsOf } from '../as-of.js'
+import { readsLog, writesOnce } from '../conduct.js'
+import { invalidField } from '../failure.js'
+import type { Teams } from '../projects/access.js'
+import type { Reading } from '../reading.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { artifactVersion, createdVersion, newVersion, type NewVersion } from './codecs.js'
+import type { Collections } from './collections.js'
+import { placeRead, placeWritten, type ProjectPlace } from './place.js'
+import type { StoredVersion } from './stored-versions.js'
+import { listVersions, readVersion } from './version-list.js'
+
+export interface Artifacts {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
+  readonly teams: Teams
+  readonly reading: Reading
+  /** Delays a write while the read side is too far behind. */
+  readonly pace: () => Promise<void>
+  readonly collections: Collections
+}
+
+export const COLLECTION = '/api/artifacts/:entity/:project/:collection'
+
+const MAX_ALIASES = 32
+const MAX_FILES_BYTES = 524_288
+
+/** Versions of a project's collection (design 7, "artifacts"). */
+export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
+  const { ports, teams, reading, pace, collections } = artifacts
+  const versions = { ports, stateOf: collections.stateOf }
+
+  return [
+    route({
+      method: 'post',
+      path: `${COLLECTION}/versions`,
+      summary:
+        'Creates a version of a collection, or answers the one that has this content already. The alias latest moves to ' +
+        'a new version; aliases of either are set.',
+      body: newVersion,
+      ...writesOnce,
+      takes: ['Idempotency-Key'],
+      answer: createdVersion,
+      handle: async (asked) => {
+        const place = await placeWritten(teams, asked)
+        const { content, aliases } = contentOf(asked.body)
+        const artifact_id = artifactId(ports, asked, place)
+        const digest = contentDigest(ports.sha256, content)
+        await pace()
+        const now = instantOf(ports.clock.now())
+        const { state, position } = await collections.write(
+          { type: 'CreateVersion', place, artifact_id, digest, ...content, aliases, now },
+          asked.cause,
+        )
+        const version = state.byId.get(artifact_id) ?? state.byDigest.get(digest)!
+        const known = state.versions.get(versionKey(version))!
+        return {
+          body: { version: versionName(version), artifact_id: known.artifactId, digest },
+          position: reading.acknowledged(place.project_id, position),
+        }
+      },
+    }),
+    route({
+      method: 'get',
+      path: `${COLLECTION}/versions`,
+      summary: "Lists a collection's versions by their numbers; a page may end early where they are large.",
+      query: pageQuery,
+      ...readsLog,
+      answer: pageOf(artifactVersion),
+      handle: async (asked) => {
+        const place = placeRead(teams, asked)
+        refuseAsOf(asked.headers)
+        const position = await reading.inLog(asked.headers)
+        return { body: await listVersions(versions)(place, asked.query, shown), position }
+      },
+    }),
+    route({
+      method: 'get',
+      path: `${COLLECTION}/versions/:version`,
+      summary: 'Reads a version by its name, such as v3, or by an alias, such as latest.',
+      ...readsLog,
+      answer: artifactVersion,
+      handle: async (asked) => {
+        const place = placeRead(teams, asked)
+        refuseAsOf(asked.headers)
+        const position = await reading.inLog(asked.headers)
+        return { body: shown(await readVersion(versions)(place, asked.params['version']!)), position }
+      },
+    }),
+  ]
+}
+
+/** What a body says a version is. @throws Failure that names what is too much of it */
+const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
+  if (aliases !== null && aliases.length > MAX_ALIASES)
+    throw invalidField(
+      ['aliases'],
+      'too_long',
+      `List should have at most ${MAX_ALIASES} items after validation`,
+    )
+  if (isLargerThan(MAX_FILES_BYTES, files as Json))
+    throw invalidField(['files'], 'value_error', `Value should have at most ${MAX_FILES_BYTES} bytes as JSON`)
+  const paths = new Set<string>()
+  for (const [index, { path }] of (files ?? []).entries())
+    if (paths.has(path))
+      throw invalidField(['files', index, 'path'], 'value_error', 'This path stands before')
+    else paths.add(path)
+  return { content: { artifactType: type, metadata: metadata ?? {}, files }, aliases: aliases ?? [] }
+}
+
+/** An `Idempotency-Key` speaks of one collection: an artifact's id is its own in the whole service. */
+const artifactId = (ports: Artifacts['ports'], { headers, principal }: Asked<unknown>, place: ProjectPlace) =>
+  repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
+
+const shown = ({ known, event, aliases }: StoredVersion) => {
+  const { artifact_id, digest, type, metadata, files, created_at } = event.data as unknown as VersionCreated
+  return {
+    version: versionName(known.version),
+    ...{ artifact_id, digest, type, metadata, files: files ?? [], aliases, tags: known.tags, created_at },
+    created_by: event.metadata.actor,
+  }
+}

@@ -1,0 +1,38 @@
+import { nullable, nullableText, recordOf } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { int64, integerBetween, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { id } from '../../domain/ids.js'
+import { endState, runName } from '../../domain/run/events.js'
+import { givenMetrics } from '../../domain/run/given-metrics.js'
+
+/** A run of the same id and name is the same run. */
+export const newRun = closed('NewRun', { required: { name: runName }, optional: { id: nullableText(id) } })
+
+export const createdRun = open('CreatedRun', { required: { id } })
+
+/** Steps are numbers that a double holds exactly. */
+const step = integerBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+
+export const newMetrics = closed('NewMetrics', {
+  required: { metrics: givenMetrics },
+  optional: { step: nullable(step) },
+})
+
+export const runEnd = closed('RunEnd', { required: { state: endState } })
+
+const loggedMetrics = open('LoggedMetrics', {
+  required: { metrics: recordOf(number), step: nullable(int64) },
+})
+
+export const run = open('Run', {
+  required: {
+    id,
+    name: string,
+    user: string,
+    state: oneOf('running', 'finished', 'failed', 'crashed', 'killed'),
+    started_at: instant,
+    ended_at: nullable(instant),
+    last_logged: nullable(loggedMetrics),
+  },
+})

@@ -1,0 +1,21 @@
+import type { RunEvent } from '../../domain/run/events.js'
+import type { Ports } from '../../domain/ports/ports.js'
+
+/** How it began, how it ended if it did, and what it logged last: its first event and its last two say it all. */
+export const readRun = async ({ eventStore }: Pick<Ports, 'eventStore'>, stream: string) => {
+  const events: RunEvent[] = []
+  for (const range of [{ limit: 1 }, { backwards: true, limit: 2 }])
+    for await (const { type, data } of eventStore.readStream(stream, range))
+      events.push({ type, data } as unknown as RunEvent)
+  const [first, ...last] = events
+  if (first?.type !== 'RunStarted') return undefined
+  const { run_id: id, name, user, started_at } = first.data
+  const end = last.find((event) => event.type === 'RunFinished' || event.type === 'RunFailed')
+  const logged = last.find((event) => event.type === 'MetricsLogged')
+  return {
+    ...{ id, name, user, started_at },
+    state: end?.data.state ?? 'running',
+    ended_at: end?.data.ended_at ?? null,
+    last_logged: logged === undefined ? null : { metrics: logged.data.metrics, step: logged.data.step },
+  }
+}

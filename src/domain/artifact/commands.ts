@@ -1,0 +1,69 @@
+import type { Instant } from '../codec/instant.js'
+import type { JsonObject } from '../json/json.js'
+import type { ArtifactFile, VersionLinked } from './events.js'
+import type { CollectionPlace } from './place.js'
+
+interface OfCollection {
+  readonly place: CollectionPlace
+}
+
+/** `digest` is that of type, metadata and files, see `contentDigest`; the id is new, or the one of what is repeated. */
+export interface CreateVersion extends OfCollection {
+  readonly type: 'CreateVersion'
+  readonly artifact_id: string
+  readonly digest: string
+  readonly artifactType: string | null
+  readonly metadata: JsonObject
+  readonly files: readonly ArtifactFile[] | null
+  readonly aliases: readonly string[]
+  readonly now: Instant
+}
+
+export interface LinkVersion extends OfCollection {
+  readonly type: 'LinkVersion'
+  readonly source: VersionLinked['source']
+  readonly artifactType: string | null
+  readonly metadata: JsonObject
+}
+
+/** `version` is a name such as `v3`, or an alias. */
+interface OfVersion extends OfCollection {
+  readonly version: string
+}
+
+export interface UnlinkVersion extends OfVersion {
+  readonly type: 'UnlinkVersion'
+}
+
+/** The alias points at this version from now on, wherever it pointed. */
+export interface SetAlias extends OfVersion {
+  readonly type: 'SetAlias'
+  readonly alias: string
+}
+
+export interface RemoveAlias extends OfCollection {
+  readonly type: 'RemoveAlias'
+  readonly alias: string
+}
+
+export interface AddTag extends OfVersion {
+  readonly type: 'AddTag'
+  readonly tag: string
+}
+
+export interface RemoveTag extends OfVersion {
+  readonly type: 'RemoveTag'
+  readonly tag: string
+}
+
+export type LabelCommand = SetAlias | RemoveAlias | AddTag | RemoveTag
+export type ArtifactCommand = CreateVersion | LabelCommand
+export type RegisteredCommand = LinkVersion | UnlinkVersion | LabelCommand
+
+/** The id tells whoever repeats the request from somebody else who wants the same name. */
+export interface CreateRegistry {
+  readonly type: 'CreateRegistry'
+  readonly team: string
+  readonly registry: string
+  readonly id: string
+}

@@ -1,0 +1,36 @@
+import type { Decider, Decision } from '../decider.js'
+import type { ArtifactCommand, CreateVersion } from './commands.js'
+import type { ArtifactEvent } from './events.js'
+import { decideLabel, pointed } from './labels.js'
+import { emptyCollection, evolve, versionKey, type CollectionState } from './state.js'
+
+/** The alias that each new version takes from the one before. */
+const LATEST = 'latest'
+
+/** A project's collection: each content is one version of it, whoever brings it how often. */
+export const artifactDecider: Decider<CollectionState, ArtifactCommand, ArtifactEvent> = {
+  initialState: emptyCollection,
+  evolve,
+  decide: (state, command) =>
+    command.type === 'CreateVersion' ? createVersion(state, command) : decideLabel(state, command),
+}
+
+const createVersion = (state: CollectionState, command: CreateVersion): Decision<ArtifactEvent> => {
+  const { place, artifact_id, digest, artifactType: type, metadata, files, aliases, now } = command
+  const repeated = state.byId.get(artifact_id) ?? undefined
+  if (repeated !== undefined && state.versions.get(versionKey(repeated))?.digest !== digest)
+    return {
+      events: [],
+      refused: { kind: 'conflict', reason: 'Under this Idempotency-Key another version was created.' },
+    }
+  const same = repeated ?? state.byDigest.get(digest)
+  if (same !== undefined) return { events: pointed(state, place, aliases, same) }
+  const version = state.next
+  const created: ArtifactEvent = {
+    type: 'VersionCreated',
+    data: { ...place, version, artifact_id, digest, type, metadata, files, created_at: now },
+  }
+  const first: readonly ArtifactEvent[] =
+    version === 0 ? [{ type: 'CollectionCreated', data: { ...place, type } }] : []
+  return { events: [...first, created, ...pointed(state, place, [LATEST, ...aliases], version)] }
+}

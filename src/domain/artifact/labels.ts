@@ -1,0 +1,75 @@
+import { nothing, type Decision } from '../decider.js'
+import type { LabelCommand } from './commands.js'
+import type { ArtifactEvent, RegisteredEvent } from './events.js'
+import type { CollectionPlace } from './place.js'
+import { versionNamed, type CollectionState, type KnownVersion } from './state.js'
+
+type LabelEvent = Extract<ArtifactEvent, RegisteredEvent>
+
+/** Aliases and tags, which are the same in projects and registries. */
+export const decideLabel = (state: CollectionState, command: LabelCommand): Decision<LabelEvent> => {
+  const { place } = command
+  switch (command.type) {
+    case 'SetAlias': {
+      const known = versionNamed(state, command.version)
+      return known === undefined
+        ? noSuchVersion
+        : { events: pointed(state, place, [command.alias], known.version) }
+    }
+    case 'RemoveAlias': {
+      const { alias } = command
+      if (state.next === 0) return noSuchCollection
+      const version = state.aliases.get(alias) ?? null
+      return version === null
+        ? nothing
+        : { events: [{ type: 'AliasRemoved', data: { ...place, version, alias } }] }
+    }
+    case 'AddTag': {
+      const { tag } = command
+      const known = versionNamed(state, command.version)
+      if (known === undefined) return noSuchVersion
+      return known.tags.includes(tag) ? nothing : { events: [tagged(place, known, 'TagAdded', tag)] }
+    }
+    case 'RemoveTag': {
+      const { tag } = command
+      const known = versionNamed(state, command.version)
+      if (known === undefined) return noSuchVersion
+      return known.tags.includes(tag) ? { events: [tagged(place, known, 'TagRemoved', tag)] } : nothing
+    }
+    default:
+      return command satisfies never
+  }
+}
+
+/** Makes aliases point at a version: an alias that moves is removed where it was, one that is there already is left. */
+export const pointed = (
+  { aliases: known }: CollectionState,
+  place: CollectionPlace,
+  aliases: readonly string[],
+  version: number,
+): readonly LabelEvent[] =>
+  [...new Set(aliases)].flatMap((alias): readonly LabelEvent[] => {
+    const before = known.get(alias) ?? null
+    if (before === version) return []
+    const added: LabelEvent = { type: 'AliasAdded', data: { ...place, version, alias } }
+    return before === null
+      ? [added]
+      : [{ type: 'AliasRemoved', data: { ...place, version: before, alias } }, added]
+  })
+
+const tagged = (
+  place: CollectionPlace,
+  { version }: KnownVersion,
+  type: 'TagAdded' | 'TagRemoved',
+  tag: string,
+): LabelEvent => ({ type, data: { ...place, version, tag } })
+
+export const noSuchVersion: Decision<never> = {
+  events: [],
+  refused: { kind: 'not-found', reason: 'The collection has no such version.' },
+}
+
+const noSuchCollection: Decision<never> = {
+  events: [],
+  refused: { kind: 'not-found', reason: 'There is no such collection.' },
+}

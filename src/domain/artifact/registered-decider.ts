@@ -1,0 +1,43 @@
+import { nothing, type Decider, type Decision } from '../decider.js'
+import type { LinkVersion, RegisteredCommand, UnlinkVersion } from './commands.js'
+import type { RegisteredEvent, VersionLinked } from './events.js'
+import { decideLabel, noSuchVersion } from './labels.js'
+import { emptyCollection, everNamed, evolve, type CollectionState } from './state.js'
+
+/** A registry's collection: it numbers the versions that it shows by itself. */
+export const registeredDecider: Decider<CollectionState, RegisteredCommand, RegisteredEvent> = {
+  initialState: emptyCollection,
+  evolve,
+  decide: (state, command) => {
+    switch (command.type) {
+      case 'LinkVersion':
+        return link(state, command)
+      case 'UnlinkVersion':
+        return unlink(state, command)
+      default:
+        return decideLabel(state, command)
+    }
+  },
+}
+
+const link = (state: CollectionState, command: LinkVersion): Decision<RegisteredEvent> => {
+  const { place, source, artifactType: type, metadata } = command
+  if ((state.byId.get(source.artifact_id) ?? null) !== null) return nothing
+  const data: VersionLinked = { ...place, version: state.next, source, type, metadata }
+  return { events: [{ type: 'VersionLinked', data }] }
+}
+
+/** Aliases do not outlive what they point at. */
+const unlink = (
+  state: CollectionState,
+  { place, version: named }: UnlinkVersion,
+): Decision<RegisteredEvent> => {
+  const known = everNamed(state, named)
+  if (known?.source == null) return noSuchVersion
+  if (known.gone) return nothing
+  const { version, source } = known
+  const removed: RegisteredEvent[] = []
+  for (const [alias, points] of state.aliases.entries())
+    if (points === version) removed.push({ type: 'AliasRemoved', data: { ...place, version, alias } })
+  return { events: [...removed, { type: 'VersionUnlinked', data: { ...place, version, source } }] }
+}

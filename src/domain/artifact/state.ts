@@ -1,0 +1,131 @@
+import { OrderedMap } from '../access/ordered-map.js'
+import type { ArtifactEvent, RegisteredEvent, VersionLinked } from './events.js'
+import { versionIn } from './version-name.js'
+
+/** What has to be known of a version to decide; its metadata and files stay in the event at `revision`. */
+export interface KnownVersion {
+  readonly version: number
+  readonly artifactId: string
+  /** Of what it is; null for a linked one. */
+  readonly digest: string | null
+  /** What a linked one shows; null for a project's own. */
+  readonly source: VersionLinked['source'] | null
+  /** Where in the stream the event is that made it or linked it. */
+  readonly revision: number
+  readonly tags: readonly string[]
+  /** Unlinked: nobody sees it, and its number is not given again. */
+  readonly gone: boolean
+}
+
+/** A collection, in a project or in a registry. */
+export interface CollectionState {
+  /** Events so far, whatever they were: the revision of the next one. */
+  readonly length: number
+  /** The number of the next version. */
+  readonly next: number
+  /** By {@link versionKey}. */
+  readonly versions: OrderedMap<KnownVersion>
+  /** The version that an alias points at; null for an alias that was removed. */
+  readonly aliases: OrderedMap<number | null>
+  readonly byDigest: OrderedMap<number>
+  /** By artifact id; null for one that was unlinked. */
+  readonly byId: OrderedMap<number | null>
+}
+
+export const emptyCollection: CollectionState = {
+  length: 0,
+  next: 0,
+  versions: new OrderedMap(),
+  aliases: new OrderedMap(),
+  byDigest: new OrderedMap(),
+  byId: new OrderedMap(),
+}
+
+/** Keys in the order of the numbers. */
+export const versionKey = (version: number): string => String(version).padStart(10, '0')
+
+/** The version that a name or an alias stands for; undefined where it stands for none. */
+export const versionNamed = (state: CollectionState, named: string): KnownVersion | undefined => {
+  const known = everNamed(state, named)
+  return known?.gone === true ? undefined : known
+}
+
+/** The same, with those that are gone. */
+export const everNamed = (
+  { versions, aliases }: CollectionState,
+  named: string,
+): KnownVersion | undefined => {
+  const version = versionIn(named) ?? aliases.get(named) ?? undefined
+  return version === undefined ? undefined : versions.get(versionKey(version))
+}
+
+export const evolve = (state: CollectionState, event: ArtifactEvent | RegisteredEvent): CollectionState => ({
+  ...changed(state, event),
+  length: state.length + 1,
+})
+
+const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent): CollectionState => {
+  const { aliases, byId, byDigest } = state
+  switch (event.type) {
+    case 'VersionCreated': {
+      const { version, artifact_id, digest } = event.data
+      return {
+        ...withVersion(state, version, { artifactId: artifact_id, digest, source: null }),
+        byDigest: byDigest.set(digest, version),
+      }
+    }
+    case 'VersionLinked': {
+      const { version, source } = event.data
+      return withVersion(state, version, { artifactId: source.artifact_id, digest: null, source })
+    }
+    case 'VersionUnlinked': {
+      const { version, source } = event.data
+      return {
+        ...amended(state, version, (known) => ({ ...known, gone: true, tags: [] })),
+        byId: byId.set(source.artifact_id, null),
+      }
+    }
+    case 'AliasAdded':
+      return { ...state, aliases: aliases.set(event.data.alias, event.data.version) }
+    case 'AliasRemoved':
+      return { ...state, aliases: aliases.set(event.data.alias, null) }
+    case 'TagAdded': {
+      const { version, tag } = event.data
+      return amended(state, version, (known) => ({ ...known, tags: [...known.tags, tag] }))
+    }
+    case 'TagRemoved': {
+      const { version, tag } = event.data
+      return amended(state, version, (known) => ({
+        ...known,
+        tags: known.tags.filter((one) => one !== tag),
+      }))
+    }
+    default:
+      // A collection that was created, or an event of a newer process that this one does not know.
+      return state
+  }
+}
+
+const withVersion = (
+  state: CollectionState,
+  version: number,
+  what: Pick<KnownVersion, 'artifactId' | 'digest' | 'source'>,
+): CollectionState => {
+  const known = { ...what, version, revision: state.length, tags: [], gone: false }
+  return {
+    ...state,
+    next: version + 1,
+    versions: state.versions.set(versionKey(version), known),
+    byId: state.byId.set(what.artifactId, version),
+  }
+}
+
+const amended = (
+  state: CollectionState,
+  version: number,
+  amend: (known: KnownVersion) => KnownVersion,
+): CollectionState => {
+  const known = state.versions.get(versionKey(version))
+  if (known === undefined) return state
+  return { ...state, versions: state.versions.set(versionKey(version), amend(known)) }
+}

@@ -1,0 +1,82 @@
+import { nothing, type Decider, type Decision } from '../decider.js'
+import { jsonEqual } from '../json/equal.js'
+import type { EndRun, LogMetrics, RunCommand, StartRun } from './commands.js'
+import type { EndState, MetricsLogged, RunEvent, RunStarted } from './events.js'
+
+/** What a run is so far. */
+export interface RunState {
+  readonly started: RunStarted | null
+  readonly ended: EndState | null
+  /** What was logged under a step. A decision about one step asks for that step alone, see `keptRuns`. */
+  readonly steps: ReadonlyMap<number, MetricsLogged['metrics']>
+}
+
+const evolve = (state: RunState, event: RunEvent): RunState => {
+  switch (event.type) {
+    case 'RunStarted':
+      return { ...state, started: event.data }
+    case 'MetricsLogged': {
+      const { step, metrics } = event.data
+      return step === null ? state : { ...state, steps: new Map([...state.steps, [step, metrics]]) }
+    }
+    case 'RunFinished':
+    case 'RunFailed':
+      return { ...state, ended: event.data.state }
+    default:
+      // A newer process may already write events that this one does not know.
+      return state
+  }
+}
+
+const decide = (state: RunState, command: RunCommand): Decision<RunEvent> => {
+  switch (command.type) {
+    case 'StartRun':
+      return start(state, command)
+    case 'LogMetrics':
+      return log(state, command)
+    case 'EndRun':
+      return end(state, command)
+    default:
+      return command satisfies never
+  }
+}
+
+const start = ({ started }: RunState, command: StartRun): Decision<RunEvent> => {
+  const { project_id, run_id, name, user, now } = command
+  if (started === null)
+    return { events: [{ type: 'RunStarted', data: { project_id, run_id, name, user, started_at: now } }] }
+  return started.name === name ? nothing : refused('A run of this id has another name.')
+}
+
+/** What was acknowledged once may be sent again at any time, also when the run has ended meanwhile. */
+const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics): Decision<RunEvent> => {
+  if (started === null) return noSuchRun
+  const known = step === null ? undefined : steps.get(step)
+  if (known !== undefined && jsonEqual(known, metrics)) return nothing
+  if (ended !== null) return refused(`The run has ended: it is ${ended}.`)
+  if (known !== undefined) return refused(`Other metrics are already logged under step ${step}.`)
+  if (Object.keys(metrics).length === 0) return nothing
+  return { events: [{ type: 'MetricsLogged', data: { ...ofRun(started), metrics, step } }] }
+}
+
+const end = ({ started, ended }: RunState, { state, now }: EndRun): Decision<RunEvent> => {
+  if (started === null) return noSuchRun
+  if (ended !== null) return ended === state ? nothing : refused(`The run has ended: it is ${ended}.`)
+  const type = state === 'finished' ? 'RunFinished' : 'RunFailed'
+  return { events: [{ type, data: { ...ofRun(started), state, ended_at: now } }] }
+}
+
+const ofRun = ({ project_id, run_id, name, user }: RunStarted) => ({ project_id, run_id, name, user })
+
+const refused = (reason: string): Decision<never> => ({ events: [], refused: { kind: 'conflict', reason } })
+
+const noSuchRun: Decision<never> = {
+  events: [],
+  refused: { kind: 'not-found', reason: 'The project has no such run.' },
+}
+
+export const runDecider: Decider<RunState, RunCommand, RunEvent> = {
+  initialState: { started: null, ended: null, steps: new Map() },
+  evolve,
+  decide,
+}

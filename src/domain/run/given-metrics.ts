@@ -1,0 +1,47 @@
+import * as t from 'io-ts'
+import { Codec, gather, refuse } from '../codec/codec.js'
+import { nullable, recordOf } from '../codec/containers.js'
+import { number } from '../codec/leaves.js'
+import { isJsonObject } from '../json/json.js'
+import { metricName } from './events.js'
+
+const MOST_METRICS = 1000
+
+const values = recordOf(nullable(number))
+
+type Metrics = Readonly<Record<string, number | null>>
+
+/** Metrics as clients send them: null stands for a number that JSON cannot say, such as NaN. */
+export const givenMetrics: Codec<Metrics> = new Codec<Metrics>(
+  'metrics',
+  (u): u is Metrics => values.is(u) && Object.keys(u).every((name) => name !== '' && metricName.is(name)),
+  (u, c) => {
+    if (!isJsonObject(u)) return values.validate(u, c)
+    const names = Object.keys(u)
+    if (names.length > MOST_METRICS)
+      return refuse(u, c, 'too_long', `Dictionary should have at most ${MOST_METRICS} items`)
+    const errors: t.ValidationError[] = []
+    for (const name of names) gather(errors, problemsOf(name, t.appendContext(c, name, metricName, u[name])))
+    return errors.length > 0 ? t.failures(errors) : values.validate(u, c)
+  },
+  {
+    type: 'object',
+    additionalProperties: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+    propertyNames: { minLength: 1, maxLength: 256 },
+    maxProperties: MOST_METRICS,
+  },
+)
+
+const problemsOf = (name: string, context: t.Context): t.Errors => {
+  const result =
+    name === ''
+      ? refuse(name, context, 'string_too_short', 'The name should have at least 1 character')
+      : metricName.validate(name, context)
+  return result._tag === 'Left' ? result.left : []
+}
+
+/** What of it is a metric: null says nothing. */
+export const toldMetrics = (given: Metrics): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
+  )

@@ -4,7 +4,6 @@ import { collectionStream } from '../../domain/artifact/place.js'
 import { versionKey } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import { instantOf } from '../../domain/codec/instant.js'
-import type { Json } from '../../domain/json/json.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageOf, pageQuery } from '../access/page.js'
@@ -107,7 +106,7 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
       'too_long',
       `List should have at most ${MAX_ALIASES} items after validation`,
     )
-  if (isLargerThan(MAX_FILES_BYTES, files as Json))
+  if (isLargerThan(MAX_FILES_BYTES, files))
     throw invalidField(['files'], 'value_error', `Value should have at most ${MAX_FILES_BYTES} bytes as JSON`)
   const paths = new Set<string>()
   for (const [index, { path }] of (files ?? []).entries())

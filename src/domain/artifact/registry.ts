@@ -15,21 +15,11 @@ export interface RegistriesState {
 export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryEvent> = {
   initialState: { count: 0, ids: new OrderedMap(), names: new OrderedMap() },
 
-  evolve: (state, event) => {
-    switch (event.type) {
-      case 'RegistryCreated': {
-        const { registry, id } = event.data
-        return {
-          count: state.count + 1,
-          ids: state.ids.set(registry, id),
-          names: state.names.set(id, registry),
-        }
-      }
-      default:
-        // A newer process may already write events that this one does not know.
-        return state
-    }
-  },
+  evolve: ({ count, ids, names }, { data: { registry, id } }) => ({
+    count: count + 1,
+    ids: ids.set(registry, id),
+    names: names.set(id, registry),
+  }),
 
   decide: ({ ids, names }, { team, registry, id }) => {
     if (ids.get(registry) === id) return nothing

@@ -55,6 +55,10 @@ const ROW = { a: 1 }
 const ROW_DIGEST = digestedRow(sha256, ROW).digest
 const TABLE = tableDigest(sha256, [ROW_DIGEST])
 
+const COLLECTION = '/api/artifacts/{entity}/{project}/{collection}'
+const VERSION = { metadata: { a: 1 }, aliases: ['something'] }
+const RUN = { name: 'a run', id: 'something' }
+
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
 const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
@@ -120,10 +124,42 @@ const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /file/content': fileIn,
   'POST /files/content': fileIn,
   'PUT /api/projects/{entity}/{project}': () => ({ body: { usage_reporting: 'own' } }),
+  [`POST ${COLLECTION}/versions`]: () => ({ body: VERSION }),
+  [`GET ${COLLECTION}/versions`]: () => ({}),
+  [`GET ${COLLECTION}/versions/{version}`]: () => ({}),
+  [`POST ${COLLECTION}/versions/{version}/aliases`]: () => ({ body: { alias: 'other' } }),
+  [`DELETE ${COLLECTION}/aliases/{alias}`]: () => ({}),
+  [`POST ${COLLECTION}/versions/{version}/tags`]: () => ({ body: { tag: 'tag' } }),
+  [`DELETE ${COLLECTION}/versions/{version}/tags/{tag}`]: () => ({}),
+  'POST /api/runs/{entity}/{project}': () => ({ body: RUN }),
+  'GET /api/runs/{entity}/{project}/{run}': () => ({}),
+  'POST /api/runs/{entity}/{project}/{run}/metrics': () => ({ body: { metrics: { a: 1 }, step: 1 } }),
+  'POST /api/runs/{entity}/{project}/{run}/finish': () => ({ body: { state: 'finished' } }),
 }
 
-/** The same for the endpoints that are about a team. */
-const OF_TEAMS: Readonly<Record<string, () => Ask>> = {
+const REGISTERED = '/api/registries/{registry}/{collection}'
+
+/** The same for the endpoints that are about a team; those about its registries name it in what is asked. */
+const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
+  'POST /api/registries': (team) => ({ body: { name: 'another', team } }),
+  'GET /api/registries': (team) => ({ query: `?team=${team}` }),
+  [`POST ${REGISTERED}/links`]: (team) => ({
+    query: `?team=${team}`,
+    body: { entity: team, project: 'project', collection: 'something', version: 'something' },
+  }),
+  [`DELETE ${REGISTERED}/links/{version}`]: (team) => ({ query: `?team=${team}` }),
+  [`GET ${REGISTERED}/versions`]: (team) => ({ query: `?team=${team}` }),
+  [`GET ${REGISTERED}/versions/{version}`]: (team) => ({ query: `?team=${team}` }),
+  [`POST ${REGISTERED}/versions/{version}/aliases`]: (team) => ({
+    query: `?team=${team}`,
+    body: { alias: 'other' },
+  }),
+  [`DELETE ${REGISTERED}/aliases/{alias}`]: (team) => ({ query: `?team=${team}` }),
+  [`POST ${REGISTERED}/versions/{version}/tags`]: (team) => ({
+    query: `?team=${team}`,
+    body: { tag: 'tag' },
+  }),
+  [`DELETE ${REGISTERED}/versions/{version}/tags/{tag}`]: (team) => ({ query: `?team=${team}` }),
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
@@ -180,6 +216,10 @@ describe('tenants', () => {
 
   /** What is done to a version of an object, by an alias, needs one: some of it takes it away. */
   const publishFor = async ({ path }: Endpoint, project_id: string, as: string) => {
+    const post = async (at: string, given: object) => accepted(await service.post(at, given, { key: as }))
+    if (path.startsWith('/api/artifacts'))
+      await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
+    if (path.startsWith('/api/runs')) await post(`/api/runs/${project_id}`, RUN)
     if (!path.startsWith('/obj')) return
     accepted(await service.post('/obj/create', { obj: { project_id, ...OBJECT } }, { key: as }))
     const body = { project_id, digest: 'latest', aliases: ['something'] }
@@ -206,6 +246,14 @@ describe('tenants', () => {
       await publishFor(endpoint, `${other}/project`, otherKey)
       assert.equal((await ask(endpoint, valid(`${other}/project`), otherKey)).status, 200, nameOf(endpoint))
     }
+    accepted(await service.post('/api/registries', { name: 'something', team: other }, { key: otherKey }))
+    const collection = '/api/registries/something/something'
+    for (const [path, body] of [
+      [`/api/artifacts/${other}/project/something/versions`, VERSION],
+      [`${collection}/links`, { entity: other, project: 'project', collection: 'something', version: 'v0' }],
+      [`${collection}/versions/v0/aliases`, { alias: 'something' }],
+    ] as const)
+      accepted(await service.post(path, body, { key: otherKey }))
   })
 
   it('are asked about at every endpoint there is', async () => {
@@ -278,7 +326,7 @@ describe('tenants', () => {
       const imprints = await Promise.all(
         [other, none].map(async (team) => {
           const there = (await endpoints(team)).find((one) => nameOf(one) === nameOf(endpoint))!
-          return imprint(await ask(there, valid(), key))
+          return imprint(await ask(there, valid(team), key))
         }),
       )
       assert.equal(imprints[0]?.status, 404, nameOf(endpoint))

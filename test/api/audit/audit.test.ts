@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { newEvent } from '../../../src/domain/event.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
@@ -77,6 +78,52 @@ describe('GET /api/events', () => {
       (await log()).find(({ stream }) => stream.includes(other))!.stream,
     ])
       assert.deepEqual(await ask(`?stream=${encodeURIComponent(stream)}`, key), [])
+  })
+
+  it('answers to a team what it has besides projects, and to no other', async () => {
+    const key = async (team: string) => {
+      const user = `u-${randomUUID().slice(0, 8)}`
+      const roles = ['team_administrator']
+      return textIn(accepted(await service.post(`/api/teams/${team}/members`, { user, roles })), 'api_key')
+    }
+    const teams = [own, other]
+    const keys = await Promise.all(teams.map(key))
+    for (const [i, team] of teams.entries()) {
+      const options = { key: keys[i]! }
+      const post = async (path: string, body: object) => accepted(await service.post(path, body, options))
+      await post('/api/registries', { name: 'models', team })
+      await post(`/api/artifacts/${team}/project/model/versions`, { metadata: { of: team } })
+      const source = { entity: team, project: 'project', collection: 'model', version: 'latest' }
+      await post('/api/registries/models/good/links', source)
+      await post('/api/registries/models/good/versions/v0/aliases', { alias: 'production' })
+      await post(`/api/runs/${team}/project`, { name: 'a run', id: 'run' })
+      await post(`/api/runs/${team}/project/run/metrics`, { metrics: { loss: 1 }, step: 1 })
+      const of = { id: `webhook-of-${team}`, team, duration_ms: 1, status: 200 }
+      const cause = { correlationId: 'c', causationId: 'c', actor: 'system' }
+      const tested = newEvent(randomUUID(), { type: 'TestSent', data: of }, cause)
+      await service.stores.eventStore.append(`webhook-${of.id}`, 'none', [tested])
+    }
+    const kinds = (lines: readonly Line[]) => new Set(lines.map(({ stream }) => stream.split('-')[0]))
+    for (const [i, team] of teams.entries()) {
+      const lines = await ask('', keys[i])
+      const ofTeam = (line: Line) =>
+        line.data['team'] === team || line.data['project_id'] === `${team}/project`
+      assert.ok(lines.every(ofTeam))
+      assert.deepEqual(
+        lines,
+        (await log()).filter((line) => line.stream !== 'access-directory' && ofTeam(line)),
+      )
+      for (const kind of ['artifact', 'registry', 'registered', 'run', 'webhook'])
+        assert.ok(kinds(lines).has(kind))
+      const theirs = teams[1 - i]!
+      for (const stream of [
+        ...[`registry-${theirs}`, `registered-${theirs}/models/good`, `artifact-${theirs}/project/model`],
+        ...[`run-${theirs}/project/run`, `webhook-webhook-of-${theirs}`],
+      ]) {
+        assert.deepEqual(await ask(`?stream=${stream}`, keys[i]), [])
+        assert.ok((await ask(`?stream=${stream.replace(theirs, team)}`, keys[i])).length > 0)
+      }
+    }
   })
 
   it('goes on behind any position, in pieces of any size', async () => {

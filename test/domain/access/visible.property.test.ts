@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { mayRead, projectOfStream } from '../../../src/domain/access/visible.js'
+import { mayRead, mayReadFrom, projectOfStream } from '../../../src/domain/access/visible.js'
 import { catalogue } from '../../../src/domain/catalogue.js'
 import { troublesomeText } from '../../support/arbitrary-json.js'
 
 const name = fc.stringMatching(/^[A-Za-z0-9._-]{1,12}$/)
 const OF_PROJECTS = catalogue.filter(({ stream }) => stream.includes('<entity>/<project>'))
+
+/** Aggregates of a team, whose streams say so or whose events do. */
+const OF_TEAMS = catalogue.filter(({ stream }) => /^\w+-<team>/.test(stream))
+const OF_THINGS = catalogue.filter(({ stream }) => /^(webhook|automation|delivery)-<id>$/.test(stream))
 
 const arbitraryEvent = fc
   .record({
@@ -19,6 +23,15 @@ const arbitraryEvent = fc
     const thing = aggregate.stream.split('<project>')[1] === '' ? '' : `/${rest}`
     const project_id = `${team}/${project}`
     return { team, project_id, event: { stream: `${prefix}${project_id}${thing}`, data: { project_id } } }
+  })
+
+const arbitraryTeamEvent = fc
+  .record({ aggregate: fc.constantFrom(...OF_TEAMS, ...OF_THINGS), team: name, rest: troublesomeText() })
+  .map(({ aggregate: { stream: template }, team, rest }) => {
+    const stream = template
+      .replace('<team>', () => team)
+      .replace(/(\/?)<.*/, (_, slash: string) => slash + rest)
+    return { team, namesIt: template.includes('<team>'), event: { stream, data: { team } } }
   })
 
 describe('whose an event is', () => {
@@ -57,5 +70,51 @@ describe('whose an event is', () => {
     const data = { project_id: 'team/project' }
     for (const stream of ['access-directory', 'secret-team/name', 'call-team', 'xcall-team/project/1', ''])
       assert.ok(!mayRead({ administrator: false, teams: ['team'] }, { stream, data }))
+  })
+
+  it('is said for every aggregate there is: of a project, of a team, or of the administrator alone', () => {
+    const others = catalogue.filter((one) => ![OF_PROJECTS, OF_TEAMS, OF_THINGS].flat().includes(one))
+    assert.deepEqual(
+      others.map(({ name }) => name),
+      ['access', 'rebuild'],
+    )
+  })
+
+  it('is its team, for what belongs to no project: its members may read it, and nobody else', () => {
+    fc.assert(
+      fc.property(arbitraryTeamEvent, fc.array(name), ({ event, team }, teams) => {
+        for (const may of [mayRead, (who: Parameters<typeof mayRead>[0]) => mayReadFrom(who, event.stream)]) {
+          assert.ok(may({ administrator: true, teams: [] }, event))
+          assert.ok(may({ administrator: false, teams: [...teams, team] }, event))
+        }
+        const others = teams.filter((one) => one !== team)
+        assert.ok(!mayRead({ administrator: false, teams: others }, event))
+      }),
+    )
+  })
+
+  it('needs a stream that names a team and its data to say the same, and data to name one', () => {
+    fc.assert(
+      fc.property(arbitraryTeamEvent, name, ({ event, team, namesIt }, other) => {
+        fc.pre(team !== other)
+        const teams = [team, other]
+        const mixed = { stream: event.stream, data: { team: other } }
+        assert.equal(mayRead({ administrator: false, teams }, mixed), !namesIt)
+        for (const data of [{}, { team: null }, { team: [team] }, { project_id: `${team}/project` }])
+          assert.ok(!mayRead({ administrator: false, teams }, { stream: event.stream, data }))
+      }),
+    )
+  })
+
+  it('is not to be asked of a stream whose name is of others', () => {
+    fc.assert(
+      fc.property(fc.oneof(arbitraryEvent, arbitraryTeamEvent), fc.array(name), ({ event, team }, teams) => {
+        const others = { administrator: false, teams: teams.filter((one) => one !== team) }
+        if (!mayReadFrom(others, event.stream)) assert.ok(!mayRead(others, event))
+        const owner = { administrator: false, teams: [team] }
+        assert.ok(mayReadFrom(owner, event.stream))
+        assert.ok(!mayReadFrom(owner, 'access-directory') && !mayReadFrom(owner, ''))
+      }),
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { entityOf } from '../../src/domain/ids.js'
 import type { TestService } from '../support/service.js'
 import { accepted, aCompleted, aStart, anEnd, textIn } from '../api/tracing/given.js'
 import type { Memory } from './memory.js'
@@ -12,7 +13,7 @@ const FILES = 5
 
 type AreaOf = (template: string) => string
 
-/** Calls, objects, tables, files and feedback in each project; those at home are remembered. */
+/** Calls, objects, tables, files, feedback, artifacts and runs in each project, and a registry of each team; those at home are remembered. */
 export const givenState = async (
   service: TestService,
   areaOf: AreaOf,
@@ -53,6 +54,7 @@ type Post = (
 
 const givenProject = async (project_id: string, round: number, post: Post): Promise<void> => {
   const note = project_id === STRANGERS ? SECRET : 'note'
+  const entity = entityOf(project_id)
   const summary = { usage: { m: { prompt_tokens: 1, completion_tokens: 2, requests: 1 } } }
   for (let i = 0; i < FILES; i += 1) {
     const start = aStart(project_id, { inputs: { a: i, note }, thread_id: `thread-${i}` })
@@ -72,7 +74,21 @@ const givenProject = async (project_id: string, round: number, post: Post): Prom
     const payload = { a: i, note }
     await post('/feedback/create', { project_id, weave_ref, feedback_type: 'custom', payload })
     await post('/file/create', formWith(project_id, `${note} ${i}`), FORM)
+    const version = { metadata: { a: i, round, note }, aliases: ['best'] }
+    await post(`/api/artifacts/${project_id}/model/versions`, version)
   }
+  const named = { 'idempotency-key': 'models' }
+  await post('/api/registries', { name: 'models', team: entity }, named)
+  const source = {
+    entity,
+    project: project_id.slice(entity.length + 1),
+    collection: 'model',
+    version: 'best',
+  }
+  await post(`/api/registries/models/model/links?team=${entity}`, source)
+  const run = `run-${round}`
+  await post(`/api/runs/${project_id}`, { name: note, id: run })
+  await post(`/api/runs/${project_id}/${run}/metrics`, { metrics: { loss: 1 }, step: 1 })
 }
 
 const FORM = { 'content-type': 'multipart/form-data; boundary=x' }

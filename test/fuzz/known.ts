@@ -61,6 +61,14 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['aliases', '', ['best', 'used', 'best', 'latest']],
   ['base_object_classes leaf_object_classes', 'base_object_class', ['Dataset']],
   ['team', 'name', ['home', 'home', 'default']],
+  ['entity', '', ['home', 'home', 'strangers']],
+  ['project', '', ['first', 'second']],
+  ['collection', '', ['model', 'model', 'model', 'data']],
+  ['registry', '', ['models', 'models', 'models', 'data']],
+  ['version', 'version', ['v0', 'latest', 'best']],
+  ['alias', '', ['best', 'used', 'latest']],
+  ['tag', '', ['good', 'old']],
+  ['run', 'id', ['run-0', 'run-500', 'run-1000', 'run-4000']],
   ['user', 'user'],
   ['after', 'next name'],
   ['field fields columns $getField', '', FIELDS],
@@ -101,6 +109,8 @@ export const knownIn =
     if (format === 'date-time') return DAYS[key]
     if (key === 'project_id') return anyProject
     if (key === 'query') return queriesIn(area)
+    // names that are remembered there are those of registries
+    if (key === 'team' && area === 'registries') return fc.constantFrom('home', 'home', 'home', 'strangers')
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
     if (meaning === undefined) return undefined
     const [, kinds, fixed = []] = meaning

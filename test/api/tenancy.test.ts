@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { createHash, randomUUID } from 'node:crypto'
-import { sha256 } from '../../src/adapters/system/system.js'
-import { digestedRow, tableDigest } from '../../src/domain/table/digests.js'
+import { randomUUID } from 'node:crypto'
 import type { Answered, TestService } from '../support/service.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { sharedService } from './shared-service.js'
+import { CALL, makeFor, makeRegistryOf, OF_PROJECTS, OF_REGISTRIES, type Ask } from './requests-of-tenants.js'
 import {
   accepted,
   aCompleted,
@@ -20,146 +19,9 @@ import {
   writesNothing,
 } from './tracing/given.js'
 
-interface Ask {
-  readonly query?: string
-  readonly body?: unknown
-  readonly headers?: Record<string, string>
-}
-
-const form = (project: string): Ask => ({
-  body: [
-    '--x\r\nContent-Disposition: form-data; name="project_id"\r\n\r\n',
-    `${project}\r\n`,
-    '--x\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\ncontent\r\n--x--\r\n',
-  ].join(''),
-  headers: { 'content-type': 'multipart/form-data; boundary=x' },
-})
-
-const CALL = 'some-call'
-
-/** The file that `form` stores. */
-const fileIn = (project_id: string): Ask => ({
-  body: { project_id, digest: createHash('sha256').update('content').digest('base64url').replace('-', 'X') },
-})
-
-/** Named as the paths name everything. */
-const OBJECT = { object_id: 'something', val: { a: 1 } }
-
-const feedbackOn = (project_id: string) => ({
-  project_id,
-  weave_ref: `weave:///${project_id}/call/${CALL}`,
-  feedback_type: 'custom',
-  payload: {},
-})
-const ROW = { a: 1 }
-const ROW_DIGEST = digestedRow(sha256, ROW).digest
-const TABLE = tableDigest(sha256, [ROW_DIGEST])
-
-const COLLECTION = '/api/artifacts/{entity}/{project}/{collection}'
-const VERSION = { metadata: { a: 1 }, aliases: ['something'] }
-const RUN = { name: 'a run', id: 'something' }
-
-/** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
-const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
-  'POST /call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
-  'POST /call/end': (project) => ({ body: { end: anEnd(project, CALL) } }),
-  'POST /v2/{entity}/{project}/call/start': (project) => ({ body: { start: aStart(project, { id: CALL }) } }),
-  'POST /v2/{entity}/{project}/call/end': (project) => ({ body: { end: anEnd(project, CALL) } }),
-  'POST /call/upsert_batch': (project) => ({
-    body: { batch: [startItem(aStart(project, { id: CALL })), endItem(anEnd(project, CALL))] },
-  }),
-  'POST /v2/{entity}/{project}/calls/complete': (project) => ({
-    body: { batch: [aCompleted(project, { id: CALL })] },
-  }),
-  'POST /call/update': (project_id) => ({ body: { project_id, call_id: CALL, display_name: 'name' } }),
-  'POST /calls/delete': (project_id) => ({ body: { project_id, call_ids: [CALL] } }),
-  'POST /call/read': (project_id) => ({ body: { project_id, id: CALL } }),
-  'POST /calls/query': (project_id) => ({ body: { project_id } }),
-  'POST /calls/stream_query': (project_id) => ({ body: { project_id } }),
-  'POST /calls/query_stats': (project_id) => ({ body: { project_id } }),
-  'POST /calls/stats': (project_id) => ({
-    body: { project_id, start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z' },
-  }),
-  'POST /trace/usage': (project_id) => ({ body: { project_id } }),
-  'POST /calls/usage': (project_id) => ({ body: { project_id, call_ids: [CALL] } }),
-  'POST /obj/create': (project_id) => ({ body: { obj: { project_id, ...OBJECT } } }),
-  'POST /feedback/create': (project) => ({ body: feedbackOn(project) }),
-  'POST /feedback/batch/create': (project) => ({ body: { batch: [feedbackOn(project)] } }),
-  'POST /feedback/query': (project_id) => ({ body: { project_id } }),
-  'POST /feedback/purge': (project_id) => ({
-    body: { project_id, query: { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'unknown' }] } } },
-  }),
-  'POST /feedback/replace': (project) => ({ body: { ...feedbackOn(project), feedback_id: 'unknown' } }),
-  'POST /cost/create': (project_id) => ({
-    body: { project_id, costs: { m: { prompt_token_cost: 1, completion_token_cost: 2 } } },
-  }),
-  'POST /cost/query': (project_id) => ({ body: { project_id } }),
-  'POST /cost/purge': (project_id) => ({
-    body: { project_id, query: { $expr: { $eq: [{ $getField: 'id' }, { $literal: 'unknown' }] } } },
-  }),
-  'POST /obj/read': (project_id) => ({ body: { project_id, object_id: OBJECT.object_id, digest: 'latest' } }),
-  'POST /objs/query': (project_id) => ({ body: { project_id } }),
-  'PUT /objs/{object_id}/versions/{digest}/tags': (project_id) => ({ body: { project_id, tags: ['tag'] } }),
-  'POST /objs/{object_id}/versions/{digest}/tags/remove': (project_id) => ({
-    body: { project_id, tags: ['tag'] },
-  }),
-  'PUT /objs/{object_id}/aliases': (project_id) => ({
-    body: { project_id, digest: 'latest', aliases: ['something'] },
-  }),
-  'POST /objs/{object_id}/aliases/remove': (project_id) => ({ body: { project_id, aliases: ['alias'] } }),
-  'GET /tags': (project_id) => ({ query: `?project_id=${project_id}` }),
-  'GET /aliases': (project_id) => ({ query: `?project_id=${project_id}` }),
-  'POST /obj/delete': (project_id) => ({ body: { project_id, object_id: OBJECT.object_id } }),
-  'POST /table/create': (project_id) => ({ body: { table: { project_id, rows: [ROW] } } }),
-  'POST /table/create_from_digests': (project_id) => ({ body: { project_id, row_digests: [ROW_DIGEST] } }),
-  'POST /table/update': (project_id) => ({
-    body: { project_id, base_digest: TABLE, updates: [{ append: { row: { b: 1 } } }] },
-  }),
-  'POST /table/query': (project_id) => ({ body: { project_id, digest: TABLE } }),
-  'POST /table/query_stream': (project_id) => ({ body: { project_id, digest: TABLE } }),
-  'POST /table/query_stats': (project_id) => ({ body: { project_id, digest: TABLE } }),
-  'POST /table/query_stats_batch': (project_id) => ({ body: { project_id, digests: [TABLE] } }),
-  'POST /file/create': form,
-  'POST /files/create': form,
-  'POST /file/content': fileIn,
-  'POST /files/content': fileIn,
-  'PUT /api/projects/{entity}/{project}': () => ({ body: { usage_reporting: 'own' } }),
-  [`POST ${COLLECTION}/versions`]: () => ({ body: VERSION }),
-  [`GET ${COLLECTION}/versions`]: () => ({}),
-  [`GET ${COLLECTION}/versions/{version}`]: () => ({}),
-  [`POST ${COLLECTION}/versions/{version}/aliases`]: () => ({ body: { alias: 'other' } }),
-  [`DELETE ${COLLECTION}/aliases/{alias}`]: () => ({}),
-  [`POST ${COLLECTION}/versions/{version}/tags`]: () => ({ body: { tag: 'tag' } }),
-  [`DELETE ${COLLECTION}/versions/{version}/tags/{tag}`]: () => ({}),
-  'POST /api/runs/{entity}/{project}': () => ({ body: RUN }),
-  'GET /api/runs/{entity}/{project}/{run}': () => ({}),
-  'POST /api/runs/{entity}/{project}/{run}/metrics': () => ({ body: { metrics: { a: 1 }, step: 1 } }),
-  'POST /api/runs/{entity}/{project}/{run}/finish': () => ({ body: { state: 'finished' } }),
-}
-
-const REGISTERED = '/api/registries/{registry}/{collection}'
-
-/** The same for the endpoints that are about a team; those about its registries name it in what is asked. */
+/** Valid requests to the endpoints that are about a team; those about its registries name it in what is asked. */
 const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
-  'POST /api/registries': (team) => ({ body: { name: 'another', team } }),
-  'GET /api/registries': (team) => ({ query: `?team=${team}` }),
-  [`POST ${REGISTERED}/links`]: (team) => ({
-    query: `?team=${team}`,
-    body: { entity: team, project: 'project', collection: 'something', version: 'something' },
-  }),
-  [`DELETE ${REGISTERED}/links/{version}`]: (team) => ({ query: `?team=${team}` }),
-  [`GET ${REGISTERED}/versions`]: (team) => ({ query: `?team=${team}` }),
-  [`GET ${REGISTERED}/versions/{version}`]: (team) => ({ query: `?team=${team}` }),
-  [`POST ${REGISTERED}/versions/{version}/aliases`]: (team) => ({
-    query: `?team=${team}`,
-    body: { alias: 'other' },
-  }),
-  [`DELETE ${REGISTERED}/aliases/{alias}`]: (team) => ({ query: `?team=${team}` }),
-  [`POST ${REGISTERED}/versions/{version}/tags`]: (team) => ({
-    query: `?team=${team}`,
-    body: { tag: 'tag' },
-  }),
-  [`DELETE ${REGISTERED}/versions/{version}/tags/{tag}`]: (team) => ({ query: `?team=${team}` }),
+  ...OF_REGISTRIES,
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
@@ -214,18 +76,6 @@ describe('tenants', () => {
       ...(headers && { headers }),
     })
 
-  /** What is done to a version of an object, by an alias, needs one: some of it takes it away. */
-  const publishFor = async ({ path }: Endpoint, project_id: string, as: string) => {
-    const post = async (at: string, given: object) => accepted(await service.post(at, given, { key: as }))
-    if (path.startsWith('/api/artifacts'))
-      await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
-    if (path.startsWith('/api/runs')) await post(`/api/runs/${project_id}`, RUN)
-    if (!path.startsWith('/obj')) return
-    accepted(await service.post('/obj/create', { obj: { project_id, ...OBJECT } }, { key: as }))
-    const body = { project_id, digest: 'latest', aliases: ['something'] }
-    accepted(await service.send('PUT', '/objs/something/aliases', body, { key: as }))
-  }
-
   const endpoints = (entity: string) => endpointsOf(service, `${entity}/project`)
 
   before(async () => {
@@ -243,17 +93,10 @@ describe('tenants', () => {
     for (const endpoint of await endpoints(other)) {
       const valid = OF_PROJECTS[nameOf(endpoint)]
       if (valid === undefined || /delete|update/.test(endpoint.path)) continue
-      await publishFor(endpoint, `${other}/project`, otherKey)
+      await makeFor(service, endpoint.path, `${other}/project`, otherKey)
       assert.equal((await ask(endpoint, valid(`${other}/project`), otherKey)).status, 200, nameOf(endpoint))
     }
-    accepted(await service.post('/api/registries', { name: 'something', team: other }, { key: otherKey }))
-    const collection = '/api/registries/something/something'
-    for (const [path, body] of [
-      [`/api/artifacts/${other}/project/something/versions`, VERSION],
-      [`${collection}/links`, { entity: other, project: 'project', collection: 'something', version: 'v0' }],
-      [`${collection}/versions/v0/aliases`, { alias: 'something' }],
-    ] as const)
-      accepted(await service.post(path, body, { key: otherKey }))
+    await makeRegistryOf(service, other, otherKey)
   })
 
   it('are asked about at every endpoint there is', async () => {
@@ -294,7 +137,7 @@ describe('tenants', () => {
       const valid = OF_PROJECTS[nameOf(endpoint)]
       if (valid === undefined) continue
       for (const prefix of ['', '/traces']) {
-        await publishFor(endpoint, `${own}/project`, key)
+        await makeFor(service, endpoint.path, `${own}/project`, key)
         const answer = await ask(endpoint, valid(`${own}/project`), key, prefix)
         assert.equal(answer.status, 200, nameOf(endpoint))
       }

@@ -109,7 +109,7 @@ describe('registries', () => {
             asking('nothing', at, `?team=${team}`, body, method),
           ])
           for (const answer of answers)
-            assert.deepEqual([answer.status, answer.text], [404, answers[0]!.text], `${method} ${at}`)
+            assert.deepEqual([answer.status, answer.text], [404, answers[0].text], `${method} ${at}`)
         })
       for (const of of [team, 'nobody-has-this']) {
         const list = await service.send('GET', `/api/registries?team=${of}`, undefined, { key: stranger })

@@ -1,4 +1,4 @@
-import type { Decider, Decision } from '../decider.js'
+import { nothing, type Decider, type Decision } from '../decider.js'
 import type { ArtifactCommand, CreateVersion } from './commands.js'
 import type { ArtifactEvent } from './events.js'
 import { decideLabel, pointed } from './labels.js'
@@ -15,15 +15,13 @@ export const artifactDecider: Decider<CollectionState, ArtifactCommand, Artifact
     command.type === 'CreateVersion' ? createVersion(state, command) : decideLabel(state, command),
 }
 
+/** A repeat under an id does nothing, not even to aliases: they may have moved on meanwhile. */
 const createVersion = (state: CollectionState, command: CreateVersion): Decision<ArtifactEvent> => {
   const { place, artifact_id, digest, artifactType: type, metadata, files, aliases, now } = command
   const repeated = state.byId.get(artifact_id) ?? undefined
-  if (repeated !== undefined && state.versions.get(versionKey(repeated))?.digest !== digest)
-    return {
-      events: [],
-      refused: { kind: 'conflict', reason: 'Under this Idempotency-Key another version was created.' },
-    }
-  const same = repeated ?? state.byDigest.get(digest)
+  if (repeated !== undefined)
+    return state.versions.get(versionKey(repeated))?.digest === digest ? nothing : otherContent
+  const same = state.byDigest.get(digest)
   if (same !== undefined) return { events: pointed(state, place, aliases, same) }
   const version = state.next
   const created: ArtifactEvent = {
@@ -33,4 +31,9 @@ const createVersion = (state: CollectionState, command: CreateVersion): Decision
   const first: readonly ArtifactEvent[] =
     version === 0 ? [{ type: 'CollectionCreated', data: { ...place, type } }] : []
   return { events: [...first, created, ...pointed(state, place, [LATEST, ...aliases], version)] }
+}
+
+const otherContent: Decision<never> = {
+  events: [],
+  refused: { kind: 'conflict', reason: 'Under this Idempotency-Key another version was created.' },
 }

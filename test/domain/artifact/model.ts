@@ -20,9 +20,9 @@ export class Model {
     switch (command.type) {
       case 'CreateVersion': {
         const { artifact_id, digest } = command
-        const repeated = this.versions.findIndex((one) => one.artifact_id === artifact_id)
-        if (repeated >= 0 && this.versions[repeated]!.digest !== digest) return 'conflict'
-        const same = repeated >= 0 ? repeated : this.versions.findIndex((one) => one.digest === digest)
+        const repeated = this.versions.find((one) => one.artifact_id === artifact_id)
+        if (repeated !== undefined) return repeated.digest === digest ? undefined : 'conflict'
+        const same = this.versions.findIndex((one) => one.digest === digest)
         const version =
           same >= 0 ? same : this.versions.push({ artifact_id, digest, tags: new Set(), gone: false }) - 1
         for (const alias of [...(same >= 0 ? [] : ['latest']), ...command.aliases])

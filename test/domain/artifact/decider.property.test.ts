@@ -42,9 +42,13 @@ const arbitraryLinking: fc.Arbitrary<RegisteredCommand> = fc.oneof(
   someVersion.map((version) => ({ type: 'UnlinkVersion' as const, place: inRegistry, version })),
 )
 
-const artifactDeeds = fc.array(fc.oneof(arbitraryCreation, arbitraryLabelling(inProject)), { maxLength: 25 })
+const artifactDeeds = fc.array(fc.oneof(arbitraryCreation, arbitraryLabelling(inProject)), {
+  maxLength: 25,
+  size: 'max',
+})
 const registeredDeeds = fc.array(fc.oneof(arbitraryLinking, arbitraryLabelling(inRegistry)), {
   maxLength: 25,
+  size: 'max',
 })
 
 const fold =

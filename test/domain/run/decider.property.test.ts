@@ -44,7 +44,7 @@ const arbitraryCommand: fc.Arbitrary<RunCommand> = fc.oneof(
   },
 )
 
-const deeds = fc.array(arbitraryCommand, { maxLength: 30 })
+const deeds = fc.array(arbitraryCommand, { maxLength: 30, size: 'max' })
 
 /** What people expect of a run. */
 class Model {

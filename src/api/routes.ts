@@ -5,8 +5,6 @@ import type { KeyPorts } from './auth/new-key.js'
 import { priceListRoutes } from './admin/prices.js'
 import { rebuildRoutes } from './admin/rebuilds.js'
 import { accessRoutes } from './access/routes.js'
-import { openCollections } from './artifacts/collections.js'
-import { artifactRoutes } from './artifacts/routes.js'
 import { auditRoutes } from './audit/routes.js'
 import { costRoutes } from './costs/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
@@ -15,8 +13,7 @@ import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
 import { projectRoutes } from './projects/settings.js'
 import { refRoutes } from './refs/read-batch.js'
-import { openRegistries } from './registries/find.js'
-import { registriesRoutes } from './registries/routes.js'
+import { collectionRoutes } from './registries/routes.js'
 import type { AnyRoute } from './route.js'
 import { runRoutes } from './runs/runs.js'
 import { openApiRoute } from './service/openapi.js'
@@ -44,31 +41,27 @@ export const allRoutes = (parts: ApiParts): readonly AnyRoute[] => {
   return [...routes, openApiRoute(routes)]
 }
 
-const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => {
-  const artifacts = { ...parts, collections: openCollections(parts.ports) }
-  return [
-    ...startAndEndRoutes(parts),
-    ...batchRoutes(parts),
-    ...changeRoutes(parts),
-    ...callReadRoutes(parts),
-    ...usageRoutes(parts),
-    ...statsRoutes(parts),
-    ...objectRoutes(parts),
-    ...tableWriteRoutes(parts),
-    ...tableReadRoutes(parts),
-    ...refRoutes(parts),
-    ...fileRoutes(parts),
-    ...feedbackRoutes(parts),
-    ...costRoutes(parts),
-    ...projectRoutes(parts),
-    ...graphQlRoutes(parts),
-    ...artifactRoutes(artifacts),
-    ...registriesRoutes({ ...artifacts, registriesOf: openRegistries(parts.ports) }),
-    ...runRoutes(parts),
-    ...accessRoutes(parts.ports, parts.access),
-    ...rebuildRoutes(parts),
-    ...priceListRoutes(parts),
-    ...auditRoutes(parts),
-    ...serviceRoutes(parts),
-  ]
-}
+const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
+  ...startAndEndRoutes(parts),
+  ...batchRoutes(parts),
+  ...changeRoutes(parts),
+  ...callReadRoutes(parts),
+  ...usageRoutes(parts),
+  ...statsRoutes(parts),
+  ...objectRoutes(parts),
+  ...tableWriteRoutes(parts),
+  ...tableReadRoutes(parts),
+  ...refRoutes(parts),
+  ...fileRoutes(parts),
+  ...feedbackRoutes(parts),
+  ...costRoutes(parts),
+  ...collectionRoutes(parts),
+  ...runRoutes(parts),
+  ...projectRoutes(parts),
+  ...graphQlRoutes(parts),
+  ...accessRoutes(parts.ports, parts.access),
+  ...rebuildRoutes(parts),
+  ...priceListRoutes(parts),
+  ...auditRoutes(parts),
+  ...serviceRoutes(parts),
+]

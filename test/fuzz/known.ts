@@ -109,14 +109,13 @@ export const knownIn =
     if (format === 'date-time') return DAYS[key]
     if (key === 'project_id') return anyProject
     if (key === 'query') return queriesIn(area)
-    // names that are remembered there are those of registries
-    if (key === 'team' && area === 'registries') return fc.constantFrom('home', 'home', 'home', 'strangers')
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
     if (meaning === undefined) return undefined
     const [, kinds, fixed = []] = meaning
     const remembered = fc
       .tuple(fc.nat({ max: 9999 }), fc.constantFrom('model', 'call', 'thing'))
       .map(([pick, otherwise]) => new Remembered(area, kinds.split(' '), pick, otherwise))
-    if (kinds === '') return fc.constantFrom(...fixed)
+    // names that are remembered of registries are no teams'
+    if (kinds === '' || (key === 'team' && area === 'registries')) return fc.constantFrom(...fixed)
     return fixed.length === 0 ? remembered : fc.oneof(remembered, fc.constantFrom(...fixed))
   }

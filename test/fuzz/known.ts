@@ -60,17 +60,17 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['tags', 'tags', ['good', 'old']],
   ['aliases', '', ['best', 'used', 'best', 'latest']],
   ['base_object_classes leaf_object_classes', 'base_object_class', ['Dataset']],
-  ['team', 'name', ['home', 'home', 'default']],
-  ['entity', '', ['home', 'home', 'strangers']],
+  ['team', 'name', ['home', 'default', 'home']],
+  ['entity', '', ['home', 'strangers', 'home']],
   ['project', '', ['first', 'second']],
-  ['collection', '', ['model', 'model', 'model', 'data']],
-  ['registry', '', ['models', 'models', 'models', 'data']],
+  ['collection', '', ['model']],
+  ['registry', '', ['models']],
   ['version', 'version', ['v0', 'latest', 'best']],
   ['alias', '', ['best', 'used', 'latest']],
   ['tag', '', ['good', 'old']],
   ['run', 'id', ['run-0', 'run-500', 'run-1000', 'run-4000']],
   ['user', 'user'],
-  ['after', 'next name'],
+  ['after', 'next name version'],
   ['field fields columns $getField', '', FIELDS],
   ['operationName', '', ['Q', 'M']],
   // what is not served yet
@@ -115,7 +115,8 @@ export const knownIn =
     const remembered = fc
       .tuple(fc.nat({ max: 9999 }), fc.constantFrom('model', 'call', 'thing'))
       .map(([pick, otherwise]) => new Remembered(area, kinds.split(' '), pick, otherwise))
-    // names that are remembered of registries are no teams'
-    if (kinds === '' || (key === 'team' && area === 'registries')) return fc.constantFrom(...fixed)
+    // names that are remembered there are those of registries
+    if (key === 'team' && area === 'registries') return fc.constant('home')
+    if (kinds === '') return fc.constantFrom(...fixed)
     return fixed.length === 0 ? remembered : fc.oneof(remembered, fc.constantFrom(...fixed))
   }

@@ -1,9 +1,10 @@
 import type { VersionCreated, VersionLinked } from '../../domain/artifact/events.js'
-import type { CollectionPlace } from '../../domain/artifact/place.js'
+import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { open } from '../../domain/codec/struct.js'
 import { entityOf } from '../../domain/ids.js'
+import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf } from '../access/page.js'
 import type { Access } from '../auth/access.js'
 import type { Artifacts } from '../artifacts/versions.js'
@@ -49,9 +50,11 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       query: teamQuery,
       ...writesProject,
       fails: [...writesProject.fails, ...ofSeveral],
+      takes: ['Idempotency-Key'],
       answer: linkedVersion,
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
+        const link_id = linkId(ports, asked, place)
         const { entity, project, collection, version } = asked.body
         const project_id = `${entity}/${project}`
         requireReading(teams, asked.principal, project_id)
@@ -59,10 +62,11 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
         const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
         const source = { project_id, collection, version: known.version, artifact_id }
         const { state, position } = await collections.writeRegistered(
-          { type: 'LinkVersion', place, source, artifactType, metadata },
+          { type: 'LinkVersion', place, source, artifactType, metadata, link_id },
           asked.cause,
         )
-        const number = state.byId.get(artifact_id)!
+        const number =
+          (link_id === null ? undefined : state.byLink.get(link_id)) ?? state.byId.get(artifact_id)!
         return { body: { version: versionName(number), artifact_id }, position }
       },
     }),
@@ -116,6 +120,14 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       },
     }),
   ]
+}
+
+/** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
+const linkId = (ports: Linking['ports'], { headers, principal }: Asked<unknown>, place: CollectionPlace) => {
+  const key = headers['idempotency-key']
+  return key === undefined
+    ? null
+    : repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, key)
 }
 
 const shown = ({ known, event, aliases }: StoredVersion) => {

@@ -21,6 +21,8 @@ export interface CreateVersion extends OfCollection {
 
 export interface LinkVersion extends OfCollection {
   readonly type: 'LinkVersion'
+  /** The same in a repeat; null where a repeat cannot be told. */
+  readonly link_id: string | null
   readonly source: VersionLinked['source']
   readonly artifactType: string | null
   readonly metadata: JsonObject

@@ -77,9 +77,11 @@ export const linkedSource = open('LinkedSource', {
 })
 
 const versionLinked = open('VersionLinked', {
-  says: "A registry's collection shows a version of a project's under a number of its own, with the metadata of then.",
+  says:
+    "A registry's collection shows a version of a project's under a number of its own, with the metadata of then. " +
+    '`link_id` tells a repeat of the request, where that has an Idempotency-Key.',
   required: { ...required, version: versionNumber, source: linkedSource, metadata: jsonObject },
-  optional: { ...optional, type: nullableText(artifactType) },
+  optional: { ...optional, type: nullableText(artifactType), link_id: nullable(id) },
 })
 
 const versionUnlinked = open('VersionUnlinked', {

@@ -2,7 +2,7 @@ import { nothing, type Decider, type Decision } from '../decider.js'
 import type { LinkVersion, RegisteredCommand, UnlinkVersion } from './commands.js'
 import type { RegisteredEvent, VersionLinked } from './events.js'
 import { decideLabel, noSuchVersion } from './labels.js'
-import { emptyCollection, everNamed, evolve, type CollectionState } from './state.js'
+import { emptyCollection, everNamed, evolve, versionKey, type CollectionState } from './state.js'
 
 /** A registry's collection: it numbers the versions that it shows by itself. */
 export const registeredDecider: Decider<CollectionState, RegisteredCommand, RegisteredEvent> = {
@@ -20,10 +20,16 @@ export const registeredDecider: Decider<CollectionState, RegisteredCommand, Regi
   },
 }
 
+/** A repeat does nothing, also where the version was unlinked meanwhile. */
 const link = (state: CollectionState, command: LinkVersion): Decision<RegisteredEvent> => {
-  const { place, source, artifactType: type, metadata } = command
+  const { place, source, artifactType: type, metadata, link_id } = command
+  const repeated = link_id === null ? undefined : state.byLink.get(link_id)
+  if (repeated !== undefined)
+    return state.versions.get(versionKey(repeated))?.artifactId === source.artifact_id
+      ? nothing
+      : otherVersion
   if ((state.byId.get(source.artifact_id) ?? null) !== null) return nothing
-  const data: VersionLinked = { ...place, version: state.next, source, type, metadata }
+  const data: VersionLinked = { ...place, version: state.next, source, type, metadata, link_id }
   return { events: [{ type: 'VersionLinked', data }] }
 }
 
@@ -40,4 +46,9 @@ const unlink = (
   for (const [alias, points] of state.aliases.entries())
     if (points === version) removed.push({ type: 'AliasRemoved', data: { ...place, version, alias } })
   return { events: [...removed, { type: 'VersionUnlinked', data: { ...place, version, source } }] }
+}
+
+const otherVersion: Decision<never> = {
+  events: [],
+  refused: { kind: 'conflict', reason: 'Under this Idempotency-Key another version was linked.' },
 }

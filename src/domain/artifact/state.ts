@@ -30,6 +30,7 @@ export interface CollectionState {
   readonly byDigest: OrderedMap<number>
   /** By artifact id; null for one that was unlinked. */
   readonly byId: OrderedMap<number | null>
+  readonly byLink: OrderedMap<number>
 }
 
 export const emptyCollection: CollectionState = {
@@ -39,6 +40,7 @@ export const emptyCollection: CollectionState = {
   aliases: new OrderedMap(),
   byDigest: new OrderedMap(),
   byId: new OrderedMap(),
+  byLink: new OrderedMap(),
 }
 
 /** Keys in the order of the numbers. */
@@ -65,7 +67,7 @@ export const evolve = (state: CollectionState, event: ArtifactEvent | Registered
 })
 
 const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent): CollectionState => {
-  const { aliases, byId, byDigest } = state
+  const { aliases, byId, byDigest, byLink } = state
   switch (event.type) {
     case 'VersionCreated': {
       const { version, artifact_id, digest } = event.data
@@ -75,8 +77,9 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
       }
     }
     case 'VersionLinked': {
-      const { version, source } = event.data
-      return withVersion(state, version, { artifactId: source.artifact_id, digest: null, source })
+      const { version, source, link_id } = event.data
+      const linked = withVersion(state, version, { artifactId: source.artifact_id, digest: null, source })
+      return link_id === null ? linked : { ...linked, byLink: byLink.set(link_id, version) }
     }
     case 'VersionUnlinked': {
       const { version, source } = event.data

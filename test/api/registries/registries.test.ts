@@ -155,7 +155,7 @@ describe('registries', () => {
       assert.deepEqual(event!.data, {
         ...{ team, collection: 'good', project_id: null, registry: 'models', version: 0, type: 'model' },
         source: { project_id: `${team}/project`, collection: 'model', version: 2, artifact_id },
-        metadata: { a: 2 },
+        ...{ metadata: { a: 2 }, link_id: null },
       })
       assert.deepEqual(accepted(await send('GET', '/versions/v0')), first)
     })
@@ -183,6 +183,24 @@ describe('registries', () => {
         (await events()).map(({ type }) => type),
         [...['VersionLinked', 'AliasAdded', 'TagAdded', 'AliasRemoved', 'VersionUnlinked'], 'VersionLinked'],
       )
+    })
+
+    it('are linked once under an Idempotency-Key, also where they were unlinked meanwhile', async () => {
+      const { send, source, member, list } = await given()
+      const link = (version: string, key: string) =>
+        service.post('/api/registries/models/good/links', source(version), {
+          key: member,
+          headers: { 'Idempotency-Key': key },
+        })
+      const first = accepted(await link('v0', 'once'))
+      accepted(await send('DELETE', '/links/v0'))
+      await writesNothing(service, async () => {
+        assert.deepEqual(accepted(await link('v0', 'once')), first)
+        reasonOf(await link('v1', 'once'), 409)
+        assert.equal((await link('v1', 'x'.repeat(256))).status, 422)
+      })
+      assert.equal(textIn(accepted(await link('v0', 'again')), 'version'), 'v1')
+      assert.equal((await list()).length, 1)
     })
 
     it('have aliases and tags of their own', async () => {

@@ -32,13 +32,19 @@ const arbitraryCreation: fc.Arbitrary<ArtifactCommand> = fc
   }))
 
 const arbitraryLinking: fc.Arbitrary<RegisteredCommand> = fc.oneof(
-  fc.constantFrom('artifact-1', 'artifact-2', 'artifact-3').map((artifact_id) => ({
-    type: 'LinkVersion' as const,
-    place: inRegistry,
-    artifactType: null,
-    metadata: {},
-    source: { project_id: 'red/project', collection: 'model', version: 0, artifact_id },
-  })),
+  fc
+    .record({
+      artifact_id: fc.constantFrom('artifact-1', 'artifact-2', 'artifact-3'),
+      link_id: fc.constantFrom(null, null, 'one', 'other'),
+    })
+    .map(({ artifact_id, link_id }) => ({
+      type: 'LinkVersion' as const,
+      place: inRegistry,
+      artifactType: null,
+      metadata: {},
+      source: { project_id: 'red/project', collection: 'model', version: 0, artifact_id },
+      link_id,
+    })),
   someVersion.map((version) => ({ type: 'UnlinkVersion' as const, place: inRegistry, version })),
 )
 

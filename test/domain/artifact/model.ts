@@ -14,6 +14,8 @@ interface Version {
 export class Model {
   readonly versions: Version[] = []
   readonly aliases = new Map<string, number>()
+  /** What was linked under which key. */
+  readonly links = new Map<string, string>()
 
   /** Does what is asked; says why not. */
   run(command: ArtifactCommand | RegisteredCommand): 'not-found' | 'conflict' | undefined {
@@ -31,8 +33,11 @@ export class Model {
       }
       case 'LinkVersion': {
         const { artifact_id } = command.source
-        if (!this.versions.some((one) => one.artifact_id === artifact_id && !one.gone))
-          this.versions.push({ artifact_id, digest: null, tags: new Set(), gone: false })
+        const repeated = command.link_id === null ? undefined : this.links.get(command.link_id)
+        if (repeated !== undefined) return repeated === artifact_id ? undefined : 'conflict'
+        if (this.versions.some((one) => one.artifact_id === artifact_id && !one.gone)) return undefined
+        if (command.link_id !== null) this.links.set(command.link_id, artifact_id)
+        this.versions.push({ artifact_id, digest: null, tags: new Set(), gone: false })
         return undefined
       }
       case 'UnlinkVersion': {

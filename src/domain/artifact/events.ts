@@ -72,7 +72,7 @@ const tagRemoved = open('TagRemoved', {
 })
 
 /** The version of a project's collection that a registry shows. */
-export const linkedSource = open('LinkedSource', {
+const linkedSource = open('LinkedSource', {
   required: { project_id: projectId, collection: collectionName, version: versionNumber, artifact_id: id },
 })
 

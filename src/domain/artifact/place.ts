@@ -1,4 +1,3 @@
-import type * as t from 'io-ts'
 import { nullable } from '../codec/containers.js'
 import { integerBetween } from '../codec/leaves.js'
 import { textLike } from '../codec/text.js'
@@ -39,5 +38,3 @@ export interface CollectionPlace {
 
 export const collectionStream = ({ team, collection, project_id, registry }: CollectionPlace): string =>
   registry === null ? `artifact-${project_id}/${collection}` : `registered-${team}/${registry}/${collection}`
-
-export type VersionNumber = t.TypeOf<typeof versionNumber>

@@ -20,11 +20,11 @@ interface Mistake {
 const sentenceOf = (error: unknown, source: string): string => {
   const { error: what, input } = error as Mistake
   const known = typeof what === 'string' ? what : 'it is too complex'
-  return `The pattern is not valid at character ${placeOf(input, source)}: ${known}`
+  return `The pattern is not valid at character ${placeOf(known, input, source)}: ${known}`
 }
 
-/** Counts from 1. What is missing is missing at the end. */
-const placeOf = (input: unknown, source: string): number => {
-  const at = typeof input === 'string' && input !== source ? source.indexOf(input) : -1
+/** Counts from 1. What is missing or trailing, is so at the end. */
+const placeOf = (what: string, input: unknown, source: string): number => {
+  const at = typeof input === 'string' && !what.startsWith('missing closing') ? source.indexOf(input) : -1
   return Math.max(1, at < 0 ? source.length : at + 1)
 }

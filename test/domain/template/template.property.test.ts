@@ -103,7 +103,9 @@ describe('whatever the values are, a template', () => {
         variables,
         (pieces, variables) => {
           const template = parseTemplate(pieces.join(''), { accessToken: true, secret: 'HOOK_KEY' })
-          if (E.isRight(template)) assert.ok(E.isRight(render(template.right, variables, redacted)))
+          if (E.isLeft(template)) return
+          const result = render(template.right, variables, redacted)
+          assert.ok(E.isRight(result) || result.left === 'too_large')
         },
       ),
       ROUNDS,

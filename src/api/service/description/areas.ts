@@ -13,6 +13,8 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['graphql', 'What SDKs ask in GraphQL before they begin.', ['graphql']],
   ['projects', 'How a project behaves.', ['projects']],
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
+  ['webhooks', 'Addresses that receive messages.', ['webhooks']],
+  ['automations', 'What sends which message to which webhook.', ['automations']],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],
   ['service', 'The service itself; needs no key.', ['health', 'server_info', 'openapi.json']],
@@ -22,10 +24,13 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
 const wordsOf = (path: string): readonly string[] =>
   path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
 
-/** The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too. */
+/**
+ * The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too, and a team's webhooks are
+ * webhooks. */
 export const areaOf = (path: string): string => {
   const words = wordsOf(path)
   if (words.at(-1) === 'usage') return 'usage'
+  if (words.includes('webhooks')) return 'webhooks'
   return AREAS.find(([, , known]) => known.includes(words[0] ?? ''))?.[0] ?? 'other'
 }
 

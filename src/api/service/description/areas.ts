@@ -25,8 +25,9 @@ const wordsOf = (path: string): readonly string[] =>
   path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
 
 /**
- * The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too, and a team's webhooks are
- * webhooks. */
+ * The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too, and a
+ * team's webhooks are webhooks.
+ */
 export const areaOf = (path: string): string => {
   const words = wordsOf(path)
   if (words.at(-1) === 'usage') return 'usage'

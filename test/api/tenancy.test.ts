@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { digestedRow, tableDigest } from '../../src/domain/table/digests.js'
 import type { Answered, TestService } from '../support/service.js'
+import { OF_AUTOMATIONS, OF_WEBHOOKS } from './automations/given.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { sharedService } from './shared-service.js'
 import {
@@ -127,11 +128,7 @@ const OF_TEAMS: Readonly<Record<string, () => Ask>> = {
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
-  'GET /api/teams/{team}/webhooks': () => ({}),
-  'POST /api/teams/{team}/webhooks': () => ({ body: { name: 'hook', url: 'https://hooks.example/' } }),
-  'GET /api/teams/{team}/webhooks/{id}': () => ({}),
-  'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
-  'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
+  ...OF_WEBHOOKS,
 }
 
 const OF_NEITHER = new Set([
@@ -150,11 +147,7 @@ const OF_NEITHER = new Set([
   'GET /api/admin/digests',
   'GET /api/blobs/{digest}',
   // They name their team in the body or the query, or are named by id: automations/tenants.test.ts.
-  'POST /api/automations',
-  'GET /api/automations',
-  'GET /api/automations/{id}',
-  'PATCH /api/automations/{id}',
-  'DELETE /api/automations/{id}',
+  ...OF_AUTOMATIONS,
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

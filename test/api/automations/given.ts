@@ -48,8 +48,6 @@ export const givenTeam = async (service: TestService) => {
   }
 }
 
-export type GivenTeam = Awaited<ReturnType<typeof givenTeam>>
-
 export const aWebhook = (more: object = {}) => ({ name: 'hook', url: 'https://hooks.example/in', ...more })
 
 export const projectScope = { type: 'project', project: 'project' }
@@ -64,3 +62,20 @@ export const anAutomation = (team: string, more: object = {}) => ({
   event: { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '^prod' },
   ...more,
 })
+
+/** A valid request to each endpoint of a team's webhooks. */
+export const OF_WEBHOOKS = {
+  'GET /api/teams/{team}/webhooks': () => ({}),
+  'POST /api/teams/{team}/webhooks': () => ({ body: aWebhook() }),
+  'GET /api/teams/{team}/webhooks/{id}': () => ({}),
+  'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
+  'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
+}
+
+export const OF_AUTOMATIONS = [
+  'POST /api/automations',
+  'GET /api/automations',
+  'GET /api/automations/{id}',
+  'PATCH /api/automations/{id}',
+  'DELETE /api/automations/{id}',
+]

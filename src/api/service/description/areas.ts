@@ -25,15 +25,16 @@ const wordsOf = (path: string): readonly string[] =>
   path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
 
 /**
- * The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too, and a
- * team's webhooks are webhooks.
+ * The area that a path belongs to, `other` where its first word is unknown: a team's things have areas of their own.
+ * Usage of given calls is usage too.
  */
 export const areaOf = (path: string): string => {
   const words = wordsOf(path)
   if (words.at(-1) === 'usage') return 'usage'
-  if (words.includes('webhooks')) return 'webhooks'
-  return AREAS.find(([, , known]) => known.includes(words[0] ?? ''))?.[0] ?? 'other'
+  return (words[0] === 'teams' ? areaNamed(words[1]) : undefined) ?? areaNamed(words[0]) ?? 'other'
 }
+
+const areaNamed = (word = ''): string | undefined => AREAS.find(([, , known]) => known.includes(word))?.[0]
 
 /** The areas that are in use, described, in the order above. */
 export const tagsOf = (paths: readonly string[]): readonly JsonObject[] => {

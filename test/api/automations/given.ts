@@ -35,7 +35,7 @@ export const givenTeam = async (service: TestService) => {
     ])
   for (const name of ['TOKEN', 'HOOK_KEY'])
     await append(`secret-${team}/${name}`, 'SecretStored', { team, name, version: 1 })
-  await append(`registry-${team}/models`, 'RegistryCreated', { team, registry: 'models' })
+  await append(`registry-${team}`, 'RegistryCreated', { team, registry: 'models', id: 'models' })
 
   const webhooks = `/api/teams/${team}/webhooks`
   const send = (method: string, path: string, body?: unknown, options: SendOptions = {}) =>

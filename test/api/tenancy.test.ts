@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answered, TestService } from '../support/service.js'
+import { OF_AUTOMATIONS, OF_WEBHOOKS } from './automations/given.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
 import { sharedService } from './shared-service.js'
 import { CALL, makeFor, makeRegistryOf, OF_PROJECTS, OF_REGISTRIES, type Ask } from './requests-of-tenants.js'
@@ -25,6 +26,7 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
+  ...OF_WEBHOOKS,
 }
 
 const OF_NEITHER = new Set([
@@ -42,6 +44,8 @@ const OF_NEITHER = new Set([
   'GET /api/events',
   'GET /api/admin/digests',
   'GET /api/blobs/{digest}',
+  // They name their team in the body or the query, or are named by id: automations/tenants.test.ts.
+  ...OF_AUTOMATIONS,
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

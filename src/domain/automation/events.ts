@@ -7,10 +7,12 @@ import type { EventOf } from '../decider.js'
 import { id, teamName } from '../ids.js'
 import { registryName } from '../artifact/place.js'
 import { metricName } from '../run/events.js'
+import { secretName } from '../webhook/events.js'
 
-export const automationName = textUpToBytes(256)
-export const pattern = textUpToBytes(512)
-export const MAX_TEMPLATE_BYTES = 64 * 1024
+const automationName = textUpToBytes(256)
+const pattern = textUpToBytes(512)
+export const templateText = textUpToBytes(64 * 1024)
+export const automationDescription = nullableText(textUpToBytes(4096))
 
 /** Kinds of events that automations watch, as `${event_type}` says them. */
 export const EVENT_TYPES = [
@@ -32,58 +34,63 @@ export const EVENT_TYPES = [
 export const eventType = oneOf(...EVENT_TYPES)
 export type EventType = t.TypeOf<typeof eventType>
 
-export const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
-export const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
-export const MOST_WINDOW = 1000
-export const window = integerBetween(1, MOST_WINDOW)
+const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
+const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
+const MOST_WINDOW = 1000
+const window = integerBetween(1, MOST_WINDOW)
 
 /** Where an automation watches: everything in a registry or a project, later collections too, or the team itself. */
-export const scope = open('AutomationScope', {
+export const scopeFields = {
   required: { type: oneOf('project', 'registry', 'team') },
   optional: {
     entity: nullable(teamName),
     project: nullableText(textUpToBytes(128)),
     registry: nullable(registryName),
   },
-})
+}
+export const scope = open('AutomationScope', scopeFields)
 export type AutomationScope = t.TypeOf<typeof scope>
 
-/** What an automation waits for; which of the fields mean something depends on the type. */
+/** What a condition may say; which of it means something depends on the type. */
+export const conditionFields = {
+  alias_pattern: nullable(pattern),
+  tag_pattern: nullable(pattern),
+  metric: nullable(metricName),
+  aggregation: nullable(aggregation),
+  window: nullable(window),
+  comparison: nullable(comparison),
+  threshold: nullable(number),
+  prior_window: nullable(window),
+  change_type: nullable(oneOf('ABSOLUTE', 'RELATIVE')),
+  change_direction: nullable(oneOf('INCREASE', 'DECREASE', 'ANY')),
+  change_amount: nullable(number),
+  states: nullable(arrayOf(oneOf('RUNNING', 'FINISHED', 'FAILED'))),
+  measure: nullable(oneOf('total_tokens', 'cost', 'latency_ms')),
+}
+
+/** What an automation waits for. */
 export const condition = open('AutomationEvent', {
   required: { type: eventType },
-  optional: {
-    alias_pattern: nullable(pattern),
-    tag_pattern: nullable(pattern),
-    metric: nullable(metricName),
-    aggregation: nullable(aggregation),
-    window: nullable(window),
-    comparison: nullable(comparison),
-    threshold: nullable(number),
-    prior_window: nullable(window),
-    change_type: nullable(oneOf('ABSOLUTE', 'RELATIVE')),
-    change_direction: nullable(oneOf('INCREASE', 'DECREASE', 'ANY')),
-    change_amount: nullable(number),
-    states: nullable(arrayOf(oneOf('RUNNING', 'FINISHED', 'FAILED'))),
-    measure: nullable(oneOf('total_tokens', 'cost', 'latency_ms')),
-  },
+  optional: conditionFields,
 })
 export type AutomationCondition = t.TypeOf<typeof condition>
 
-export const runFilters = open('RunFilters', {
-  optional: { user: nullableText(textUpToBytes(128)), name_pattern: nullable(pattern) },
-})
+export const runFilterFields = { user: nullableText(textUpToBytes(128)), name_pattern: nullable(pattern) }
+export const runFilters = open('RunFilters', { optional: runFilterFields })
 
 const content = {
   required: {
     name: automationName,
     webhook: id,
-    payload: textUpToBytes(MAX_TEMPLATE_BYTES),
+    payload: templateText,
     scope,
     event: condition,
   },
   optional: {
-    description: nullableText(textUpToBytes(4096)),
+    description: automationDescription,
     run_filters: nullable(runFilters),
+    /** The webhook's secret when the payload was written: what `$NAME` in it stands for, whatever the webhook has now. */
+    secret: nullable(secretName),
   },
 }
 

@@ -16,6 +16,8 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['runs', 'Runs, and the metrics that they log.', ['runs']],
   ['projects', 'How a project behaves.', ['projects']],
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
+  ['webhooks', 'Addresses that receive messages.', ['webhooks']],
+  ['automations', 'What sends which message to which webhook.', ['automations']],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],
   ['service', 'The service itself; needs no key.', ['health', 'server_info', 'openapi.json']],
@@ -25,12 +27,17 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
 const wordsOf = (path: string): readonly string[] =>
   path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
 
-/** The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too. */
+/**
+ * The area that a path belongs to, `other` where its first word is unknown: a team's things have areas of their own.
+ * Usage of given calls is usage too.
+ */
 export const areaOf = (path: string): string => {
   const words = wordsOf(path)
   if (words.at(-1) === 'usage') return 'usage'
-  return AREAS.find(([, , known]) => known.includes(words[0] ?? ''))?.[0] ?? 'other'
+  return (words[0] === 'teams' ? areaNamed(words[1]) : undefined) ?? areaNamed(words[0]) ?? 'other'
 }
+
+const areaNamed = (word = ''): string | undefined => AREAS.find(([, , known]) => known.includes(word))?.[0]
 
 /** The areas that are in use, described, in the order above. */
 export const tagsOf = (paths: readonly string[]): readonly JsonObject[] => {

@@ -25,10 +25,37 @@ const MET: readonly Json[] = [
   ...['js-sdk', 'python-sdk', 'weave:///', '2025-01-01T00:00:00.000003Z', '2025-01-01', 0, 1000, 2000],
 ]
 
-/** Operations on what calls of usage cases are. */
-export const arbitraryOperationOnCalls: fc.Arbitrary<Operation> = operationsOver(
+const anyOperation: fc.Arbitrary<Operation> = operationsOver(
   fc.constantFrom(...FIELDS),
   fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...MET) }, { weight: 1, arbitrary: literal }),
+)
+
+const field = ($getField: string) => ({ $getField })
+const equals = (name: string, $literal: Json): Operation => ({ $eq: [field(name), { $literal }] })
+
+/** What often some calls of a case meet, and others do not. */
+const telling: fc.Arbitrary<Operation> = fc.oneof(
+  fc
+    .uniqueArray(fc.nat(9), { minLength: 1 })
+    .map((places): Operation => ({ $in: [field('id'), places.map((nth) => ({ $literal: `c${nth}` }))] })),
+  fc.constantFrom('00.000002', '00.002', '02').map((seconds): Operation => ({
+    $gte: [field('started_at'), { $literal: `2025-01-01T00:00:${seconds}Z` }],
+  })),
+  fc.constantFrom(
+    equals('thread_id', 'thread-1'),
+    equals('op_name', 'op'),
+    equals('exception', null),
+    equals('attributes.weave.source', 'js-sdk'),
+    { $and: [{ $convert: { input: field('parent_id'), to: 'exists' } }] },
+  ),
+)
+
+/** Operations on what calls of usage cases are. */
+export const arbitraryOperationOnCalls: fc.Arbitrary<Operation> = fc.oneof(
+  telling,
+  telling.map((one): Operation => ({ $not: [one] })),
+  fc.tuple(telling, anyOperation).map(($or): Operation => ({ $or })),
+  anyOperation,
 )
 
 /** Whether an operation selects a call. */

@@ -99,7 +99,7 @@ describe('statistics', () => {
 
         const used = new Map<string, Used[]>()
         for (const call of selected) {
-          const costs = new Map(own(call).map((one) => [one.model, one]))
+          const costs = new Map(own(call.id).map((one) => [one.model, one]))
           for (const [model, folded] of ownUsage(call, everyone, reporting)) {
             const key = JSON.stringify([bucketOf(call.startedAt), model])
             used.set(key, [...(used.get(key) ?? []), { folded, ...costs.get(model)! }])

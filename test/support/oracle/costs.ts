@@ -33,7 +33,7 @@ export interface OwnCosts {
 }
 
 export interface OracleCosts {
-  readonly own: (call: Started) => readonly OwnCosts[]
+  readonly own: (callId: string) => readonly OwnCosts[]
   /** The four costs of each model of a call with all its descendants. */
   readonly of: (callId: string, model: string) => readonly Fraction[]
   /** The models of which the call, or a descendant, used tokens that had no price. */
@@ -48,7 +48,8 @@ export const costsAfter = (
   const { calls, reporting } = record(operations)
   const everyone = new Family(calls)
   const living = new Family(calls.filter(({ deleted }) => !deleted))
-  const own = (call: Started): readonly OwnCosts[] =>
+  const callOf = (callId: string): Started => calls.find(({ id }) => id === callId)!
+  const ownOf = (call: Started): readonly OwnCosts[] =>
     [...ownUsage(call, everyone, reporting)].map(([model, entry]) => {
       const tokens = billedTokens(entry)
       const price = chosen(prices, model, call)
@@ -60,10 +61,9 @@ export const costsAfter = (
         isUnpriced: price === undefined && tokens.some((count) => count !== 0n),
       }
     })
-  const members = (callId: string) =>
-    living.withDescendants(calls.find(({ id }) => id === callId)!).flatMap(own)
+  const members = (callId: string) => living.withDescendants(callOf(callId)).flatMap(ownOf)
   return {
-    own,
+    own: (callId) => ownOf(callOf(callId)),
     of: (callId, model) => {
       const charged = members(callId).filter((one) => one.model === model)
       return [0, 1, 2, 3].map((kind) => total(charged.map(({ costs }) => costs[kind]!)))

@@ -87,9 +87,9 @@ const valueOf = (call: Started, name: string): Value => {
     case 'summary.weave.latency_ms':
       return endedAt === undefined ? null : { number: Number((endedAt - startedAt) / 1000n) }
     case 'output':
-      return leafAt((end?.output ?? null) as Json, [])
+      return leafAt(end?.output ?? null, [])
     default:
-      return leafAt(start.attributes as Json, name.split('.').slice(1))
+      return leafAt(start.attributes, name.split('.').slice(1))
   }
 }
 

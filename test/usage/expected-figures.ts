@@ -10,7 +10,7 @@ interface Telling {
 }
 
 const nearest = (value: bigint) => Number(clamped(value))
-export const COUNTS: Telling = { size: Number, one: nearest, sum: nearest }
+const COUNTS: Telling = { size: Number, one: nearest, sum: nearest }
 
 const decimal = (value: bigint) => Number(`${value}e-12`)
 /** Numbers of 10^-12, whose sums are exact. */

@@ -3,7 +3,7 @@ import type { CallsAsked } from '../calls/selection.js'
 
 /** Which calls are counted: those that a filter and an operation select, as of a position, that began in a range of time. */
 export interface Span extends Required<CallsAsked> {
-  /** Where the buckets begin, in seconds since 1970; the first not after the range. */
+  /** Where the buckets begin, in seconds since 1970; the first no later than the range begins. */
   readonly starts: readonly number[]
 }
 

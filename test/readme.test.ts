@@ -134,7 +134,6 @@ describe('the examples of the README', () => {
 const NEEDED: Readonly<Record<string, object>> = {
   '/calls/usage': { call_ids: ['any'] },
   '/call/read': { id: 'any' },
-  '/calls/stats': { start: '2026-01-01T00:00:00Z' },
 }
 
 const quoted = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]!)

@@ -16,6 +16,7 @@ const READS: Readonly<Record<string, object>> = {
   '/calls/query_stats': {},
   '/trace/usage': {},
   '/calls/usage': { call_ids: ['c'] },
+  '/calls/stats': { start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z' },
   '/objs/query': {},
   '/feedback/query': {},
   '/table/query_stats_batch': { digests: [] },

@@ -181,9 +181,15 @@ export const questionsAbout = (project_id: string, tables: readonly string[]): r
   const figures = { aggregations: ['sum', 'avg', 'min', 'max', 'count'], percentiles: [50, 95] }
   const stats = {
     ...day,
-    usage_metrics: [{ metric: 'total_tokens', ...figures }, { metric: 'requests' }],
+    usage_metrics: ['total_tokens', 'total_cost'].map((metric) => ({ metric, ...figures })),
     call_metrics: ['call_count', 'error_count', 'latency_ms'].map((metric) => ({ metric, ...figures })),
   }
+  const field = ($getField: string) => ({ $getField })
+  const queries = [
+    { $eq: [field('summary.weave.status'), { $literal: 'success' }] },
+    { $convert: { input: field('feedback.[note].payload'), to: 'exists' } },
+    { $not: [{ $eq: [field('display_name'), { $literal: 'name' }] }] },
+  ].map((condition) => ({ query: { $expr: { $and: [condition] } } }))
   const refs = [
     ...ids.map((id) => `weave:///${project_id}/call/${id}/attr/output`),
     ...['latest', 'v0', 'v1'].flatMap((name) =>
@@ -198,7 +204,7 @@ export const questionsAbout = (project_id: string, tables: readonly string[]): r
     ...of('/calls/query_stats', {}, { limit: 2 }, ...filters),
     ...of('/trace/usage', {}, { limit: 2 }, ...filters),
     ...of('/calls/usage', { call_ids: ids }),
-    ...of('/calls/stats', stats, ...filters.map((filter) => ({ ...stats, ...filter }))),
+    ...of('/calls/stats', stats, ...[...filters, ...queries].map((one) => ({ ...stats, ...one }))),
     ...of(
       '/obj/read',
       ...['o', 'p'].flatMap((object_id) =>

@@ -115,7 +115,8 @@ export const answersOf = async (
   return answers
 }
 
-const costsIn = (body: string): Asked['costs'] => {
+/** Costs as they are written. */
+export const costsIn = (body: string): Asked['costs'] => {
   const texts = body.replaceAll(/("\w+_total_cost":)([-.\d]+)/g, '$1"$2"')
   const { call_usage } = JSON.parse(texts) as {
     call_usage: Record<string, Record<string, Record<string, string>>>

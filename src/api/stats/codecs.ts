@@ -2,14 +2,13 @@ import * as t from 'io-ts'
 import { Codec, describedAs, refuse } from '../../domain/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { instant } from '../../domain/codec/instant.js'
-import { int64, jsonObject, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { int64, number, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
+import { listName } from '../../domain/price/events.js'
+import { query } from '../../domain/query/query.js'
 import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from '../../projections/stats/queries.js'
 import { callsFilter } from '../tracing/filter.js'
-
-/** Metrics that the Weave service has, and this one does not yet. */
-export const COST_METRICS = ['input_cost', 'output_cost', 'total_cost'] as const
 
 const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const
 const LONGEST = 31 * 86_400
@@ -54,8 +53,10 @@ const figures = {
 }
 
 const usageMetric = closed('UsageMetric', {
-  says: 'What calls used themselves, by model. Without aggregations or percentiles it is the sum.',
-  required: { metric: oneOf(...USAGE_METRICS, ...COST_METRICS) },
+  says:
+    'What calls used themselves, by model, and what that cost. Without aggregations or percentiles it is the sum. ' +
+    'Sums of costs are exact decimals.',
+  required: { metric: oneOf(...USAGE_METRICS) },
   optional: figures,
 })
 
@@ -73,7 +74,8 @@ export const callStatsRequest = closed('CallStatsRequest', {
     usage_metrics: nullable(arrayOf(usageMetric)),
     call_metrics: nullable(arrayOf(callMetric)),
     filter: nullable(callsFilter),
-    query: nullable(jsonObject),
+    query: nullable(query),
+    price_list: nullable(listName),
     timezone: withDefault(
       describedAs(string, { description: 'An IANA name.', examples: ['America/New_York'] }),
       'UTC',

@@ -1,6 +1,6 @@
 import { figureCount, type Wanted } from '../../projections/stats/queries.js'
 import { Failure, invalidField } from '../failure.js'
-import { COST_METRICS, type CallStatsRequest } from './codecs.js'
+import type { CallStatsRequest } from './codecs.js'
 
 const MOST_METRICS = 32
 const MOST_PERCENTILES = 32
@@ -14,17 +14,11 @@ type Asked = NonNullable<CallStatsRequest['usage_metrics'] | CallStatsRequest['c
 export const wantedOf = <M extends Asked>(
   field: string,
   asked: readonly M[] | null,
-): readonly Wanted<Exclude<M['metric'], (typeof COST_METRICS)[number]>>[] => {
+): readonly Wanted<M['metric']>[] => {
   requireFew(asked ?? [], [field], MOST_METRICS)
   const byMetric = new Map<string, { aggregations: Set<string>; percentiles: Set<number> }>()
   for (const [index, { metric, aggregations, percentiles }] of (asked ?? []).entries()) {
     const at = [field, index]
-    if ((COST_METRICS as readonly string[]).includes(metric))
-      throw invalidField(
-        [...at, 'metric'],
-        'value_error',
-        `Value error, ${metric} is not served yet: leave it out`,
-      )
     requirePercentiles(percentiles ?? [], [...at, 'percentiles'])
     const known = byMetric.get(metric) ?? { aggregations: new Set(), percentiles: new Set() }
     const isBare = (aggregations ?? []).length + (percentiles ?? []).length === 0

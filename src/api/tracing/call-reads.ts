@@ -19,7 +19,6 @@ import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { begun } from '../http/begun.js'
 import { readsFields, readsProject } from '../conduct.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import { OF_PRICE_LISTS } from '../admin/prices.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -29,6 +28,7 @@ import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
 import { extrasOf } from './call-extras.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
+import { readyWithPrices } from './costs-asked.js'
 import { expanded, expansionOf, requireInFront } from './expansion.js'
 import { foldedCall } from './folded-call.js'
 import { requireModest } from './filter.js'
@@ -59,8 +59,8 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
   const books = booksFrom(reader, reading.generation)
   const ready = async ({ body, principal, headers }: Asked<ReadBody>): Promise<Position> => {
     requireReading(teams, principal, body.project_id)
-    const position = await reading.ready(body.project_id, headers)
-    return body.include_costs === true ? reading.ready(OF_PRICE_LISTS, headers) : position
+    const costs = body.include_costs === true ? { list: null } : null
+    return readyWithPrices({ reading, reader }, body.project_id, costs, headers)
   }
 
   /** What calls cost, where that was asked for. */

@@ -50,11 +50,14 @@ export const unpricedModels = (answers: readonly Answered[]): readonly string[] 
   return [...names].sort()
 }
 
+export const unpricedHeader = (models: readonly string[]): Readonly<Record<string, string>> =>
+  models.length === 0 ? {} : { 'Tallytree-Unpriced-Models': namesInHeader(models) }
+
 /** A longer list would not fit the headers that clients take. */
 const MOST_CHARACTERS = 4096
 
 /** Names, percent-encoded, separated by commas; where they are too long for a header, `+` and how many more there are. */
-export const namesInHeader = (names: readonly string[]): string => {
+const namesInHeader = (names: readonly string[]): string => {
   const shown: string[] = []
   let length = 0
   for (const name of names) {

@@ -1,3 +1,4 @@
+import type { Exact } from '../../domain/price/exact.js'
 import type { Answered } from '../../projections/usage/queries.js'
 import { ByteChunk } from '../http/byte-chunk.js'
 import { costsOfCalls, type CostsOfCall } from './usage-costs.js'
@@ -22,8 +23,10 @@ const bytes = (text: string) => Buffer.from(text)
 const NAMES = COUNTERS.map((name, i) => bytes(`${i === 0 ? '' : ','}"${name}":`))
 const COST_NAMES = COSTS.map((name) => bytes(`,"${name}":`))
 const AFTER = bytes(COSTS.map((name) => `,"${name}":null`).join('') + '}')
-/** The end of most entries: neither cache counter has anything to say. */
-const NO_CACHE_AFTER = Buffer.concat([NAMES[4]!, bytes('0'), NAMES[5]!, bytes('0'), AFTER])
+/** Most entries: neither cache counter has anything to say, nor what the cache costs. */
+const NO_CACHE = Buffer.concat([NAMES[4]!, bytes('0'), NAMES[5]!, bytes('0')])
+const NO_CACHE_AFTER = Buffer.concat([NO_CACHE, AFTER])
+const NO_CACHE_COSTS = bytes(`,"${COSTS[2]}":0,"${COSTS[3]}":0}`)
 const [QUOTE, COMMA, CLOSE] = [34, 44, 125]
 
 /**
@@ -94,25 +97,30 @@ const writeCall = (
       out.copy(NAMES[k]!)
       out.integer(values[at + k]!)
     }
-    if (costs === null && values[at + 4] === 0 && values[at + 5] === 0) out.copy(NO_CACHE_AFTER)
+    const hasNoCache = values[at + 4] === 0 && values[at + 5] === 0
+    if (hasNoCache && costs === null) out.copy(NO_CACHE_AFTER)
     else {
-      out.copy(NAMES[4]!)
-      out.integer(values[at + 4]!)
-      out.copy(NAMES[5]!)
-      out.integer(values[at + 5]!)
+      if (hasNoCache) out.copy(NO_CACHE)
+      else {
+        out.copy(NAMES[4]!)
+        out.integer(values[at + 4]!)
+        out.copy(NAMES[5]!)
+        out.integer(values[at + 5]!)
+      }
       if (costs === null) out.copy(AFTER)
-      else writeCosts(out, costs, model)
+      else writeCosts(out, costs.next(model))
     }
     at += NAMES.length
   }
   out.text('}')
 }
 
-const writeCosts = (out: ByteChunk, costs: CostsOfCall, model: number): void => {
-  const amounts = costs.next(model)
-  for (let k = 0; k < COST_NAMES.length; k += 1) {
+const writeCosts = (out: ByteChunk, amounts: readonly Exact[]): void => {
+  const hasNoCache = amounts[2] === 0 && amounts[3] === 0
+  for (let k = 0; k < (hasNoCache ? 2 : COST_NAMES.length); k += 1) {
     out.copy(COST_NAMES[k]!)
     out.decimal(amounts[k]!)
   }
-  out.byte(CLOSE)
+  if (hasNoCache) out.copy(NO_CACHE_COSTS)
+  else out.byte(CLOSE)
 }

@@ -7,21 +7,20 @@ import { listName } from '../../domain/price/events.js'
 import { query, type Query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
-import { priceListExists } from '../../projections/prices/queries.js'
 import {
   AnswerTooLarge,
   TraceTooLarge,
   usageFrom,
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
-import { OF_PRICE_LISTS } from '../admin/prices.js'
 import { readsFields, readsProject } from '../conduct.js'
-import { Failure, invalidField } from '../failure.js'
+import { Failure } from '../failure.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
+import { needsCosts, readyWithPrices, type CostsAsked } from './costs-asked.js'
 import { callsFilter, requireModest, requireShort, type CallsFilter } from './filter.js'
-import { namesInHeader, unpricedModels } from './usage-costs.js'
+import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
@@ -84,8 +83,7 @@ interface Wanted {
   readonly filter: CallsFilter | null
   readonly query: Query | null
   readonly limit: number
-  /** Null where nothing was asked about costs. */
-  readonly costs: { readonly list: string | null } | null
+  readonly costs: CostsAsked
 }
 
 /** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
@@ -95,10 +93,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
     const { query, ...others } = wanted
     const { projectId, costs } = wanted
     requireReading(reads.teams, asked.principal, projectId)
-    let position = await reads.reading.ready(projectId, asked.headers)
-    if (costs !== null) position = await reads.reading.ready(OF_PRICE_LISTS, asked.headers)
-    if (costs?.list != null && !(await priceListExists(reads.reader, costs.list, position)))
-      throw invalidField(['price_list'], 'value_error', 'Value error, there is no such price list')
+    const position = await readyWithPrices(reads, projectId, costs, asked.headers)
     const question = {
       ...others,
       operation: query?.$expr ?? null,
@@ -119,7 +114,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       answer: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, filter, query, include_costs, price_list: list, limit } = asked.body
-        if (list !== null && !include_costs) throw needsCosts()
+        if (list !== null && !include_costs) throw needsCosts('include_costs')
         requireModest(filter)
         const costs = include_costs ? { list } : null
         const { answer, position } = await ask(asked, { projectId: project_id, filter, query, limit, costs })
@@ -162,10 +157,9 @@ const streamed = (chunks: Generator<Buffer>) => ({
 })
 
 const headersOf = ({ answered, more, unfinishedDescendants }: UsageAnswer) => {
-  const unpriced = unpricedModels(answered)
   return {
     ...(more > 0 ? { 'Tallytree-Truncated': String(more) } : {}),
-    ...(unpriced.length > 0 ? { 'Tallytree-Unpriced-Models': namesInHeader(unpriced) } : {}),
+    ...unpricedHeader(unpricedModels(answered)),
     'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
   }
 }
@@ -179,13 +173,6 @@ const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): re
       )
   return [...unknown]
 }
-
-const needsCosts = () =>
-  invalidField(
-    ['price_list'],
-    'value_error',
-    'Value error, a price list prices costs: ask for them with include_costs',
-  )
 
 /** Rethrows what is too large to be answered as that. */
 export const refuseTooLarge = (error: unknown): never => {

@@ -2,6 +2,7 @@ import * as t from 'io-ts'
 import { Codec, refuse } from '../codec/codec.js'
 import { number } from '../codec/leaves.js'
 import { textLike } from '../codec/text.js'
+import type { Exact } from './exact.js'
 
 /**
  * An exact amount as a whole number of 10^-12. Sums of such numbers do not depend on their order, and none is ever
@@ -50,7 +51,8 @@ export const amountFrom = (text: string): Amount => {
 }
 
 /** The nearest JSON number. */
-export const numberFrom = (amount: Amount): number => Number(decimalText(amount))
+export const numberFrom = (amount: Exact): number =>
+  typeof amount === 'number' ? amount / 10 ** PLACES : Number(decimalText(amount))
 
 /** The price of a token as events keep it: decimal digits, at most 12 places, no zeros that say nothing. */
 export const tokenPrice = textLike(

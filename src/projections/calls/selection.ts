@@ -1,11 +1,13 @@
+import type { Instant } from '../../domain/codec/instant.js'
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
+import { dateTime64 } from '../clickhouse-values.js'
 import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
 import { callFields, columnsIn } from './call-fields.js'
-import { condition, type CallsFilter } from './filter.js'
+import { condition, type CallsFilter, type Condition } from './filter.js'
 import { narrowing } from './narrowing.js'
 import { ofTheStart, START_FIELDS } from './of-the-start.js'
 
@@ -15,6 +17,13 @@ export interface CallsAsked {
   readonly filter: CallsFilter | null
   readonly operation: Operation | null
   readonly position: Position
+  /** Only those that began at `from` or later, and before `to`. */
+  readonly began?: Range
+}
+
+interface Range {
+  readonly from: Instant
+  readonly to: Instant
 }
 
 export interface Selection {
@@ -34,7 +43,7 @@ export const SETTINGS = `SETTINGS ${JSON_SETTINGS}`
  */
 export const selection = (
   columns: string,
-  { projectId, filter, operation, position }: CallsAsked,
+  { projectId, filter, operation, position, began }: CallsAsked,
   sortBy: readonly OrderBy[] = [],
 ): Selection => {
   const { fields, joins } = callFields()
@@ -46,11 +55,24 @@ export const selection = (
   const tried = early === undefined ? undefined : compileCondition(early, START_FIELDS, 's')
   const narrowed = operation === null ? {} : narrowing(operation)
   const there = condition(projectId, filter, position, narrowed, tried === undefined ? [] : [tried.sql])
+  const inTime = began === undefined ? ANY_TIME : inRange(began)
   const where = selected === undefined ? '' : `WHERE ${selected.sql}`
   const used = columnsIn([columns, joins(), where, ...order, 'call_id'].join(' '))
   return {
-    sql: `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${there.sql}) AS selected ${joins()} ${where}`,
+    sql: `SELECT ${columns} FROM (
+        SELECT ${used} FROM calls FINAL WHERE ${there.sql} ${inTime.sql}
+      ) AS selected ${joins()} ${where}`,
     order,
-    parameters: { ...there.parameters, ...tried?.parameters, ...selected?.parameters, ...ordering.all() },
+    parameters: {
+      ...{ ...there.parameters, ...inTime.parameters },
+      ...{ ...tried?.parameters, ...selected?.parameters, ...ordering.all() },
+    },
   }
 }
+
+const ANY_TIME: Condition = { sql: '', parameters: {} }
+
+const inRange = ({ from, to }: Range): Condition => ({
+  sql: "AND started_at >= {from:DateTime64(6, 'UTC')} AND started_at < {to:DateTime64(6, 'UTC')}",
+  parameters: { from: dateTime64(from), to: dateTime64(to) },
+})

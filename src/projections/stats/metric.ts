@@ -1,3 +1,5 @@
+import type { Amount } from '../../domain/price/decimal.js'
+
 export const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count'] as const
 export type Aggregation = (typeof AGGREGATIONS)[number]
 
@@ -9,8 +11,11 @@ export interface Wanted<Metric extends string> {
   readonly percentiles: readonly number[]
 }
 
-/** The figures of one bucket by their names; null where there is nothing to tell them from. */
-export type Figures = Readonly<Record<string, number | null>>
+/** A sum of costs is an exact amount; null where there is nothing to tell a figure from. */
+export type Figure = number | Amount | null
+
+/** The figures of one bucket by their names. */
+export type Figures = Readonly<Record<string, Figure>>
 
 /** The names under which a figure stands: the second is that of the Weave service. */
 const namesOf = (metric: string, figure: Aggregation | number): readonly string[] => {
@@ -34,7 +39,7 @@ export const NOTHING: Readonly<Record<Aggregation, number | null>> = {
 /** The figures of a bucket, each from what `figureOf` answers. */
 export const figures = (
   wanted: readonly Wanted<string>[],
-  figureOf: (place: number, figure: Aggregation | number) => number | null,
+  figureOf: (place: number, figure: Aggregation | number) => Figure,
 ): Figures =>
   Object.fromEntries(
     wanted.flatMap(({ metric, aggregations, percentiles }, place) =>

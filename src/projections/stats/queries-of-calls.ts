@@ -1,6 +1,7 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
+import { selection, SETTINGS } from '../calls/selection.js'
 import { figures, NOTHING, type Aggregation, type Figures, type Wanted } from './metric.js'
-import { BUCKET, inSpan, startsParameter, type Span } from './span.js'
+import { BUCKET, startsParameter, type Span } from './span.js'
 
 export const CALL_METRICS = ['call_count', 'error_count', 'latency_ms'] as const
 export type CallMetric = (typeof CALL_METRICS)[number]
@@ -26,11 +27,18 @@ const AGGREGATED: Readonly<Record<Aggregation, string>> = {
   count: 'count',
 }
 
-/** How many calls began in each bucket, how many of them failed, and how long those that ended took; all exact. */
+const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call_latency_ms AS latency`
+
+/**
+ * How many calls began in each bucket, how many of them failed, and how long those that ended took; all exact.
+ *
+ * @throws UnknownField whatever is asked
+ */
 export const callStats =
   (reader: ClickHouseReader) =>
   async (span: Span, wanted: readonly Wanted<CallMetric>[]): Promise<Iterable<CallBucket>> => {
-    const { sql, parameters } = inSpan(span)
+    const { sql, parameters } = selection(COLUMNS, span)
+    if (wanted.length === 0) return []
     const levels: Record<string, SqlParameter> = {}
     const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
       ...aggregations.map(
@@ -43,13 +51,7 @@ export const callStats =
       }),
     ])
     const rows = await reader.query<Row>(
-      `SELECT ${['bucket', 'count() AS calls', ...columns].join(', ')} FROM (
-        SELECT ${BUCKET} AS bucket,
-          ifNull(ended_position <= {position:UInt64}, 0) AS ended,
-          ended AND exception IS NOT NULL AS failed,
-          if(ended, intDiv(toUnixTimestamp64Micro(ended_at) - toUnixTimestamp64Micro(started_at), 1000), NULL) AS latency
-        FROM calls FINAL WHERE ${sql}
-      ) GROUP BY bucket`,
+      `SELECT ${['bucket', 'count() AS calls', ...columns].join(', ')} FROM (${sql}) GROUP BY bucket ${SETTINGS}`,
       { ...parameters, ...startsParameter(span), ...levels },
     )
     const found = new Map(rows.map((row) => [row['bucket'], row]))

@@ -1,8 +1,7 @@
 import { ReadTooExpensive } from '../../domain/ports/clickhouse.js'
-import { NOTHING, type Aggregation } from './metric.js'
-
-const HALF = 2 ** 27
-const LARGEST = 2n ** 53n
+import { sum, type Exact } from '../../domain/price/exact.js'
+import { NOTHING, type Aggregation, type Figure } from './metric.js'
+import type { Scale } from './scale.js'
 
 /** So many values are kept for percentiles, all buckets together: 8 bytes each. */
 const MOST_VALUES = 5_000_000
@@ -14,47 +13,39 @@ export interface Room {
 
 export const roomForValues = (): Room => ({ left: MOST_VALUES })
 
-/** What is told of a metric in one bucket. Sums are exact: they are kept in two halves of 27 bits and more. */
+/** What is told of a metric in one bucket; values are kept for percentiles where room for them is given. */
 export class Sums {
   #count = 0
-  #high = 0
-  #low = 0
+  #sum: Exact = 0
   #least = Infinity
   #largest = -Infinity
-  readonly #values: number[] | undefined
+  readonly #values: number[] = []
 
-  constructor(private readonly room: Room | undefined) {
-    if (room !== undefined) this.#values = []
-  }
+  constructor(
+    private readonly scale: Scale,
+    private readonly room: Room | undefined,
+  ) {}
 
-  add(value: number | bigint): void {
-    const near = clamped(value)
+  add(value: Exact): void {
+    const near = this.scale.near(value)
     this.#count += 1
+    this.#sum = sum(this.#sum, value)
     if (near < this.#least) this.#least = near
     if (near > this.#largest) this.#largest = near
-    if (typeof value === 'number') {
-      const high = Math.floor(value / HALF)
-      this.#high += high
-      this.#low += value - high * HALF
-    } else {
-      const high = value >> 27n
-      this.#high += Number(high)
-      this.#low += Number(value - (high << 27n))
-    }
-    if (this.room === undefined || this.#values === undefined) return
+    if (this.room === undefined) return
     this.room.left -= 1
     if (this.room.left < 0) throw new ReadTooExpensive('memory')
     this.#values.push(near)
   }
 
-  told(figure: Aggregation | number): number | null {
-    if (typeof figure === 'number') return percentile(this.#values ?? [], figure)
+  told(figure: Aggregation | number): Figure {
+    if (typeof figure === 'number') return percentile(this.#values, figure)
     if (this.#count === 0) return NOTHING[figure]
     switch (figure) {
       case 'sum':
-        return clamped(this.#sum())
+        return this.scale.sum(this.#sum)
       case 'avg':
-        return Number(this.#sum()) / this.#count
+        return this.scale.size(this.#sum) / this.#count
       case 'min':
         return this.#least
       case 'max':
@@ -63,15 +54,7 @@ export class Sums {
         return this.#count
     }
   }
-
-  #sum(): bigint {
-    return BigInt(this.#high) * BigInt(HALF) + BigInt(this.#low)
-  }
 }
-
-/** Figures beyond 2^53 are told as 2^53, as usage is. */
-const clamped = (value: number | bigint): number =>
-  typeof value === 'number' ? value : Number(value > LARGEST ? LARGEST : value < -LARGEST ? -LARGEST : value)
 
 /** Between the two values next to it, in proportion; null for no values. */
 const percentile = (values: number[], level: number): number | null => {

@@ -82,13 +82,13 @@ export const usageCounting: Counting = {
 }
 
 /** Tokens that are charged, each kind at its price. */
-const BILLED_WIDTH = 4
+export const BILLED_WIDTH = 4
 
 /**
  * What an entry is charged for (facts: tracing API 2.3): tokens of prompt that were neither read from a cache nor
  * written to one, never below 0; of completion; of cache reading and creation.
  */
-const billInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {
+export const billInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {
   const from = entry * REPORTED
   const to = slot * BILLED_WIDTH
   const read = figures[from + CACHE_READ]!

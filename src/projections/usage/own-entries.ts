@@ -1,13 +1,24 @@
+import type { Exact } from '../../domain/price/exact.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { alreadyAdded } from './added.js'
 import { mayPassExactness, ownExactly } from './exact.js'
-import { usageCounting, WIDTH } from './fold.js'
+import { BILLED_WIDTH, billExactly, billInto, usageCounting, WIDTH } from './fold.js'
 import { subtractAdded } from './own.js'
 import { topologyOf } from './topology.js'
 import type { TraceColumns } from './trace-columns.js'
 
-/** Six counters in the order of `COUNTERS`, in a place that is used again. */
-export type Counters = ArrayLike<number | bigint>
+/** Whole numbers in a place that is used again. */
+export type Counted = ArrayLike<Exact>
+
+/** What a call used itself of a model. */
+export interface OwnEntry {
+  readonly call: number
+  readonly model: number
+  /** In the order of `COUNTERS`. */
+  readonly counters: Counted
+  /** Tokens that are charged: of prompt, completion, cache reading and cache creation. */
+  readonly tokens: Counted
+}
 
 /**
  * What each call used itself, model by model, where it has anything to say: what SDKs had added of its children is taken
@@ -16,7 +27,7 @@ export type Counters = ArrayLike<number | bigint>
 export const eachOwnEntry = (
   columns: TraceColumns,
   reporting: UsageReporting,
-  tell: (call: number, model: number, counters: Counters) => void,
+  tell: (entry: OwnEntry) => void,
 ): void => {
   const topology = topologyOf(columns.parent)
   const added = alreadyAdded(columns, topology, reporting)
@@ -24,7 +35,8 @@ export const eachOwnEntry = (
     ownExactly(columns, added).forEach((usage, call) =>
       usage.forEach((figures, model) => {
         const counters = usageCounting.foldExactly(figures)
-        if (counters.some((counter) => counter !== 0n)) tell(call, model, counters)
+        if (counters.some((counter) => counter !== 0n))
+          tell({ call, model, counters, tokens: billExactly(figures) })
       }),
     )
     return
@@ -32,7 +44,11 @@ export const eachOwnEntry = (
   subtractAdded(columns, topology, added)
   const { offsets, model, figures } = columns.reported
   const counters = new Float64Array(WIDTH)
+  const tokens = new Float64Array(BILLED_WIDTH)
   for (let call = 0; call < columns.size; call += 1)
     for (let entry = offsets[call]!; entry < offsets[call + 1]!; entry += 1)
-      if (usageCounting.fold(figures, entry, counters, 0)) tell(call, model[entry]!, counters)
+      if (usageCounting.fold(figures, entry, counters, 0)) {
+        billInto(figures, entry, tokens, 0)
+        tell({ call, model: model[entry]!, counters, tokens })
+      }
 }

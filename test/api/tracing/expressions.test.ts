@@ -20,9 +20,22 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
   '/trace/usage': async (service, body) =>
     Object.keys(accepted(await service.post('/trace/usage', body))['call_usage'] as object),
+  '/calls/stats': async (service, body) => {
+    const asked = { ...NEEDED, ...{ granularity: 1, call_metrics: [{ metric: 'call_count' }] }, ...body }
+    const { call_buckets } = accepted(await service.post('/calls/stats', asked))
+    const seconds = call_buckets as readonly { call_count_sum: number }[]
+    return ['a', 'b', 'c', 'd'].filter((_, second) => seconds[second]!.call_count_sum === 1)
+  },
 }
 
-const PATHS = [...Object.keys(WAYS), '/calls/query_stats']
+/** The calls begin within these seconds, one in each. */
+const NEEDED = { start: '2026-01-01T00:00:00Z', end: '2026-01-01T00:00:04Z' }
+
+const PATHS: Readonly<Record<string, object>> = {
+  ...Object.fromEntries(Object.keys(WAYS).map((path) => [path, {}])),
+  '/calls/query_stats': {},
+  '/calls/stats': NEEDED,
+}
 
 const field = ($getField: string) => ({ $getField })
 const literal = ($literal: unknown) => ({ $literal })
@@ -283,14 +296,22 @@ describe('a query of calls', () => {
       '\u0000',
     ],
   ]
-  for (const path of PATHS)
+  for (const [path, needed] of Object.entries(PATHS))
     it(`to ${path} names no field that calls do not have`, async () => {
       for (const name of UNKNOWN) {
-        const answer = await service.post(path, { project_id: project, query: { $expr: eq(name, 1) } })
+        const answer = await service.post(path, {
+          project_id: project,
+          ...needed,
+          query: { $expr: eq(name, 1) },
+        })
         assert.equal(reasonOf(answer, 403), `Field ${name} is not allowed`)
       }
       const long = 'x'.repeat(1_000_000)
-      const answer = await service.post(path, { project_id: project, query: { $expr: eq(long, 1) } })
+      const answer = await service.post(path, {
+        project_id: project,
+        ...needed,
+        query: { $expr: eq(long, 1) },
+      })
       assert.ok(reasonOf(answer, 403).length < 400)
     })
 
@@ -307,17 +328,19 @@ describe('a query of calls', () => {
     [{ $expr: { $contains: { input: field('id') } } }, 'missing query.$expr.$contains.substr'],
     [{ $expr: { $and: [convert(field('id'), 'date')] } }, 'literal_error query.$expr.$and.0.$convert.to'],
   ]
-  for (const path of PATHS)
+  for (const [path, needed] of Object.entries(PATHS))
     it(`to ${path} is told where it is wrong`, async () => {
       for (const [query, problem] of wrong)
-        assert.equal(told(await service.post(path, { project_id: project, query }))[0], problem)
+        assert.equal(told(await service.post(path, { project_id: project, ...needed, query }))[0], problem)
       let deep: object = eq('id', 'a')
       for (let level = 0; level < 40; level += 1) deep = { $not: [deep] }
-      const [problem] = told(await service.post(path, { project_id: project, query: { $expr: deep } }))
+      const [problem] = told(
+        await service.post(path, { project_id: project, ...needed, query: { $expr: deep } }),
+      )
       assert.match(problem!, /^recursion_depth query\.\$expr(\.\$not\.0)+/)
       const wide = { $or: Array.from({ length: 1001 }, () => literal(1)) }
       assert.match(
-        told(await service.post(path, { project_id: project, query: { $expr: wide } }))[0]!,
+        told(await service.post(path, { project_id: project, ...needed, query: { $expr: wide } }))[0]!,
         /^too_long query\.\$expr\.\$or\.\d+$/,
       )
     })

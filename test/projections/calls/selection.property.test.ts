@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
+import type { Instant } from '../../../src/domain/codec/instant.js'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
 import { query } from '../../../src/domain/query/query.js'
 import { callsProjection } from '../../../src/projections/calls/project.js'
@@ -8,6 +9,7 @@ import { callIds, countCalls, NO_FILTER, type OrderBy } from '../../../src/proje
 import { feedbackProjection } from '../../../src/projections/feedback/project.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
+import { callStats } from '../../../src/projections/stats/queries.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import {
   arbitraryCalls,
@@ -30,6 +32,12 @@ import {
 /** How many filters and operations are asked. */
 const QUESTIONS = Number(process.env['QUESTIONS'] ?? 200)
 const A_PROJECT = 40
+
+const EVER = { from: '1900-01-01T00:00:00.000000Z', to: '2299-01-01T00:00:00.000000Z' } as Record<
+  'from' | 'to',
+  Instant
+>
+const COUNTED = [{ metric: 'call_count', aggregations: ['sum'], percentiles: [] }] as const
 
 describe('the calls that a filter and a query select', function () {
   this.timeout(1_800_000)
@@ -103,6 +111,9 @@ describe('the calls that a filter and a query select', function () {
             if (asked % 10 === 0) {
               const { count } = await countCalls(clickHouse.reader)(selected, null)
               assert.equal(count, expected.length, what)
+              const span = { ...selected, began: EVER, starts: [0] }
+              const [bucket] = await callStats(clickHouse.reader)(span, COUNTED)
+              assert.equal(bucket!.figures['call_count_sum'], expected.length, what)
             }
             asked += 1
             found += expected.length

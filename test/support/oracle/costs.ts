@@ -22,8 +22,18 @@ const times = ([a, b]: Fraction, by: bigint): Fraction => [a * by, b]
 export const isEqual = ([a, b]: Fraction, [c, d]: Fraction): boolean => a * d === c * b
 
 const NOTHING: Fraction = [0n, 1n]
+export const total = (fractions: readonly Fraction[]): Fraction => fractions.reduce(plus, NOTHING)
+
+/** What a call used itself of a model, and what that cost: four kinds of tokens, each at its price. */
+export interface OwnCosts {
+  readonly model: string
+  readonly costs: readonly Fraction[]
+  /** Whether there were tokens, and no price. */
+  readonly isUnpriced: boolean
+}
 
 export interface OracleCosts {
+  readonly own: (callId: string) => readonly OwnCosts[]
   /** The four costs of each model of a call with all its descendants. */
   readonly of: (callId: string, model: string) => readonly Fraction[]
   /** The models of which the call, or a descendant, used tokens that had no price. */
@@ -38,30 +48,29 @@ export const costsAfter = (
   const { calls, reporting } = record(operations)
   const everyone = new Family(calls)
   const living = new Family(calls.filter(({ deleted }) => !deleted))
-  const members = (callId: string) => {
-    const call = calls.find(({ id }) => id === callId)!
-    return living.withDescendants(call).flatMap((member) =>
-      [...ownUsage(member, everyone, reporting)].map(([model, entry]) => ({
+  const callOf = (callId: string): Started => calls.find(({ id }) => id === callId)!
+  const ownOf = (call: Started): readonly OwnCosts[] =>
+    [...ownUsage(call, everyone, reporting)].map(([model, entry]) => {
+      const tokens = billedTokens(entry)
+      const price = chosen(prices, model, call)
+      return {
         model,
-        tokens: billedTokens(entry),
-        price: chosen(prices, model, member),
-      })),
-    )
-  }
+        costs: tokens.map((count, kind) =>
+          price === undefined ? NOTHING : times(price.costs[kind]!, count),
+        ),
+        isUnpriced: price === undefined && tokens.some((count) => count !== 0n),
+      }
+    })
+  const members = (callId: string) => living.withDescendants(callOf(callId)).flatMap(ownOf)
   return {
+    own: (callId) => ownOf(callOf(callId)),
     of: (callId, model) => {
       const charged = members(callId).filter((one) => one.model === model)
-      return [0, 1, 2, 3].map((kind) =>
-        charged.reduce(
-          (sum, { tokens, price }) =>
-            price === undefined ? sum : plus(sum, times(price.costs[kind]!, tokens[kind]!)),
-          NOTHING,
-        ),
-      )
+      return [0, 1, 2, 3].map((kind) => total(charged.map(({ costs }) => costs[kind]!)))
     },
     unpriced: (callId) =>
       members(callId)
-        .filter(({ tokens, price }) => price === undefined && tokens.some((count) => count !== 0n))
+        .filter(({ isUnpriced }) => isUnpriced)
         .map(({ model }) => model),
   }
 }

@@ -7,6 +7,7 @@ import type { EventOf } from '../decider.js'
 import { id, teamName } from '../ids.js'
 import { registryName } from '../artifact/place.js'
 import { metricName } from '../run/events.js'
+import { secretName } from '../webhook/events.js'
 
 export const automationName = textUpToBytes(256)
 export const pattern = textUpToBytes(512)
@@ -48,24 +49,27 @@ export const scope = open('AutomationScope', {
 })
 export type AutomationScope = t.TypeOf<typeof scope>
 
-/** What an automation waits for; which of the fields mean something depends on the type. */
+/** What a condition may say; which of it means something depends on the type. */
+export const conditionFields = {
+  alias_pattern: nullable(pattern),
+  tag_pattern: nullable(pattern),
+  metric: nullable(metricName),
+  aggregation: nullable(aggregation),
+  window: nullable(window),
+  comparison: nullable(comparison),
+  threshold: nullable(number),
+  prior_window: nullable(window),
+  change_type: nullable(oneOf('ABSOLUTE', 'RELATIVE')),
+  change_direction: nullable(oneOf('INCREASE', 'DECREASE', 'ANY')),
+  change_amount: nullable(number),
+  states: nullable(arrayOf(oneOf('RUNNING', 'FINISHED', 'FAILED'))),
+  measure: nullable(oneOf('total_tokens', 'cost', 'latency_ms')),
+}
+
+/** What an automation waits for. */
 export const condition = open('AutomationEvent', {
   required: { type: eventType },
-  optional: {
-    alias_pattern: nullable(pattern),
-    tag_pattern: nullable(pattern),
-    metric: nullable(metricName),
-    aggregation: nullable(aggregation),
-    window: nullable(window),
-    comparison: nullable(comparison),
-    threshold: nullable(number),
-    prior_window: nullable(window),
-    change_type: nullable(oneOf('ABSOLUTE', 'RELATIVE')),
-    change_direction: nullable(oneOf('INCREASE', 'DECREASE', 'ANY')),
-    change_amount: nullable(number),
-    states: nullable(arrayOf(oneOf('RUNNING', 'FINISHED', 'FAILED'))),
-    measure: nullable(oneOf('total_tokens', 'cost', 'latency_ms')),
-  },
+  optional: conditionFields,
 })
 export type AutomationCondition = t.TypeOf<typeof condition>
 
@@ -84,6 +88,8 @@ const content = {
   optional: {
     description: nullableText(textUpToBytes(4096)),
     run_filters: nullable(runFilters),
+    /** The webhook's secret when the payload was written: what `$NAME` in it stands for, whatever the webhook has now. */
+    secret: nullable(secretName),
   },
 }
 

@@ -1,3 +1,4 @@
+import type * as t from 'io-ts'
 import { oneOf } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { textUpToBytes } from '../codec/text.js'
@@ -6,6 +7,7 @@ import { id, teamName } from '../ids.js'
 
 /** Things of a team that have a name of their own within it. */
 export const namedKind = oneOf('webhook', 'automation')
+export type NamedKind = t.TypeOf<typeof namedKind>
 
 const required = { team: teamName, kind: namedKind, name: textUpToBytes(256), id }
 

@@ -17,17 +17,16 @@ export const secretName = textLike(
 
 export const MOST_RETRIES = 32
 
-/** What an owner decides of a webhook. Waits are in seconds, one before each further attempt; null is the usual list. */
-const content = {
-  required: { name: webhookName, url: textUpToBytes(2048) },
-  optional: {
-    access_token: nullable(secretName),
-    secret: nullable(secretName),
-    retry_waits_s: nullable(arrayOf(number)),
-    timeout_s: nullable(integerBetween(1, 30)),
-    stop_on_4xx: nullable(boolean),
-  },
+/** What an owner may decide of a webhook. Waits are in seconds, one before each further attempt; null is the usual list. */
+export const webhookOptions = {
+  access_token: nullable(secretName),
+  secret: nullable(secretName),
+  retry_waits_s: nullable(arrayOf(number)),
+  timeout_s: nullable(integerBetween(1, 30)),
+  stop_on_4xx: nullable(boolean),
 }
+
+const content = { required: { name: webhookName, url: textUpToBytes(2048) }, optional: webhookOptions }
 
 export const webhookContent = open('WebhookContent', content)
 export type WebhookContent = t.TypeOf<typeof webhookContent>
@@ -53,6 +52,7 @@ const webhookEnabled = open('WebhookEnabled', {
 
 /** Why a webhook was disabled: by hand, or by what its receiver said or kept failing to do. */
 export const disablingReason = oneOf('by_hand', 'gone', 'receiver_asked', 'failing_for_days')
+export type DisablingReason = t.TypeOf<typeof disablingReason>
 
 const webhookDisabled = open('WebhookDisabled', {
   says: 'A webhook receives nothing from here on; its messages are held.',

@@ -1,0 +1,34 @@
+import type { AutomationContent } from './events.js'
+
+interface OfAutomation {
+  readonly id: string
+  readonly team: string
+}
+
+export interface CreateAutomation extends OfAutomation {
+  readonly type: 'CreateAutomation'
+  readonly content: AutomationContent
+  readonly enabled: boolean
+}
+
+export interface ChangeAutomation extends OfAutomation {
+  readonly type: 'ChangeAutomation'
+  /** The content that the change was made to, as its state counts them. */
+  readonly edition: number
+  readonly content: AutomationContent
+}
+
+export interface EnableAutomation extends OfAutomation {
+  readonly type: 'EnableAutomation'
+}
+
+export interface DisableAutomation extends OfAutomation {
+  readonly type: 'DisableAutomation'
+}
+
+export interface DeleteAutomation extends OfAutomation {
+  readonly type: 'DeleteAutomation'
+}
+
+export type AutomationCommand =
+  CreateAutomation | ChangeAutomation | EnableAutomation | DisableAutomation | DeleteAutomation

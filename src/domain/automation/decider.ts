@@ -1,0 +1,107 @@
+import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
+import { jsonEqual } from '../json/equal.js'
+import type { AutomationCommand, ChangeAutomation, CreateAutomation } from './commands.js'
+import { automationContent, type AutomationContent, type AutomationEvent } from './events.js'
+
+export interface Automation {
+  readonly id: string
+  readonly team: string
+  readonly content: AutomationContent
+  readonly enabled: boolean
+  readonly deleted: boolean
+  /** Counts the contents that it has had. */
+  readonly edition: number
+  /** What it began with: a repeat of its creation says the same. */
+  readonly first: { readonly content: AutomationContent; readonly enabled: boolean }
+}
+
+export type AutomationState = Automation | null
+
+const evolve = (state: AutomationState, { type, data }: AutomationEvent): AutomationState => {
+  if (type === 'AutomationCreated') {
+    const { id, team, enabled } = data
+    const content = contentOf(data)
+    return { id, team, content, enabled, deleted: false, edition: 0, first: { content, enabled } }
+  }
+  if (state === null) return null
+  switch (type) {
+    case 'AutomationChanged':
+      return { ...state, content: contentOf(data), edition: state.edition + 1 }
+    case 'AutomationEnabled':
+      return { ...state, enabled: true }
+    case 'AutomationDisabled':
+      return { ...state, enabled: false }
+    case 'AutomationDeleted':
+      return { ...state, deleted: true }
+    default:
+      // A newer process may already write events that this one does not know.
+      return state
+  }
+}
+
+/** Fields that a content of before did not have are null. */
+const contentOf = (data: AutomationContent): AutomationContent => {
+  const decoded = automationContent.decode(data)
+  return decoded._tag === 'Right' ? decoded.right : data
+}
+
+const decide = (state: AutomationState, command: AutomationCommand): Decision<AutomationEvent> => {
+  if (command.type === 'CreateAutomation') return create(state, command)
+  if (state === null || state.deleted) return { events: [], refused: noSuchAutomation }
+  const { id, team } = state
+  switch (command.type) {
+    case 'ChangeAutomation':
+      return change(state, command)
+    case 'EnableAutomation':
+      return state.enabled ? nothing : { events: [{ type: 'AutomationEnabled', data: { id, team } }] }
+    case 'DisableAutomation':
+      return state.enabled ? { events: [{ type: 'AutomationDisabled', data: { id, team } }] } : nothing
+    case 'DeleteAutomation':
+      return { events: [{ type: 'AutomationDeleted', data: { id, team } }] }
+    default:
+      return command satisfies never
+  }
+}
+
+const create = (
+  state: AutomationState,
+  { id, team, content, enabled }: CreateAutomation,
+): Decision<AutomationEvent> => {
+  if (state === null)
+    return { events: [{ type: 'AutomationCreated', data: { id, team, ...content, enabled } }] }
+  const { first, deleted } = state
+  if (!deleted && first.enabled === enabled && jsonEqual(first.content, content)) return nothing
+  return { events: [], refused: usedBefore }
+}
+
+const change = (state: Automation, { edition, content }: ChangeAutomation): Decision<AutomationEvent> => {
+  if (jsonEqual(state.content, content)) return nothing
+  if (edition !== state.edition) return { events: [], refused: changedMeanwhile }
+  const { id, team } = state
+  const resets = !jsonEqual(watched(state.content), watched(content))
+  return { events: [{ type: 'AutomationChanged', data: { id, team, ...content, resets } }] }
+}
+
+/** What of a content says when it fires: with another one, cooldowns begin anew. */
+const watched = ({ event, scope, run_filters }: AutomationContent) => ({ event, scope, run_filters })
+
+export const noSuchAutomation: Refusal = {
+  kind: 'not-found',
+  reason: 'Automation not found, or the API key has no access to its team.',
+}
+
+const usedBefore: Refusal = {
+  kind: 'conflict',
+  reason: 'The Idempotency-Key was used for another automation before. Use another key.',
+}
+
+const changedMeanwhile: Refusal = {
+  kind: 'conflict',
+  reason: 'The automation was changed by somebody else meanwhile. Try again.',
+}
+
+export const automationDecider: Decider<AutomationState, AutomationCommand, AutomationEvent> = {
+  initialState: null,
+  evolve,
+  decide,
+}

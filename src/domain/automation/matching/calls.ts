@@ -1,0 +1,58 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { callStream } from '../../call/events.js'
+import { reportedUsage, type ReportedUsage } from '../../call/usage.js'
+import { instant, microseconds, type Instant } from '../../codec/instant.js'
+import { entityOf, projectId } from '../../ids.js'
+import { isJsonObject, type Json } from '../../json/json.js'
+import type { RecordedEvent } from '../../ports/event-store.js'
+import { enveloped } from './decoded.js'
+import type { CallTrigger } from './trigger.js'
+
+/**
+ * The end of a call, or the start that came after its end: the later of the two knows how long it took. Calls are most
+ * of a log, so only what matters here is looked at, and not their payloads.
+ */
+export const callTrigger = (event: RecordedEvent): CallTrigger | undefined => {
+  const { type, data } = event
+  if (type !== 'CallEnded' && type !== 'CallStarted') return undefined
+  const other = data[type === 'CallEnded' ? 'start' : 'end']
+  if (type === 'CallStarted' && !isJsonObject(other)) return undefined
+  const { project_id, id } = data
+  if (!projectId.is(project_id) || typeof id !== 'string') return undefined
+  if (callStream(project_id, id) !== event.stream) return undefined
+  const [start, end] = type === 'CallEnded' ? [other, data] : [data, other]
+  const ended = type === 'CallEnded'
+  const failed = ended && typeof data['exception'] === 'string' && data['exception'] !== ''
+  return {
+    kind: 'call',
+    ...enveloped(event),
+    team: entityOf(project_id),
+    types: ended ? ['CALL_FAILED', 'CALL_USAGE_THRESHOLD'] : ['CALL_USAGE_THRESHOLD'],
+    project_id,
+    call_id: id,
+    failed,
+    total_tokens: ended ? tokensOf(data['usage']) : null,
+    latency_ms: latencyOf(field(start, 'started_at'), field(end, 'ended_at')),
+  }
+}
+
+const field = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) ? value[key] : undefined
+
+const latencyOf = (started: Json | undefined, ended: Json | undefined): number | null =>
+  instant.is(started) && instant.is(ended) ? Number(span(started, ended)) / 1000 : null
+
+const span = (from: Instant, to: Instant): bigint => microseconds(to) - microseconds(from)
+
+const tokensOf = (usage: Json | undefined): number | null => {
+  const decoded = reportedUsage.decode(usage)
+  return E.isRight(decoded) ? decoded.right.models.reduce((sum, model) => sum + totalOf(model), 0) : null
+}
+
+type ModelUsage = ReportedUsage['models'][number]
+
+/** A model that reports no total has that of its two kinds of tokens, of which providers use one name or the other. */
+const totalOf = (usage: ModelUsage): number =>
+  usage.total_tokens !== 0
+    ? usage.total_tokens
+    : usage.prompt_tokens + usage.input_tokens + usage.completion_tokens + usage.output_tokens

@@ -1,0 +1,24 @@
+import type { RecordedEvent } from '../../ports/event-store.js'
+import { artifactTrigger } from './artifacts.js'
+import { callTrigger } from './calls.js'
+import { deliveryTrigger, webhookTrigger } from './deliveries.js'
+import { runTrigger } from './runs.js'
+import type { Trigger } from './trigger.js'
+
+const BY_PREFIX: Readonly<Record<string, (event: RecordedEvent) => Trigger | undefined>> = {
+  artifact: artifactTrigger,
+  registered: artifactTrigger,
+  run: runTrigger,
+  call: callTrigger,
+  webhook: webhookTrigger,
+  delivery: deliveryTrigger,
+}
+
+/**
+ * What an event is as a trigger; undefined for one that no automation can wait for, and for one that is not what its
+ * stream says.
+ */
+export const triggerOf = (event: RecordedEvent): Trigger | undefined => {
+  const prefix = event.stream.slice(0, event.stream.indexOf('-'))
+  return Object.hasOwn(BY_PREFIX, prefix) ? BY_PREFIX[prefix]!(event) : undefined
+}

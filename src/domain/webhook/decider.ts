@@ -1,0 +1,112 @@
+import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
+import { jsonEqual } from '../json/equal.js'
+import type { ChangeWebhook, CreateWebhook, WebhookCommand } from './commands.js'
+import { webhookContent, type DisablingReason, type WebhookContent, type WebhookEvent } from './events.js'
+
+export interface Webhook {
+  readonly id: string
+  readonly team: string
+  readonly content: WebhookContent
+  readonly enabled: boolean
+  /** Why it is disabled; null while it is not. */
+  readonly disabled: DisablingReason | 'at_first' | null
+  readonly deleted: boolean
+  /** Counts the contents that it has had. */
+  readonly edition: number
+  /** What it began with: a repeat of its creation says the same. */
+  readonly first: { readonly content: WebhookContent; readonly enabled: boolean }
+}
+
+export type WebhookState = Webhook | null
+
+const evolve = (state: WebhookState, { type, data }: WebhookEvent): WebhookState => {
+  if (type === 'WebhookCreated') {
+    const { id, team, enabled } = data
+    const content = contentOf(data)
+    const disabled = enabled ? null : 'at_first'
+    return { id, team, content, enabled, disabled, deleted: false, edition: 0, first: { content, enabled } }
+  }
+  if (state === null) return null
+  switch (type) {
+    case 'WebhookChanged':
+      return { ...state, content: contentOf(data), edition: state.edition + 1 }
+    case 'WebhookEnabled':
+      return { ...state, enabled: true, disabled: null }
+    case 'WebhookDisabled':
+      return { ...state, enabled: false, disabled: data.reason }
+    case 'WebhookDeleted':
+      return { ...state, deleted: true }
+    default:
+      // A test changes nothing, and a newer process may already write events that this one does not know.
+      return state
+  }
+}
+
+/** Fields that a content of before did not have are null. */
+const contentOf = (data: WebhookContent): WebhookContent => {
+  const decoded = webhookContent.decode(data)
+  return decoded._tag === 'Right' ? decoded.right : data
+}
+
+const decide = (state: WebhookState, command: WebhookCommand): Decision<WebhookEvent> => {
+  if (command.type === 'CreateWebhook') return create(state, command)
+  if (state === null || state.deleted) return { events: [], refused: noSuchWebhook }
+  const { id, team } = state
+  switch (command.type) {
+    case 'ChangeWebhook':
+      return change(state, command)
+    case 'EnableWebhook':
+      return state.enabled ? nothing : { events: [{ type: 'WebhookEnabled', data: { id, team } }] }
+    case 'DisableWebhook': {
+      const { reason, depth } = command
+      if (!state.enabled) return nothing
+      return { events: [{ type: 'WebhookDisabled', data: { id, team, reason, depth } }] }
+    }
+    case 'DeleteWebhook':
+      return { events: [{ type: 'WebhookDeleted', data: { id, team } }] }
+    case 'RecordTest': {
+      const { status, duration_ms } = command
+      return { events: [{ type: 'TestSent', data: { id, team, status, duration_ms } }] }
+    }
+    default:
+      return command satisfies never
+  }
+}
+
+const create = (
+  state: WebhookState,
+  { id, team, content, enabled }: CreateWebhook,
+): Decision<WebhookEvent> => {
+  if (state === null) return { events: [{ type: 'WebhookCreated', data: { id, team, ...content, enabled } }] }
+  const { first, deleted } = state
+  if (!deleted && first.enabled === enabled && jsonEqual(first.content, content)) return nothing
+  return { events: [], refused: usedBefore }
+}
+
+const change = (state: Webhook, { edition, content }: ChangeWebhook): Decision<WebhookEvent> => {
+  if (jsonEqual(state.content, content)) return nothing
+  if (edition !== state.edition) return { events: [], refused: changedMeanwhile }
+  const { id, team } = state
+  return { events: [{ type: 'WebhookChanged', data: { id, team, ...content } }] }
+}
+
+export const noSuchWebhook: Refusal = {
+  kind: 'not-found',
+  reason: 'Webhook not found, or the API key has no access to its team.',
+}
+
+const usedBefore: Refusal = {
+  kind: 'conflict',
+  reason: 'The Idempotency-Key was used for another webhook before. Use another key.',
+}
+
+const changedMeanwhile: Refusal = {
+  kind: 'conflict',
+  reason: 'The webhook was changed by somebody else meanwhile. Try again.',
+}
+
+export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
+  initialState: null,
+  evolve,
+  decide,
+}

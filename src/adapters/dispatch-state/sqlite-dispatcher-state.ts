@@ -8,7 +8,6 @@ import { openStateFile } from './open-state-file.js'
  */
 export const openSqliteDispatcherState = (path: string): DispatcherState => {
   const db = openStateFile(path)
-  db.exec('UPDATE deliveries SET claimed = 0 WHERE claimed = 1')
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const readCheckpoint = db.prepare<[], string>('SELECT position FROM checkpoint').pluck()
@@ -21,7 +20,9 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
   const all = db.prepare<[string], { key: string; value: string }>(
     'SELECT key, value FROM things WHERE kind = ? ORDER BY key',
   )
+  const unclaimAll = db.prepare('UPDATE deliveries SET claimed = 0 WHERE claimed = 1')
   begin.run()
+  unclaimAll.run()
 
   return {
     checkpoint: () => {
@@ -32,6 +33,14 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
       writeCheckpoint.run(String(checkpoint))
       commit.run()
       begin.run()
+    },
+    rollBack: () => {
+      db.exec('ROLLBACK')
+      begin.run()
+      unclaimAll.run()
+    },
+    clear: () => {
+      for (const table of ['checkpoint', 'things', 'deliveries']) db.exec(`DELETE FROM ${table}`)
     },
     put: (kind, key, value) => void put.run(kind, key, JSON.stringify(value)),
     get: (kind, key) => {

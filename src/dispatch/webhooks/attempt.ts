@@ -7,7 +7,7 @@ import { instantAt } from '../../domain/delivery/times.js'
 import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
 import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
 import type { Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
-import type { AnswerRead } from './answers.js'
+import { readAnswer, type AnswerRead } from './answers.js'
 import type { KnownWebhook } from './directory.js'
 import type { Prepared } from './message.js'
 import { record, type Recording } from './recording.js'
@@ -19,7 +19,6 @@ export interface Attempting extends Recording {
   readonly scheduled: (id: string) => Promise<DeliveryScheduled | undefined>
   readonly webhook: (id: string) => KnownWebhook | undefined
   readonly prepare: (outgoing: Outgoing) => Promise<Prepared>
-  readonly read: (sent: Sent, webhook: KnownWebhook, now: number) => AnswerRead
   readonly keep: (attempt: AttemptRecord) => void
 }
 
@@ -48,7 +47,12 @@ export type AttemptEnd =
   | { readonly kind: 'unknown' }
   /** It never left this machine: that says nothing of the endpoint. */
   | { readonly kind: 'unsent' }
-  | { readonly kind: 'answered'; readonly answer: AnswerRead; readonly sent: Sent }
+  | {
+      readonly kind: 'answered'
+      readonly answer: AnswerRead
+      readonly sent: Sent
+      readonly scheduled: DeliveryScheduled
+    }
 
 const USUAL_TIMEOUT_S = 20
 /** The log may take some of its time to say that it begins. */
@@ -130,10 +134,12 @@ export const attempt = async (
     await writeEnd(events[0])
     return { kind: 'unknown' }
   }
-  const answer = given.read(sent, webhook, now)
+  const answer = readAnswer(sent, webhook.content.stop_on_4xx === true, now)
   const isGone = given.webhook(webhook.id) === undefined
   const verdict: Verdict =
-    isGone && answer.verdict.result === 'failed' ? { result: 'dead', reason: 'webhook_deleted' } : answer.verdict
+    isGone && answer.verdict.result === 'failed'
+      ? { result: 'dead', reason: 'webhook_deleted' }
+      : answer.verdict
   given.keep({
     deliveryId: id,
     attempt: number,
@@ -156,7 +162,7 @@ export const attempt = async (
     },
     now,
   )
-  return wrote ? { kind: 'answered', answer, sent } : { kind: 'unknown' }
+  return wrote ? { kind: 'answered', answer, sent, scheduled } : { kind: 'unknown' }
 }
 
 const unsent = (error: string): Observed => ({

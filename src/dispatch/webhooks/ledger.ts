@@ -1,6 +1,6 @@
 import type { DeliveryEvent, DeliveryScheduled } from '../../domain/delivery/events.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
-import { evolve, initialState, type DeliveryState } from '../../domain/delivery/state.js'
+import { evolve, initialState, type DeliveryState, type OpenDelivery } from '../../domain/delivery/state.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import { versionedCache } from '../../domain/versioned-cache.js'
@@ -83,5 +83,5 @@ const foldedOn = ({ delivery, order }: Folded, { type, data, position }: Recorde
   order: type === 'DeliveryScheduled' ? position : order,
 })
 
-const isOpen = (delivery: DeliveryState) =>
+const isOpen = (delivery: DeliveryState): delivery is OpenDelivery =>
   delivery.phase === 'pending' || delivery.phase === 'retrying' || delivery.phase === 'in_flight'

@@ -2,6 +2,7 @@ import { millisOf } from '../../domain/delivery/times.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
+import type { Breaker } from './breaker.js'
 import type { Directory, KnownWebhook } from './directory.js'
 import {
   afterAttempt,
@@ -41,6 +42,8 @@ export interface Sender {
   readonly throttle: (webhook: string, until: number) => void
   readonly isUnderWay: (deliveryId: string) => boolean
   readonly inFlight: () => number
+  /** How many endpoints have a breaker in a state. */
+  readonly breakers: () => Readonly<Record<Breaker['phase'], number>>
   /** Begins nothing any more, and cuts off what has not ended after so many milliseconds. */
   readonly stop: (withinMs: number) => Promise<void>
 }
@@ -89,7 +92,9 @@ export const openSender = (given: Sending): Sender => {
       if (leave.until !== undefined) wakeUps.at(webhook.id, leave.until)
       return undefined
     }
-    const turns = prefersRetries(standing.sent) ? (['retry', 'fresh'] as const) : (['fresh', 'retry'] as const)
+    const turns = prefersRetries(standing.sent)
+      ? (['retry', 'fresh'] as const)
+      : (['fresh', 'retry'] as const)
     const entry =
       leave.kind === 'probe'
         ? state.claimOldest(webhook.id, at)
@@ -192,6 +197,11 @@ export const openSender = (given: Sending): Sender => {
     },
     isUnderWay: (deliveryId) => underWay.has(deliveryId),
     inFlight: () => underWay.size,
+    breakers: () => {
+      const counts = { closed: 0, open: 0, probing: 0 }
+      for (const { endpoint } of standings.values()) counts[endpoint.breaker.phase] += 1
+      return counts
+    },
     stop: async (withinMs) => {
       isStarted = false
       wakeUps.stop()

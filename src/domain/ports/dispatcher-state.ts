@@ -23,6 +23,10 @@ export interface DispatcherState {
   /** Undefined where nothing was folded yet. */
   readonly checkpoint: () => Position | undefined
   readonly commit: (checkpoint: Position) => void
+  /** Forgets what was folded since the last commit. */
+  readonly rollBack: () => void
+  /** Forgets everything: the log is another one. */
+  readonly clear: () => void
 
   /** Small things by kind and key: webhooks, automations, cooldowns and what else is folded. */
   readonly put: (kind: string, key: string, value: unknown) => void

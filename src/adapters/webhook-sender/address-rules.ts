@@ -31,8 +31,8 @@ export const addressRules = (
   allowed: AllowList,
   listening: () => Listening | undefined = () => undefined,
 ): AddressRules => {
-  const cidrs = [...allowed.cidrs.map((cidr) => ipaddr.parseCIDR(cidr))]
-  const hosts = new Set(allowed.hosts.map((host) => host.toLowerCase()))
+  const cidrs = allowed.cidrs.map(cidr)
+  const hosts = new Set(allowed.hosts.map((host) => host.toLowerCase().replaceAll(/[[\]]/g, '')))
   const isNamed = ({ host, port }: Target) => hosts.has(host) || hosts.has(`${host}:${port}`)
   return {
     takesPort: ({ host, port }) => port > 0 && (!REFUSED_PORTS.has(port) || hosts.has(`${host}:${port}`)),

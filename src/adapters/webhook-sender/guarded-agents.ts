@@ -45,7 +45,7 @@ export const guardedAgents = (connect: GuardedConnect): GuardedAgents => {
           bornAt.set(socket, { target: nameOf(target), at: performance.now() })
           done!(null, socket)
         },
-        (error: Error) => (done as (error: Error) => void)(error),
+        (error: unknown) => (done as (error: unknown) => void)(error),
       )
       return undefined
     }

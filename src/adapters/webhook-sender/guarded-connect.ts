@@ -95,7 +95,7 @@ const secured = (
       resolve(socket)
     })
     // Stays until the request has its own: a failure in between is then not unheard.
-    socket.on('error', (error) => {
+    socket.on('error', (error: Error) => {
       leave()
       reject(error)
     })

@@ -45,7 +45,7 @@ const tracesOf = (secret: string): readonly Binary[] => {
     encodeURIComponent(secret.toWellFormed()),
     ...(inside === undefined ? [] : [inside, ...decodedForms(inside)]),
   ]
-  return [plain, ...encoded.filter((trace) => trace.length >= LEAST_TRACE)]
+  return [plain, secret, ...encoded.filter((trace) => trace.length >= LEAST_TRACE)]
 }
 
 const decodedForms = (base64: string): readonly Binary[] => {

@@ -8,6 +8,7 @@ import { string } from './domain/codec/leaves.js'
 import { open } from './domain/codec/struct.js'
 import { textLike } from './domain/codec/text.js'
 import { IDENTIFIER } from './domain/ports/clickhouse-url.js'
+import { masterKeys, type MasterKeyText } from './domain/secret/master-keys.js'
 
 const environment = open('Environment', {
   optional: {
@@ -17,6 +18,7 @@ const environment = open('Environment', {
     TALLYTREE_BOOTSTRAP_API_KEY: nullableText(string),
     TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
     TALLYTREE_API_KEY: nullableText(string),
+    TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     EVENTSTORE_URL: nullableText(connectionString),
     CLICKHOUSE_URL: nullableText(clickHouseUrl),
@@ -34,6 +36,8 @@ export interface Config {
   readonly roles: ReadonlySet<Role>
   /** With which the commands for auditors ask a running service. */
   readonly apiKey: string | null
+  /** Those of the configuration, the active one first; others may lie in the data directory. */
+  readonly masterKeys: readonly MasterKeyText[]
   readonly maxTraceCalls: number
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
@@ -69,6 +73,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
     roles: env.TALLYTREE_ROLES,
     apiKey: env.TALLYTREE_API_KEY,
+    masterKeys: env.TALLYTREE_MASTER_KEYS,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
     eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,

@@ -35,7 +35,10 @@ export const unseal = (
   if (ciphertext === undefined) throw unreadable(secret, 'was changed')
   const master = find(keyId)
   if (master === undefined)
-    throw unreadable(secret, `is encrypted under the master key ${shown(keyId)}, which is not in the key ring`)
+    throw unreadable(
+      secret,
+      `is encrypted under the master key ${shown(keyId)}, which is not in the key ring`,
+    )
   try {
     const decipher = createDecipheriv(CIPHER, master.key, nonce, { authTagLength: TAG_BYTES })
     decipher.setAAD(boundTo(secret))

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../domain/codec/codec.js'
@@ -26,6 +35,10 @@ const textIn = (path: string): string | undefined => {
     throw new UnusableMasterKeys(`${path} cannot be read`, { cause })
   }
 }
+
+/** Whether somebody else than its owner may read a file. */
+export const isOpenToOthers = (path: string): boolean =>
+  ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
 
 /**
  * Makes a file with a new key, for its owner alone, and durable when it returns. Of several processes that do so at once

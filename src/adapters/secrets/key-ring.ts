@@ -34,10 +34,7 @@ export const openKeyRing = (given: readonly MasterKeyText[], file: string): KeyR
   }
 }
 
-const ringOf = (
-  given: readonly MasterKeyText[],
-  inFile: readonly MasterKeyText[],
-): readonly MasterKey[] => {
+const ringOf = (given: readonly MasterKeyText[], inFile: readonly MasterKeyText[]): readonly MasterKey[] => {
   const ring = given.map(masterKey)
   for (const key of inFile.map(masterKey)) {
     const known = ring.find(({ id }) => id === key.id)

@@ -1,4 +1,4 @@
-import { openSecretsDatabase } from './database.js'
+import { openSecretsDatabase, padded } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
 import { patiently } from './patiently.js'
@@ -35,7 +35,7 @@ export const reencryptSecrets = async (
     const master = ring.active()
     const count = db.prepare<[], number>('SELECT count(*) FROM secrets').pluck()
     const page = db.prepare<[unknown], Row>(
-      'SELECT rowid, team, name, version, envelope FROM secrets WHERE rowid > @after ORDER BY rowid LIMIT @limit',
+      'SELECT rowid, team, name, version, rtrim(envelope) AS envelope FROM secrets WHERE rowid > @after ORDER BY rowid LIMIT @limit',
     )
     const change = db.prepare('UPDATE secrets SET envelope = @envelope WHERE rowid = @rowid')
     const unreadable = new Map<string, number>()
@@ -48,7 +48,7 @@ export const reencryptSecrets = async (
         if (keyId === master.id) return { keyId, outcome: 'already' as const }
         const value = readable(ring, row)
         if (value === undefined) return { keyId, outcome: 'unreadable' as const }
-        change.run({ rowid: row.rowid, envelope: seal(master, row, value) })
+        change.run({ rowid: row.rowid, envelope: padded(seal(master, row, value)) })
         return { keyId, outcome: 'reencrypted' as const }
       })
       return { outcomes, last: rows.at(-1)?.rowid }

@@ -1,5 +1,5 @@
 import type { HeldSecret, SecretStore } from '../../domain/ports/secret-store.js'
-import { openSecretsDatabase } from './database.js'
+import { openSecretsDatabase, padded } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
 import { patiently } from './patiently.js'
@@ -23,10 +23,10 @@ export interface SqliteSecretStore extends SecretStore {
 export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promise<SqliteSecretStore> => {
   const db = await openSecretsDatabase(path)
   const add = db.prepare(
-    'INSERT INTO secrets VALUES (@team, @name, @version, @envelope, @now, 0) ON CONFLICT DO NOTHING',
+    'INSERT INTO secrets VALUES (@team, @name, @version, @now, 0, @envelope) ON CONFLICT DO NOTHING',
   )
   const one = 'team = @team AND name = @name AND version = @version'
-  const find = db.prepare<[unknown], string>(`SELECT envelope FROM secrets WHERE ${one}`).pluck()
+  const find = db.prepare<[unknown], string>(`SELECT rtrim(envelope) FROM secrets WHERE ${one}`).pluck()
   const confirm = db.prepare(`UPDATE secrets SET confirmed = 1 WHERE ${one}`)
   const remove = db.prepare(`DELETE FROM secrets WHERE ${one}`)
   const teams = db.prepare<[], string>('SELECT DISTINCT team FROM secrets ORDER BY team').pluck()
@@ -37,11 +37,11 @@ export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promis
   const versions = db.prepare<[unknown], Row>(
     `SELECT version, stored_at, confirmed FROM secrets WHERE team = @team AND name = @name ORDER BY version`,
   )
-  const envelopes = db.prepare<[], string>('SELECT envelope FROM secrets').pluck()
+  const envelopes = db.prepare<[], string>('SELECT rtrim(envelope) FROM secrets').pluck()
 
   return {
     put: async (secret, value) => {
-      const envelope = seal(ring.active(), secret, value)
+      const envelope = padded(seal(ring.active(), secret, value))
       const { team, name, version } = secret
       const row = { team, name, version, envelope, now: Date.now() }
       return (await patiently(() => add.run(row))).changes === 1
@@ -62,13 +62,11 @@ export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promis
     },
     versions: async ({ team, name }) => {
       const found = await patiently(() => versions.all({ team, name }))
-      return found.map(
-        ({ version, stored_at, confirmed }): HeldSecret => ({
-          ...{ team, name, version },
-          storedAt: new Date(stored_at),
-          confirmed: confirmed === 1,
-        }),
-      )
+      return found.map(({ version, stored_at, confirmed }): HeldSecret => ({
+        ...{ team, name, version },
+        storedAt: new Date(stored_at),
+        confirmed: confirmed === 1,
+      }))
     },
     missingKeys: async () => {
       const needed = new Set<string>()

@@ -10,6 +10,7 @@ import { open } from './domain/codec/struct.js'
 import { textLike } from './domain/codec/text.js'
 import { IDENTIFIER } from './domain/ports/clickhouse-url.js'
 import { VENDOR } from './domain/webhook/signing.js'
+import { masterKeys, type MasterKeyText } from './domain/secret/master-keys.js'
 
 const environment = open('Environment', {
   optional: {
@@ -19,6 +20,7 @@ const environment = open('Environment', {
     TALLYTREE_BOOTSTRAP_API_KEY: nullableText(string),
     TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
     TALLYTREE_API_KEY: nullableText(string),
+    TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     TALLYTREE_VENDOR: withDefault(
       textLike('vendor', VENDOR, 'must be 1 to 64 letters, digits or inner hyphens'),
@@ -43,6 +45,8 @@ export interface Config {
   readonly roles: ReadonlySet<Role>
   /** With which the commands for auditors ask a running service. */
   readonly apiKey: string | null
+  /** Those of the configuration, the active one first; others may lie in the data directory. */
+  readonly masterKeys: readonly MasterKeyText[]
   readonly maxTraceCalls: number
   /** Stands in the names of headers, `X-<vendor>-Signature`. */
   readonly vendor: string
@@ -88,6 +92,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
     roles: env.TALLYTREE_ROLES,
     apiKey: env.TALLYTREE_API_KEY,
+    masterKeys: env.TALLYTREE_MASTER_KEYS,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
     vendor: env.TALLYTREE_VENDOR,
     webhooks: {

@@ -14,6 +14,8 @@ import { objectRoutes } from './objects/routes.js'
 import { projectRoutes } from './projects/settings.js'
 import { refRoutes } from './refs/read-batch.js'
 import type { AnyRoute } from './route.js'
+import { secretRoutes } from './secrets/routes.js'
+import type { Secrets } from './secrets/secrets.js'
 import { openApiRoute } from './service/openapi.js'
 import { serviceRoutes, type Vitals } from './service/health.js'
 import { tableReadRoutes } from './tables/read-routes.js'
@@ -27,7 +29,7 @@ import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts extends Tracing, Vitals {
-  readonly ports: Ports & KeyPorts
+  readonly ports: Ports & KeyPorts & Secrets['ports']
   readonly access: Access
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
@@ -56,6 +58,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...projectRoutes(parts),
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
+  ...secretRoutes(parts),
   ...rebuildRoutes(parts),
   ...priceListRoutes(parts),
   ...auditRoutes(parts),

@@ -1,3 +1,4 @@
+import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { systemIds } from '../adapters/system/ids.js'
 import { randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
@@ -6,8 +7,10 @@ import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
-import { listen } from './listening.js'
+import { openDispatcher } from './dispatcher.js'
+import { listen, type Listening } from './listening.js'
 import { openReadSide } from './read-side.js'
+import { tidySecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
 
 export interface Service {
@@ -24,24 +27,43 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
   const ports = { ...stores, clock: systemClock, ids: systemIds, sha256, randomKey, log }
+  const metrics = openMetrics()
+  const { behind } = readSide
+  if (behind !== undefined)
+    metrics.beforeRead(async () => metrics.projectionLagEvents.set({}, await behind()))
   const vitals = {
+    metrics,
     isReady: () => true,
     quarantined: readSide.quarantined,
     readsFail: () => readSide.failing?.() ?? clickHouse.away(),
   }
+  const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
+  if (config.eventStoreUrl === null) await tidied
   const api = config.roles.has('api') ? await openApi(config, ports, readSide, vitals) : undefined
   const nobody = { authenticate: () => undefined }
-  const app = createApp(api?.access ?? nobody, api?.routes ?? serviceRoutes(vitals), log)
-  const listening = await listen(app.callback(), config)
+  const app = createApp(
+    api?.access ?? nobody,
+    api?.routes ?? serviceRoutes(vitals),
+    log,
+    metrics.requestSeconds,
+  )
+  let listening: Listening | undefined
+  const address = () => listening?.address
+  const dispatcher = config.roles.has('dispatcher')
+    ? await openDispatcher(config, stores, { log, metrics, address })
+    : undefined
+  listening = await listen(app.callback(), config)
   return {
     address: listening.address,
     createdKey: api?.createdKey ?? null,
     stop: async () => {
-      await listening.close()
+      await Promise.all([listening.close(), dispatcher?.stop()])
       api?.access.close()
+      await tidied
       await readSide.stop()
       await eventStore.close()
       await clickHouse.close()
+      await stores.secrets.close()
     },
   }
 }

@@ -198,7 +198,10 @@ export const startDispatcher = async (
   }
   const tick = () => {
     keepRecords()
-    if (!isLive) return log.info('dispatcher.catching_up', { position: String(position) })
+    if (!isLive) {
+      log.info('dispatcher.catching_up', { position: String(position) })
+      return
+    }
     outbox.flush()
     void lose()
     records.prune(now() - KEEP_RECORDS_MS, PRUNE_AT_ONCE)

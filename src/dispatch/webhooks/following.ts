@@ -31,11 +31,18 @@ export const folding =
     switch (event.stream.slice(0, event.stream.indexOf('-'))) {
       case 'webhook':
         given.directory.apply(event)
-        return given.sender.wake(event.stream.slice('webhook-'.length))
-      case 'automation':
-        return given.automations.apply(event)
-      case 'secret':
-        return given.secrets.apply(event)
+        {
+          given.sender.wake(event.stream.slice('webhook-'.length))
+          return
+        }
+      case 'automation': {
+        given.automations.apply(event)
+        return
+      }
+      case 'secret': {
+        given.secrets.apply(event)
+        return
+      }
       case 'delivery':
         return fold(given, event)
       default:

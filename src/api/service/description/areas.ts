@@ -13,21 +13,27 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['graphql', 'What SDKs ask in GraphQL before they begin.', ['graphql']],
   ['projects', 'How a project behaves.', ['projects']],
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
+  ['secrets', 'Values that webhooks send and sign with; nobody reads them back.', ['secrets']],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],
-  ['service', 'The service itself; needs no key.', ['health', 'server_info', 'openapi.json']],
+  ['service', 'The service itself; needs no key.', ['health', 'server_info', 'metrics', 'openapi.json']],
 ]
 
 /** The words of a path that say what it is about: not its parameters, and not what all of a kind begin with. */
 const wordsOf = (path: string): readonly string[] =>
   path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
 
-/** The area that a path belongs to, `other` where its first word is unknown. Usage of given calls is usage too. */
+/**
+ * The area that a path belongs to, `other` where its first word is unknown: a team's things have areas of their own.
+ * Usage of given calls is usage too.
+ */
 export const areaOf = (path: string): string => {
   const words = wordsOf(path)
   if (words.at(-1) === 'usage') return 'usage'
-  return AREAS.find(([, , known]) => known.includes(words[0] ?? ''))?.[0] ?? 'other'
+  return (words[0] === 'teams' ? areaNamed(words[1]) : undefined) ?? areaNamed(words[0]) ?? 'other'
 }
+
+const areaNamed = (word = ''): string | undefined => AREAS.find(([, , known]) => known.includes(word))?.[0]
 
 /** The areas that are in use, described, in the order above. */
 export const tagsOf = (paths: readonly string[]): readonly JsonObject[] => {

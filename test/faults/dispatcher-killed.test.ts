@@ -168,14 +168,14 @@ describe('the dispatcher under kill -9', function () {
         'a-1',
         'a-2',
         'a-3',
-        ...(/-[0-4]$/.test(String(data['alias'])) ? ['late'] : []),
+        ...(/-[0-4]$/.test(data['alias'] as string) ? ['late'] : []),
       ]
       for (const automationId of automations)
         expected.add(deliveryIdOf(sha256, { eventId, automationId, action: 0 }))
     }
     const scheduled = log
       .filter(({ type }) => type === 'DeliveryScheduled')
-      .map(({ data }) => String(data['delivery_id']))
+      .map(({ data }) => data['delivery_id'] as string)
     assert.equal(scheduled.length, expected.size)
     assert.deepEqual(new Set(scheduled), expected)
 

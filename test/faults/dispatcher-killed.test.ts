@@ -71,7 +71,7 @@ describe('the dispatcher under kill -9', function () {
     await append('webhook-late', webhookCreated('late', never, { retry_waits_s: [36_000] }))
     await append(
       'automation-late',
-      automationCreated('late', 'late', { event: { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '-[0-4]$' } }),
+      automationCreated('late', 'late', { event: { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '-0$' } }),
     )
     await eventStore.close()
   })
@@ -168,7 +168,7 @@ describe('the dispatcher under kill -9', function () {
         'a-1',
         'a-2',
         'a-3',
-        ...(/-[0-4]$/.test(data['alias'] as string) ? ['late'] : []),
+        ...(/-0$/.test(data['alias'] as string) ? ['late'] : []),
       ]
       for (const automationId of automations)
         expected.add(deliveryIdOf(sha256, { eventId, automationId, action: 0 }))
@@ -190,7 +190,9 @@ describe('the dispatcher under kill -9', function () {
       const seen = arrived.get(id) ?? []
       assert.ok(seen.length > 0, `${id} never arrived`)
       const isLate = events[0]!.data['webhook_id'] === 'late'
-      assert.equal(events.at(-1)!.data['outcome'], isLate ? 'retry' : 'succeeded')
+      const { type, data } = events.at(-1)!
+      if (!isLate) assert.equal(data['outcome'], 'succeeded')
+      else assert.ok(type === 'AttemptOutcomeUnknown' || data['outcome'] === 'retry')
       seen.forEach((arrival, index) => {
         const before = seen.slice(0, index)
         // What was refused with a status, and that was heard, may come again without a mark; nothing else may.

@@ -59,6 +59,9 @@ const TICK_MS = 1000
 const FINISH_WITHIN_MS = 8000
 const AGAIN_MS = 1000
 const TELL_EVERY_MS = 5000
+/** Counting takes a while where very much waits. */
+const MEASURE_EVERY_MS = 15_000
+const nothing = () => undefined
 const KEEP_RECORDS_MS = 90 * 24 * 3600 * 1000
 const PRUNE_AT_ONCE = 1000
 
@@ -73,6 +76,7 @@ export const startDispatcher = async (
   const now = () => clock.now().getTime()
   const startedAt = now()
   let toldAt = startedAt
+  let measuredAt = 0
   const head = await eventStore.head()
   if ((state.checkpoint() ?? 0n) > head) state.clear()
 
@@ -200,6 +204,19 @@ export const startDispatcher = async (
   const keepRecords = () => {
     if (kept.length > 0) records.put(kept.splice(0))
   }
+  const measure = () => {
+    measuredAt = now()
+    const { pending, retrying, oldestDue } = state.counts()
+    measures.standing({
+      pending,
+      retrying,
+      inFlight: sender.inFlight(),
+      oldestDueMs: oldestDue === undefined ? 0 : Math.max(0, now() - oldestDue),
+      breakers: sender.breakers(),
+    })
+    // Only the embedded log counts its events by their positions.
+    if (isAlone) void eventStore.head().then((end) => measures.behind(Number(end - position)), nothing)
+  }
   const tick = () => {
     keepRecords()
     if (!isLive) {
@@ -212,15 +229,7 @@ export const startDispatcher = async (
     outbox.flush()
     void lose()
     records.prune(now() - KEEP_RECORDS_MS, PRUNE_AT_ONCE)
-    const { pending, retrying, oldestDue } = state.counts()
-    measures.standing({
-      pending,
-      retrying,
-      inFlight: sender.inFlight(),
-      oldestDueMs: oldestDue === undefined ? 0 : Math.max(0, now() - oldestDue),
-      lag: 0,
-      breakers: sender.breakers(),
-    })
+    if (now() - measuredAt >= MEASURE_EVERY_MS) measure()
   }
   const committing = setInterval(commit, COMMIT_MS)
   const ticking = setInterval(tick, TICK_MS)

@@ -13,7 +13,7 @@ const secret = { team: 'red', name: 'TOKEN' }
 
 /** A service whose log or store of secrets fails when it is told to. */
 const given = async () => {
-  const failing: { append?: Error; appended?: Error; destroy?: Error; confirm?: Error } = {}
+  const failing: Partial<Record<'append' | 'appended' | 'destroy' | 'confirm', Error | undefined>> = {}
   const log = openInMemoryEventStore()
   const eventStore: EventStore = {
     ...log,
@@ -37,7 +37,7 @@ const given = async () => {
   const whatFails = (error: Error, at: keyof typeof failing) => async (task: () => Promise<unknown>) => {
     failing[at] = error
     await assert.rejects(task, { name: error.name })
-    delete failing[at]
+    failing[at] = undefined
   }
   const away = new StoreUnavailable('away')
   return {

@@ -4,6 +4,7 @@ import { docs } from './cli/docs.js'
 import { importPrices } from './cli/prices.js'
 import { rebuild } from './cli/rebuild.js'
 import { replay } from './cli/replay.js'
+import { reencrypt } from './cli/secrets.js'
 import { verify } from './cli/verify.js'
 import { readConfig } from './config.js'
 
@@ -24,6 +25,9 @@ const USAGE = `usage: tallytree <command>
                  imports prices into the list that prices what projects have no price for, or into a list of another
                  name, through the running service (asked with the administrator's key in TALLYTREE_API_KEY);
                  docs/prices.md describes the file
+  secrets reencrypt
+                 encrypts all values of secrets in the data directory under the active master key, while services go on;
+                 docs/operations.md says what to do before and after
   docs           writes docs/events.md, the catalogue of events
   docs --check   only says whether it is up to date
 
@@ -31,7 +35,14 @@ Exit codes: 0 all is well, 1 something differs, 2 it could not be done.
 `
 
 /** What an operator can mend is said in a sentence. */
-const MENDABLE = ['ConfigurationError', 'SourceUnusable', 'StoreUnavailable', 'ClickHouseUnavailable']
+const MENDABLE = [
+  'ConfigurationError',
+  'SourceUnusable',
+  'StoreUnavailable',
+  'ClickHouseUnavailable',
+  'UnusableMasterKeys',
+  'SecretsUnavailable',
+]
 
 const run = async ([command, ...rest]: readonly string[]): Promise<number | undefined> => {
   const { values, positionals } = parseArgs({
@@ -54,6 +65,7 @@ const run = async ([command, ...rest]: readonly string[]): Promise<number | unde
   if (command === 'rebuild' && only(0, url)) return rebuild(url, readConfig())
   if (command === 'prices' && directory === 'import' && file !== undefined && only(2, list, url))
     return importPrices({ file, list, url }, readConfig())
+  if (command === 'secrets' && directory === 'reencrypt' && only(1)) return reencrypt(readConfig())
   if (command === 'replay' && to !== undefined && only(0, to, from, upto) && /^\d{1,19}$/.test(upto ?? '0'))
     return replay({ to, from, upTo: upto === undefined ? undefined : BigInt(upto) }, readConfig())
   return undefined

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { integer } from './configuration/integer.js'
+import { hosts, networks } from './configuration/networks.js'
 import { roles, ROLES, type Role } from './configuration/roles.js'
 import { clickHouseUrl, connectionString } from './configuration/urls.js'
 import { decode } from './domain/codec/codec.js'
@@ -8,6 +9,8 @@ import { string } from './domain/codec/leaves.js'
 import { open } from './domain/codec/struct.js'
 import { textLike } from './domain/codec/text.js'
 import { IDENTIFIER } from './domain/ports/clickhouse-url.js'
+import { VENDOR } from './domain/webhook/signing.js'
+import { masterKeys, type MasterKeyText } from './domain/secret/master-keys.js'
 
 const environment = open('Environment', {
   optional: {
@@ -17,7 +20,15 @@ const environment = open('Environment', {
     TALLYTREE_BOOTSTRAP_API_KEY: nullableText(string),
     TALLYTREE_ROLES: withDefault(roles, new Set(ROLES)),
     TALLYTREE_API_KEY: nullableText(string),
+    TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
+    TALLYTREE_VENDOR: withDefault(
+      textLike('vendor', VENDOR, 'must be 1 to 64 letters, digits or inner hyphens'),
+      'Vendor',
+    ),
+    TALLYTREE_WEBHOOK_ALLOW_CIDRS: withDefault(networks, []),
+    TALLYTREE_WEBHOOK_ALLOW_HOSTS: withDefault(hosts, []),
+    TALLYTREE_WEBHOOK_CA_FILE: nullableText(string),
     EVENTSTORE_URL: nullableText(connectionString),
     CLICKHOUSE_URL: nullableText(clickHouseUrl),
     CLICKHOUSE_CLUSTER: nullableText(
@@ -34,7 +45,19 @@ export interface Config {
   readonly roles: ReadonlySet<Role>
   /** With which the commands for auditors ask a running service. */
   readonly apiKey: string | null
+  /** Those of the configuration, the active one first; others may lie in the data directory. */
+  readonly masterKeys: readonly MasterKeyText[]
   readonly maxTraceCalls: number
+  /** Stands in the names of headers, `X-<vendor>-Signature`. */
+  readonly vendor: string
+  readonly webhooks: {
+    /** Private networks that may be reached, as `10.0.0.0/8`. */
+    readonly allowCidrs: readonly string[]
+    /** Hosts that may be reached wherever they are, as `receiver.internal` or `receiver.internal:25`. */
+    readonly allowHosts: readonly string[]
+    /** A file of certificates, PEM. */
+    readonly caFile: string | null
+  }
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
   readonly clickHouseCluster: string | null
@@ -69,7 +92,14 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
     roles: env.TALLYTREE_ROLES,
     apiKey: env.TALLYTREE_API_KEY,
+    masterKeys: env.TALLYTREE_MASTER_KEYS,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
+    vendor: env.TALLYTREE_VENDOR,
+    webhooks: {
+      allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,
+      allowHosts: env.TALLYTREE_WEBHOOK_ALLOW_HOSTS,
+      caFile: env.TALLYTREE_WEBHOOK_CA_FILE,
+    },
     eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,
     clickHouseCluster: env.CLICKHOUSE_CLUSTER,

@@ -24,6 +24,8 @@ const main = async (): Promise<void> => {
 const MENDABLE = [
   'ConfigurationError',
   'UnusableBootstrapKey',
+  'UnusableMasterKeys',
+  'SecretsUnavailable',
   'StoreUnavailable',
   'ClickHouseUnavailable',
   'NewerDatabase',

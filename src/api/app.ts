@@ -2,20 +2,32 @@ import { randomUUID } from 'node:crypto'
 import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
 import type { Log } from '../domain/ports/log.js'
+import type { RequestSeconds } from '../domain/ports/metrics.js'
+import { measured, noteRoute } from './http/measured.js'
 import { respondFailure } from './http/respond.js'
 import { serve, type Authenticating } from './http/serve.js'
 import type { AnyRoute } from './route.js'
 
 /** The HTTP application: every route, also under the prefix `/traces`, where the SDKs look for it. */
-export const createApp = (authenticating: Authenticating, routes: readonly AnyRoute[], log: Log): Koa => {
+export const createApp = (
+  authenticating: Authenticating,
+  routes: readonly AnyRoute[],
+  log: Log,
+  requestSeconds?: RequestSeconds,
+): Koa => {
   const router = new Router()
   const plain = new Map<string, Handler>()
   for (const route of routes) {
-    const handler = serve(authenticating, route)
+    const serving = serve(authenticating, route)
+    const handler: Handler = (ctx) => {
+      noteRoute(ctx, route.path)
+      return serving(ctx)
+    }
     router[route.method](route.path, handler)
     if (!route.path.includes(':')) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
   }
   const app = new Koa()
+  if (requestSeconds !== undefined) app.use(measured(requestSeconds))
   app.use(answerEverything(log))
   app.use(withoutPrefix)
   app.use(servePlain(plain))

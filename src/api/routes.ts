@@ -18,6 +18,8 @@ import { refRoutes } from './refs/read-batch.js'
 import { collectionRoutes } from './registries/routes.js'
 import type { AnyRoute } from './route.js'
 import { runRoutes } from './runs/runs.js'
+import { secretRoutes } from './secrets/routes.js'
+import type { Secrets } from './secrets/secrets.js'
 import { openApiRoute } from './service/openapi.js'
 import { serviceRoutes, type Vitals } from './service/health.js'
 import { tableReadRoutes } from './tables/read-routes.js'
@@ -31,7 +33,7 @@ import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts extends Tracing, Vitals {
-  readonly ports: Ports & KeyPorts & Automations['ports']
+  readonly ports: Ports & KeyPorts & Automations['ports'] & Secrets['ports']
   readonly access: Access
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
@@ -63,6 +65,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
   ...automationRoutes(parts),
+  ...secretRoutes(parts),
   ...rebuildRoutes(parts),
   ...priceListRoutes(parts),
   ...auditRoutes(parts),

@@ -69,5 +69,6 @@ const rebuildHere = async (config: Config): Promise<number> => {
     await readSide.stop()
     await stores.eventStore.close()
     await stores.clickHouse.close()
+    await stores.secrets.close()
   }
 }

@@ -13,6 +13,8 @@ import type { Stores } from './stores.js'
 export interface ReadSide extends Readable {
   /** Absent where they are made elsewhere: how far behind they are, is then not for this process to say. */
   readonly lagging?: Lagging
+  /** Events of the log whose rows cannot be read yet; absent where they are made elsewhere. */
+  readonly behind?: () => Promise<number>
   readonly quarantined: () => number
   /** What keeps this process from making them, where it does. */
   readonly failing?: () => string | undefined
@@ -23,8 +25,8 @@ export interface ReadSide extends Readable {
 const SEEN_FROM_ELSEWHERE = { gatherMs: 100, checkpointMs: 0 }
 
 export const openReadSide = async (
-  { roles }: Pick<Config, 'roles'>,
-  stores: Stores,
+  { roles, eventStoreUrl }: Pick<Config, 'roles' | 'eventStoreUrl'>,
+  stores: Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'>,
   clock: Clock,
   log: Log,
 ): Promise<ReadSide> => {
@@ -43,6 +45,9 @@ export const openReadSide = async (
   return {
     ...projector,
     lagging: projector,
+    // The embedded log numbers its events without gaps; the positions of others are not to be counted with.
+    behind: async () =>
+      eventStoreUrl === null ? Number((await eventStore.head()) - projector.reached()) : projector.behind(),
     stop: async () => {
       await rebuilder.stop()
       await projector.stop()

@@ -1,4 +1,5 @@
 import { compileRe2 } from '../adapters/patterns/re2.js'
+import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { systemIds } from '../adapters/system/ids.js'
 import { randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
@@ -7,8 +8,10 @@ import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
+import { openDispatcher } from './dispatcher.js'
 import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
+import { tidySecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
 
 export interface Service {
@@ -33,24 +36,42 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     compilePattern: compileRe2,
     log,
   }
+  const metrics = openMetrics()
+  const { behind } = readSide
+  if (behind !== undefined)
+    metrics.beforeRead(async () => metrics.projectionLagEvents.set({}, await behind()))
   const vitals = {
+    metrics,
     isReady: () => true,
     quarantined: readSide.quarantined,
     readsFail: () => readSide.failing?.() ?? clickHouse.away(),
   }
+  const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
+  if (config.eventStoreUrl === null) await tidied
   const api = config.roles.has('api') ? await openApi(config, ports, readSide, vitals) : undefined
   const nobody = { authenticate: () => undefined }
-  const app = createApp(api?.access ?? nobody, api?.routes ?? serviceRoutes(vitals), log)
+  const app = createApp(
+    api?.access ?? nobody,
+    api?.routes ?? serviceRoutes(vitals),
+    log,
+    metrics.requestSeconds,
+  )
   const listening = await listen(app.callback(), config)
+  const address = () => listening.address
+  const dispatcher = config.roles.has('dispatcher')
+    ? await openDispatcher(config, stores, { log, metrics, address })
+    : undefined
   return {
     address: listening.address,
     createdKey: api?.createdKey ?? null,
     stop: async () => {
-      await listening.close()
+      await Promise.all([listening.close(), dispatcher?.stop()])
       api?.access.close()
+      await tidied
       await readSide.stop()
       await eventStore.close()
       await clickHouse.close()
+      await stores.secrets.close()
     },
   }
 }

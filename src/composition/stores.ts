@@ -9,25 +9,27 @@ import type { BlobStore } from '../domain/ports/blobs.js'
 import type { ClickHouse } from '../domain/ports/clickhouse.js'
 import type { EventStore } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
+import type { SecretStore } from '../domain/ports/secret-store.js'
 import { openEventStoreServer } from './event-store-server.js'
+import { openSecrets } from './secrets.js'
 
 /** Where everything is kept. */
 export interface Stores {
   readonly eventStore: EventStore
   readonly blobs: BlobStore
   readonly clickHouse: ClickHouse
+  readonly secrets: SecretStore
 }
 
 /** Servers that start together with this process get this long to come up, in milliseconds. */
 const WAIT_MS = 60_000
 
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
-export const openStores = async (
-  { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster }: Config,
-  log?: Log,
-): Promise<Stores> => {
+export const openStores = async (config: Config, log: Log): Promise<Stores> => {
+  const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
   await mkdir(dataDirectory, { recursive: true })
   return {
+    secrets: await openSecrets(config, log),
     eventStore:
       eventStoreUrl === null
         ? openSqliteEventStore(join(dataDirectory, 'events.db'))
@@ -39,7 +41,7 @@ export const openStores = async (
         : await openClickHouseServer(clickHouseUrl, {
             cluster: clickHouseCluster ?? undefined,
             waitMs: WAIT_MS,
-            onWaiting: (reason) => log?.warn('clickhouse.waited_for', { reason }),
+            onWaiting: (reason) => log.warn('clickhouse.waited_for', { reason }),
           }),
   }
 }

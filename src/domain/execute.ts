@@ -70,7 +70,7 @@ export const execute =
   }
 
 /** Folds a stream as it stands. */
-const load = async <State, Command, Event extends DomainEvent>(
+export const load = async <State, Command, Event extends DomainEvent>(
   ports: Pick<Ports, 'eventStore'>,
   { initialState, evolve }: Decider<State, Command, Event>,
   stream: string,

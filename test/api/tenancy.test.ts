@@ -27,6 +27,9 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
   ...OF_WEBHOOKS,
+  'GET /api/teams/{team}/secrets': () => ({}),
+  'PUT /api/teams/{team}/secrets/{name}': () => ({ body: { value: 'value' } }),
+  'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
 }
 
 const OF_NEITHER = new Set([

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-store.js'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
 import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
+import { openInMemorySecretStore } from '../../src/adapters/secrets/in-memory-secret-store.js'
 import { startService, type Service } from '../../src/composition/service.js'
 import { readConfig } from '../../src/config.js'
 import type { Log } from '../../src/domain/ports/log.js'
@@ -15,6 +16,7 @@ const SERVERS = { EVENTSTORE_URL: 'esdb://played.by.memory', CLICKHOUSE_URL: 'ht
 describe('roles in processes of their own', () => {
   const eventStore = openInMemoryEventStore()
   const blobs = openInMemoryBlobStore()
+  const secrets = openInMemorySecretStore()
   const database = arbitraryDatabase()
   const quiet: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const running: Service[] = []
@@ -31,7 +33,7 @@ describe('roles in processes of their own', () => {
     })
     const clickHouse = await openEmbeddedClickHouse(engineDirectory, database)
     const lent = { ...eventStore, close: () => Promise.resolve() }
-    const service = await startService(config, { eventStore: lent, blobs, clickHouse }, quiet)
+    const service = await startService(config, { eventStore: lent, blobs, clickHouse, secrets }, quiet)
     running.push(service)
     return service
   }

@@ -112,6 +112,7 @@ export const knownIn =
     if (key === 'query') return queriesIn(area)
     const ofAutomations = knownOfAutomations(area, key)
     if (ofAutomations !== undefined) return ofAutomations
+    if (key === 'name' && area === 'secrets') return fc.constantFrom('TOKEN', 'TOKEN', 'SIGNING_KEY', '1')
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
     if (meaning === undefined) return undefined
     const [, kinds, fixed = []] = meaning

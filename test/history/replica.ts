@@ -1,3 +1,4 @@
+import { openInMemorySecretStore } from '../../src/adapters/secrets/in-memory-secret-store.js'
 import { startService } from '../../src/composition/service.js'
 import type { Service } from '../../src/composition/service.js'
 import { readConfig } from '../../src/config.js'
@@ -60,5 +61,9 @@ export const replayed = async (
   const config = readConfig({ TALLYTREE_PORT: '0', TALLYTREE_BOOTSTRAP_API_KEY: ADMINISTRATOR_KEY })
   const eventStore = partOf(stores.eventStore, from, to)
   const lent = { ...clickHouse, close: () => Promise.resolve() }
-  return startService(config, { ...stores, eventStore, clickHouse: lent }, LOG)
+  return startService(
+    config,
+    { ...stores, eventStore, clickHouse: lent, secrets: openInMemorySecretStore() },
+    LOG,
+  )
 }

@@ -2,6 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFileBlobStore } from '../../src/adapters/blobs/file-blob-store.js'
+import { openKeyRing } from '../../src/adapters/secrets/key-ring.js'
+import { openSqliteSecretStore } from '../../src/adapters/secrets/sqlite-secret-store.js'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { startService } from '../../src/composition/service.js'
 import type { Stores } from '../../src/composition/stores.js'
@@ -48,6 +50,10 @@ export const startTestService = async (
     eventStore: openSqliteEventStore(join(directory, 'events.db')),
     blobs: openFileBlobStore(join(directory, 'blobs')),
     clickHouse: await openClickHouse(),
+    secrets: await openSqliteSecretStore(
+      join(directory, 'secrets.db'),
+      openKeyRing([], join(directory, 'master-keys')),
+    ),
   }
   const logged: JsonObject[] = []
   const note = (level: string) => (event: string, fields?: JsonObject) =>

@@ -1,11 +1,15 @@
-import { hash, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../domain/ports/clock.js'
+import type { HmacSha256 } from '../../domain/ports/hmac.js'
 import type { RandomKey } from '../../domain/ports/secrets.js'
 import type { Sha256 } from '../../domain/ports/sha256.js'
 
 export const systemClock: Clock = { now: () => new Date() }
 
 export const sha256: Sha256 = (content) => hash('sha256', content, 'hex')
+
+export const hmacSha256: HmacSha256 = (key, content, form) =>
+  createHmac('sha256', key).update(content).digest(form)
 
 /** 256 random bits in base64url, marked as a key of ours. */
 export const randomKey: RandomKey = () => `tt_${randomBytes(32).toString('base64url')}`

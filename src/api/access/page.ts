@@ -26,7 +26,7 @@ export const takePage = <A>(
   itemsAfter: (after: string | undefined) => Iterable<A>,
   nameOf: (item: A) => string,
 ): { readonly data: readonly A[]; readonly next: string | null } => {
-  const { limit, after } = decodePage(query)
+  const { limit, after } = askedPage(query)
   const data: A[] = []
   for (const item of itemsAfter(after)) {
     if (data.length === limit) return { data, next: nameOf(data[limit - 1]!) }
@@ -35,7 +35,8 @@ export const takePage = <A>(
   return { data, next: null }
 }
 
-const decodePage = ({ limit, after }: Asked<unknown>['query']) => {
+/** How many items a request asks for, and behind which. */
+export const askedPage = ({ limit, after }: Asked<unknown>['query']) => {
   const digits = typeof limit === 'string' && /^\d{1,9}$/.test(limit)
   const decoded = decode(pageQuery)({ limit: digits ? Number(limit) : limit, after })
   if (E.isRight(decoded)) return decoded.right

@@ -5,6 +5,7 @@ import {
   EventTooLarge,
   StoreUnavailable,
 } from '../../domain/ports/event-store-errors.js'
+import { SecretsUnavailable, SecretUnreadable } from '../../domain/ports/secret-store.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../failure.js'
@@ -48,6 +49,10 @@ const failureOf = (error: unknown): Failure | undefined => {
     })
   if (error instanceof ClickHouseUnavailable)
     return new Failure('overloaded', 'Reads are not possible now. Try again.', { retryAfter: 1 })
+  if (error instanceof SecretsUnavailable)
+    return new Failure('overloaded', 'Secrets cannot be used now. Try again.', { retryAfter: 1 })
+  if (error instanceof SecretUnreadable)
+    return new Failure('overloaded', `A stored secret cannot be read: ${error.message}.`, { retryAfter: 60 })
   if (error instanceof TooManyReads)
     return new Failure('overloaded', 'Too many reads are waiting. Try again.', { retryAfter: 1 })
   if (error instanceof ReadTooExpensive)

@@ -1,7 +1,9 @@
+import type { Metrics } from '../../domain/ports/metrics.js'
 import { nullable } from '../../domain/codec/containers.js'
 import { oneOf, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { route, type AnyRoute } from '../route.js'
+import { metricsRoute } from './metrics.js'
 
 /** What a health check looks at. */
 export interface Vitals {
@@ -11,9 +13,10 @@ export interface Vitals {
   readonly quarantined: () => number
   /** What keeps reads from answering, or from what was written last; writes are accepted all the same. */
   readonly readsFail: () => string | undefined
+  readonly metrics: Pick<Metrics, 'read'>
 }
 
-export const serviceRoutes = ({ isReady, quarantined, readsFail }: Vitals): readonly AnyRoute[] => [
+export const serviceRoutes = ({ isReady, quarantined, readsFail, metrics }: Vitals): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/health',
@@ -45,6 +48,7 @@ export const serviceRoutes = ({ isReady, quarantined, readsFail }: Vitals): read
     handle: () =>
       Promise.resolve({ body: { min_required_weave_python_version: '0.0.0', trace_server_version: null } }),
   }),
+  metricsRoute(metrics),
 ]
 
 const STARTING = { status: 503, body: { status: 'starting' }, headers: { 'Retry-After': '1' } }

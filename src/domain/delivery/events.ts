@@ -39,6 +39,7 @@ const attemptStarted = open('AttemptStarted', {
     ...required,
     attempt: int64,
     instance: string,
+    started_at: instant,
     deadline_at: instant,
     /** The revision of the webhook's stream that was in force. */
     webhook_revision: int64,

@@ -1,20 +1,25 @@
+import { nullable } from '../codec/containers.js'
 import { open } from '../codec/struct.js'
 import { integerBetween } from '../codec/leaves.js'
 import type { EventOf } from '../decider.js'
-import { teamName } from '../ids.js'
+import { id, teamName } from '../ids.js'
 import { secretName } from '../webhook/events.js'
 
 const required = { team: teamName, name: secretName }
 const version = integerBetween(1, 2 ** 31 - 1)
+/** Made of the Idempotency-Key that a value came with: the same one again writes nothing. */
+const optional = { request: nullable(id) }
 
 const secretStored = open('SecretStored', {
   says: 'A team has a secret of this name. Its value lies outside the log, encrypted.',
   required: { ...required, version },
+  optional,
 })
 
 const secretRotated = open('SecretRotated', {
   says: 'A secret has another value from here on; the one before signs for another day beside it.',
   required: { ...required, version },
+  optional,
 })
 
 const secretDestroyed = open('SecretDestroyed', {

@@ -33,6 +33,7 @@ export const gathering = (now: () => number) => {
       if (events.length === 1 || events.length >= MAX_EVENTS || bytes >= MAX_BYTES) announce()
     },
     isFull: (): boolean => events.length >= MAX_EVENTS || bytes >= MAX_BYTES,
+    count: (): number => events.length,
     isEmpty: (): boolean => events.length === 0,
     since: (): number | undefined => (events.length === 0 ? undefined : since),
     take(): Batch {

@@ -21,6 +21,8 @@ export interface Projector {
    * inserts fail: waiting for them would help nobody.
    */
   lagMs(): number
+  /** Events that were read from the log and cannot be read here yet; more may wait in the log. */
+  behind(): number
   /** True after the next insert or its failure, false if none comes within the time given. */
   nextInsert(timeoutMs: number): Promise<boolean>
   quarantined(): number
@@ -118,6 +120,7 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
       const since = inserting?.since ?? gathered.since()
       return writer.failing() === undefined && caughtUp && since !== undefined ? now() - since : 0
     },
+    behind: () => gathered.count() + (inserting?.events.length ?? 0),
     nextInsert: writer.nextOutcome,
     quarantined: writer.quarantined,
     generation: () => String(generation),

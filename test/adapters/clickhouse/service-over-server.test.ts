@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { openFileBlobStore } from '../../../src/adapters/blobs/file-blob-store.js'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
 import { startService, type Service } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
@@ -48,6 +49,7 @@ describe('the service over a ClickHouse server', () => {
       eventStore: openSqliteEventStore(join(directory, 'events.db')),
       blobs: openFileBlobStore(join(directory, 'blobs')),
       clickHouse: await openClickHouseServer(clickHouseUrl),
+      secrets: openInMemorySecretStore(),
     }
     const config = readConfig({
       TALLYTREE_PORT: '0',

@@ -18,9 +18,10 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['access', 'Teams, members and API keys.', ['teams', 'users']],
   ['webhooks', 'Addresses that receive messages.', ['webhooks']],
   ['automations', 'What sends which message to which webhook.', ['automations']],
+  ['secrets', 'Values that webhooks send and sign with; nobody reads them back.', ['secrets']],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],
-  ['service', 'The service itself; needs no key.', ['health', 'server_info', 'openapi.json']],
+  ['service', 'The service itself; needs no key.', ['health', 'server_info', 'metrics', 'openapi.json']],
 ]
 
 /** The words of a path that say what it is about: not its parameters, and not what all of a kind begin with. */

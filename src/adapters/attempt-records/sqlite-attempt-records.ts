@@ -1,0 +1,55 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import type { AttemptRecord, AttemptRecords } from '../../domain/ports/attempt-records.js'
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS attempts (
+    delivery TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    seen TEXT NOT NULL,
+    PRIMARY KEY (delivery, attempt)
+  ) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS attempts_by_end ON attempts (ended_at);
+`
+
+type Seen = Omit<AttemptRecord, 'deliveryId' | 'attempt' | 'endedAt'>
+
+interface Row {
+  readonly attempt: number
+  readonly ended_at: number
+  readonly seen: string
+}
+
+/** In a file of its own, which several processes may use: what is in it cannot be folded from the log again. */
+export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
+  mkdirSync(dirname(path), { recursive: true })
+  const db = new Database(path)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = NORMAL')
+  db.exec(SCHEMA)
+  const insert = db.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)')
+  const select = db.prepare<[string], Row>(
+    'SELECT attempt, ended_at, seen FROM attempts WHERE delivery = ? ORDER BY attempt',
+  )
+  const remove = db.prepare(
+    `DELETE FROM attempts WHERE (delivery, attempt) IN
+       (SELECT delivery, attempt FROM attempts WHERE ended_at < ? ORDER BY ended_at LIMIT ?)`,
+  )
+  return {
+    put: db.transaction((records: readonly AttemptRecord[]) => {
+      for (const { deliveryId, attempt, endedAt, ...seen } of records)
+        insert.run(deliveryId, attempt, endedAt, JSON.stringify(seen satisfies Seen))
+    }),
+    of: (deliveryId) =>
+      select.all(deliveryId).map(({ attempt, ended_at, seen }) => ({
+        deliveryId,
+        attempt,
+        endedAt: ended_at,
+        ...(JSON.parse(seen) as Seen),
+      })),
+    prune: (before, limit) => remove.run(before, limit).changes,
+    close: () => void db.close(),
+  }
+}

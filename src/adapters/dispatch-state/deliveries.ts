@@ -1,0 +1,116 @@
+import type { Database } from 'better-sqlite3'
+import type { Instant } from '../../domain/codec/instant.js'
+import type { OpenDelivery } from '../../domain/delivery/state.js'
+import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+
+interface Row {
+  readonly id: string
+  readonly delivery: string
+  readonly revision: bigint
+  readonly ordinal: bigint
+}
+
+type Deliveries = Pick<
+  DispatcherState,
+  | 'putDelivery'
+  | 'delivery'
+  | 'removeDelivery'
+  | 'deliveriesOf'
+  | 'inFlight'
+  | 'claimDue'
+  | 'claimOldest'
+  | 'unclaim'
+  | 'nextDue'
+  | 'waitingFor'
+  | 'hasten'
+  | 'counts'
+>
+
+const COLUMNS = 'id, delivery, revision, ordinal'
+const UNCLAIMED = "webhook = ? AND claimed = 0 AND turn IN ('fresh', 'retry')"
+
+export const deliveriesIn = (db: Database): Deliveries => {
+  const rows = (sql: string) => db.prepare<unknown[], Row>(sql).safeIntegers()
+  const insert = db.prepare(
+    `INSERT OR REPLACE INTO deliveries (id, webhook, turn, due_at, not_before, ordinal, revision, delivery)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const one = rows(`SELECT ${COLUMNS} FROM deliveries WHERE id = ?`)
+  const remove = db.prepare('DELETE FROM deliveries WHERE id = ?')
+  const ofWebhook = rows(`SELECT ${COLUMNS} FROM deliveries WHERE webhook = ? LIMIT ?`)
+  const flying = rows(`SELECT ${COLUMNS} FROM deliveries WHERE turn = 'flying'`)
+  const due = rows(
+    `SELECT ${COLUMNS} FROM deliveries WHERE webhook = ? AND claimed = 0 AND turn = ? AND due_at <= ?
+     ORDER BY due_at, ordinal LIMIT 1`,
+  )
+  const oldest = rows(
+    `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND due_at <= ? ORDER BY ordinal LIMIT 1`,
+  )
+  const claim = db.prepare('UPDATE deliveries SET claimed = ? WHERE id = ?')
+  const next = db.prepare<[string], { due: number | null }>(
+    `SELECT MIN(due_at) AS due FROM deliveries WHERE ${UNCLAIMED}`,
+  )
+  const waiting = db
+    .prepare<[], string>("SELECT DISTINCT webhook FROM deliveries WHERE turn IN ('fresh', 'retry')")
+    .pluck()
+  const hasten = db.prepare(
+    `UPDATE deliveries SET due_at = MAX(not_before, ?) WHERE ${UNCLAIMED} AND due_at > ?`,
+  )
+  const count = db.prepare<[], { turn: string; deliveries: number; due: number }>(
+    'SELECT turn, COUNT(*) AS deliveries, MIN(due_at) AS due FROM deliveries GROUP BY turn',
+  )
+
+  const claimed = (row: Row | undefined): OpenEntry | undefined => {
+    if (row === undefined) return undefined
+    claim.run(1, row.id)
+    return entryOf(row)
+  }
+
+  return {
+    putDelivery: ({ id, delivery, revision, order }) => {
+      const { turn, dueAt, notBefore } = dueOf(delivery)
+      insert.run(id, delivery.webhook, turn, dueAt, notBefore, order, revision, JSON.stringify(delivery))
+    },
+    delivery: (id) => {
+      const row = one.get(id)
+      return row && entryOf(row)
+    },
+    removeDelivery: (id) => void remove.run(id),
+    deliveriesOf: (webhook, limit) => ofWebhook.all(webhook, limit).map(entryOf),
+    inFlight: () => flying.all().map(entryOf),
+    claimDue: (webhook, turn, now) => claimed(due.get(webhook, turn, now)),
+    claimOldest: (webhook, now) => claimed(oldest.get(webhook, now)),
+    unclaim: (id) => void claim.run(0, id),
+    nextDue: (webhook) => next.get(webhook)?.due ?? undefined,
+    waitingFor: () => waiting.all(),
+    hasten: (webhook, now) => void hasten.run(now, webhook, now),
+    counts: () => {
+      const turns = new Map(count.all().map((row) => [row.turn, row]))
+      const waits = [turns.get('fresh')?.due, turns.get('retry')?.due].filter((due) => due !== undefined)
+      return {
+        pending: turns.get('fresh')?.deliveries ?? 0,
+        retrying: turns.get('retry')?.deliveries ?? 0,
+        in_flight: turns.get('flying')?.deliveries ?? 0,
+        oldestDue: waits.length === 0 ? undefined : Math.min(...waits),
+      }
+    },
+  }
+}
+
+const entryOf = ({ id, delivery, revision, ordinal }: Row): OpenEntry => ({
+  id,
+  delivery: JSON.parse(delivery) as OpenDelivery,
+  revision,
+  order: ordinal,
+})
+
+const dueOf = (delivery: OpenDelivery) =>
+  delivery.phase === 'in_flight'
+    ? { turn: 'flying', dueAt: millis(delivery.deadlineAt), notBefore: 0 }
+    : {
+        turn: delivery.phase === 'pending' ? 'fresh' : 'retry',
+        dueAt: millis(delivery.dueAt),
+        notBefore: delivery.notBefore === null ? 0 : millis(delivery.notBefore),
+      }
+
+const millis = (instant: Instant): number => Date.parse(instant)

@@ -1,0 +1,59 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+
+/** Raised whenever the tables, or what is folded into them, change: a file of another make is made anew. */
+const MAKE = 1
+
+const SCHEMA = `
+  CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), position TEXT NOT NULL);
+  CREATE TABLE things (kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+  CREATE TABLE deliveries (
+    id TEXT PRIMARY KEY,
+    webhook TEXT NOT NULL,
+    turn TEXT NOT NULL,
+    claimed INTEGER NOT NULL DEFAULT 0,
+    due_at INTEGER NOT NULL,
+    not_before INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    delivery TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX deliveries_due ON deliveries (webhook, claimed, turn, due_at, ordinal);
+  CREATE INDEX deliveries_by_turn ON deliveries (turn, due_at);
+`
+
+/** Nothing in it is worth a sync: what is not on the disk is folded again. */
+export const openStateFile = (path: string): Database.Database => {
+  mkdirSync(dirname(path), { recursive: true })
+  return openedIfOurs(path) ?? made(path)
+}
+
+const openedIfOurs = (path: string): Database.Database | undefined => {
+  let db: Database.Database | undefined
+  try {
+    db = new Database(path, { timeout: 0 })
+    db.pragma('locking_mode = EXCLUSIVE')
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = NORMAL')
+    if (db.pragma('user_version', { simple: true }) === MAKE) return db
+  } catch (error) {
+    if (!isSpoilt(error)) throw error
+  }
+  db?.close()
+  return undefined
+}
+
+const isSpoilt = (error: unknown) =>
+  error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/u.test(error.code)
+
+const made = (path: string): Database.Database => {
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+  const db = new Database(path, { timeout: 0 })
+  db.pragma('locking_mode = EXCLUSIVE')
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = NORMAL')
+  db.exec(SCHEMA)
+  db.pragma(`user_version = ${MAKE}`)
+  return db
+}

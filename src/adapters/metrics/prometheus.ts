@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type * as Port from '../../domain/ports/metrics.js'
+import { registering } from './registering.js'
+import { registerWebhooks } from './webhooks.js'
+
+/** Bounds of what a request takes, in seconds: from a point read to what time-outs allow. */
+const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** A task that looks at a store which is away must not hold up the reader. */
+const PATIENCE_MS = 2000
+
+/** The metrics of this process, in a registry of its own. */
+export const openMetrics = (): Port.Metrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const tasks: (() => void | Promise<void>)[] = []
+  const register = registering(registry)
+  return {
+    requestSeconds: register.histogram(
+      'http_request_duration_seconds',
+      'Requests by the template of their path and the class of their status, to the end of the answer.',
+      REQUEST_BOUNDS,
+      ['method', 'route', 'status'],
+    ),
+    projectionLagEvents: register.gauge(
+      'projection_lag_events',
+      'Events in the log whose rows cannot be read yet; absent where another process makes them.',
+    ),
+    webhooks: registerWebhooks(register),
+    beforeRead: (task) => void tasks.push(task),
+    read: async () => {
+      await Promise.race([Promise.allSettled(tasks.map(async (task) => task())), sleep(PATIENCE_MS)])
+      return registry.metrics()
+    },
+  }
+}

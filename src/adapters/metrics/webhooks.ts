@@ -1,0 +1,55 @@
+import type { WebhookMetrics } from '../../domain/ports/metrics.js'
+import type { Registering } from './registering.js'
+
+/** In seconds: an attempt ends after 30 at the latest, a delivery may be days on its way. */
+const ATTEMPT_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]
+const FIRST_ATTEMPT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600]
+const SUCCESS_BOUNDS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3600, 7200, 43_200, 86_400, 432_000]
+const MATCH_BOUNDS = [0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1]
+
+/** Every metric of webhooks and automations there is. */
+export const registerWebhooks = ({ counter, gauge, histogram }: Registering): WebhookMetrics => ({
+  attempts: counter(
+    'webhook_attempts_total',
+    'Attempts to deliver that have ended, by what became of them.',
+    ['result', 'class'],
+  ),
+  attemptSeconds: histogram('webhook_attempt_seconds', 'What attempts took, by phase.', ATTEMPT_BOUNDS, [
+    'phase',
+  ]),
+  deliveries: gauge('webhook_deliveries', 'Deliveries that are not over, by state.', ['state']),
+  oldestDueSeconds: gauge(
+    'webhook_oldest_due_seconds',
+    'For how long the delivery has been due that waits longest.',
+  ),
+  scheduleLagEvents: gauge(
+    'webhook_schedule_lag_events',
+    'Events in the log that no automation was held against yet.',
+  ),
+  eventToFirstAttemptSeconds: histogram(
+    'webhook_event_to_first_attempt_seconds',
+    'From the recording of an event to the first attempt to deliver what it triggered.',
+    FIRST_ATTEMPT_BOUNDS,
+  ),
+  eventToSuccessSeconds: histogram(
+    'webhook_event_to_success_seconds',
+    'From the recording of an event to the success of what it triggered.',
+    SUCCESS_BOUNDS,
+  ),
+  inFlight: gauge('webhook_in_flight', 'Attempts that are under way.'),
+  breakers: gauge('webhook_breaker_state', 'Endpoints by the state of their circuit breaker.', ['state']),
+  outcomesUnknown: counter(
+    'webhook_outcome_unknown_total',
+    'Attempts of which nobody knows whether they arrived.',
+  ),
+  ssrfBlocked: counter('webhook_ssrf_blocked_total', 'Attempts refused because of the address they lead to.'),
+  matches: counter('automation_matches_total', 'Events that matched an automation.'),
+  suppressed: counter('automation_suppressed_total', 'Matches that led to no delivery, by reason.', [
+    'reason',
+  ]),
+  matchSeconds: histogram(
+    'automation_match_seconds',
+    'What it took to hold one event against all automations.',
+    MATCH_BOUNDS,
+  ),
+})

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import { decode } from '../../domain/codec/codec.js'
+import { masterKeys, type MasterKeyText } from '../../domain/secret/master-keys.js'
+
+/** What an operator has to mend; the message quotes nothing of a key. */
+export class UnusableMasterKeys extends Error {
+  override readonly name = 'UnusableMasterKeys'
+}
+
+/** The keys in a file; none where there is no file. */
+export const readKeyFile = (path: string): readonly MasterKeyText[] => {
+  const decoded = decode(masterKeys)(textIn(path) ?? '-')
+  if (E.isRight(decoded)) return decoded.right
+  if (textIn(path) === undefined) return []
+  throw new UnusableMasterKeys(`${path} cannot be used: it ${decoded.left[0]?.msg ?? ''}, or one a line`)
+}
+
+const textIn = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new UnusableMasterKeys(`${path} cannot be read`, { cause })
+  }
+}
+
+/** Whether somebody else than its owner may read a file. */
+export const isOpenToOthers = (path: string): boolean =>
+  ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
+
+/**
+ * Makes a file with a new key, for its owner alone, and durable when it returns. Of several processes that do so at once
+ * one makes it, and nobody ever reads half of it: it gets its name when it is whole.
+ */
+export const makeKeyFile = (path: string): void => {
+  const scratch = `${path}.${randomBytes(8).toString('hex')}.new`
+  const key = `k${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}\n`
+  try {
+    writeDurably(scratch, key)
+    linkSync(scratch, path)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
+      throw new UnusableMasterKeys(`${path} cannot be made`, { cause })
+  } finally {
+    discard(scratch)
+  }
+  syncDirectory(dirname(path))
+}
+
+const writeDurably = (path: string, text: string) => {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+const discard = (path: string) => {
+  try {
+    unlinkSync(path)
+  } catch {
+    // It was never made.
+  }
+}
+
+/** The names in a directory survive a loss of power only once it was synced. */
+export const syncDirectory = (path: string): void => {
+  const directory = openSync(path, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}

@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
+
+const PATIENCE_MS = 5000
+const REST_MS = 10
+
+/** Tries again, for five seconds, what another process's transaction is in the way of; the event loop goes on meanwhile. */
+export const patiently = async <A>(task: () => A): Promise<A> => {
+  const until = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      return task()
+    } catch (cause) {
+      if (!(cause instanceof Database.SqliteError)) throw cause
+      if (!/^SQLITE_(BUSY|LOCKED)/.test(cause.code) || performance.now() > until)
+        throw new SecretsUnavailable(`the store of secrets cannot be used (${cause.code})`, { cause })
+    }
+    await sleep(REST_MS)
+  }
+}

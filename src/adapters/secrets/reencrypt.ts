@@ -1,0 +1,83 @@
+import { openSecretsDatabase, padded } from './database.js'
+import { keyIdOf, seal, unseal } from './envelope.js'
+import type { KeyRing } from './key-ring.js'
+import { patiently } from './patiently.js'
+import { SecretUnreadable, type SecretVersion } from '../../domain/ports/secret-store.js'
+
+export interface Reencrypted {
+  /** The id of the key that everything readable is encrypted under now. */
+  readonly activeKey: string
+  readonly reencrypted: number
+  /** Values that were under that key before. */
+  readonly already: number
+  /** How many values need a key that is missing, or were changed, by the key they name. */
+  readonly unreadable: ReadonlyMap<string, number>
+}
+
+interface Row extends SecretVersion {
+  readonly rowid: number
+  readonly envelope: string
+}
+
+const AT_ONCE = 50
+
+/**
+ * Encrypts all values under the active key, a few in each transaction: services that use the file go on meanwhile, and
+ * cut off, it goes on where it was when it is run again. `note` is told how many of how many values were looked at.
+ */
+export const reencryptSecrets = async (
+  path: string,
+  ring: KeyRing,
+  note: (done: number, all: number) => void,
+): Promise<Reencrypted> => {
+  const db = await openSecretsDatabase(path)
+  try {
+    const master = ring.active()
+    const count = db.prepare<[], number>('SELECT count(*) FROM secrets').pluck()
+    const page = db.prepare<[unknown], Row>(
+      'SELECT rowid, team, name, version, rtrim(envelope) AS envelope FROM secrets WHERE rowid > @after ORDER BY rowid LIMIT @limit',
+    )
+    const change = db.prepare('UPDATE secrets SET envelope = @envelope WHERE rowid = @rowid')
+    const unreadable = new Map<string, number>()
+    let [after, done, reencrypted, already] = [0, 0, 0, 0]
+
+    const reencryptPage = db.transaction(() => {
+      const rows = page.all({ after, limit: AT_ONCE })
+      const outcomes = rows.map((row) => {
+        const keyId = keyIdOf(row.envelope)
+        if (keyId === master.id) return { keyId, outcome: 'already' as const }
+        const value = readable(ring, row)
+        if (value === undefined) return { keyId, outcome: 'unreadable' as const }
+        change.run({ rowid: row.rowid, envelope: padded(seal(master, row, value)) })
+        return { keyId, outcome: 'reencrypted' as const }
+      })
+      return { outcomes, last: rows.at(-1)?.rowid }
+    })
+
+    const all = await patiently(() => count.get() ?? 0)
+    for (;;) {
+      const { outcomes, last } = await patiently(() => reencryptPage.immediate())
+      if (last === undefined) break
+      for (const { keyId, outcome } of outcomes) {
+        if (outcome === 'unreadable') unreadable.set(keyId, (unreadable.get(keyId) ?? 0) + 1)
+        else if (outcome === 'already') already += 1
+        else reencrypted += 1
+      }
+      after = last
+      done += outcomes.length
+      note(done, Math.max(all, done))
+    }
+    return { activeKey: master.id, reencrypted, already, unreadable }
+  } finally {
+    db.close()
+  }
+}
+
+const readable = (ring: KeyRing, { envelope, ...secret }: Row): string | undefined => {
+  try {
+    return unseal(ring.find, secret, envelope)
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,102 @@
+import type { Socket } from 'node:net'
+import { connect as connectTls, type SecureContext } from 'node:tls'
+import type { SendError } from '../../domain/ports/webhook-sender.js'
+import type { AddressRules } from './address-rules.js'
+import { connectToAny, type Dial } from './connect-to-any.js'
+import type { Resolve } from './resolve.js'
+import type { Sending } from './sending.js'
+import type { Target } from './target.js'
+
+export interface Connecting {
+  readonly rules: AddressRules
+  readonly resolve: Resolve
+  readonly dial: Dial
+  readonly secureContext: SecureContext
+}
+
+/** A connection to the target, or a rejection; `sending` then knows why. */
+export type GuardedConnect = (target: Target, sending: Sending) => Promise<Socket>
+
+/**
+ * The one way out. A name is looked up once, all of its addresses must be allowed, only these are connected to, and
+ * whoever answers is looked at again: a name that changes its mind in between changes nothing.
+ */
+export const guardedConnect =
+  ({ rules, resolve, dial, secureContext }: Connecting): GuardedConnect =>
+  async (target, sending) => {
+    const failed = failing(sending)
+    const refused: SendError = { kind: target.isLiteral ? 'forbidden-address' : 'forbidden-name' }
+    const isAllowed = (address: string) => rules.takesAddress(target, address)
+
+    let addresses: readonly string[] = [target.host]
+    if (!target.isLiteral) {
+      sending.enter('dns')
+      addresses = await resolve(target.host, sending.signal).catch(failed(unresolved))
+      sending.leave()
+    }
+    if (!addresses.every(isAllowed)) return failed(() => refused)(new Error('refused'))
+
+    sending.enter('connect')
+    const tcp = await connectToAny(addresses, target.port, dial, sending.signal).catch(
+      failed((code) => ({ kind: 'connect', code })),
+    )
+    sending.leave()
+    if (tcp.remoteAddress === undefined || !isAllowed(tcp.remoteAddress)) {
+      tcp.destroy()
+      return failed(() => refused)(new Error('refused'))
+    }
+    sending.peer = tcp.remoteAddress
+    if (!target.isSecure) return tcp
+
+    sending.enter('tls')
+    const socket = await secured(tcp, target, secureContext, sending.signal).catch(
+      failed((code) => ({ kind: 'tls', code })),
+    )
+    sending.leave()
+    return socket
+  }
+
+const failing =
+  (sending: Sending) =>
+  (errorOf: (code: string) => SendError) =>
+  (cause: unknown): never => {
+    sending.end(errorOf((cause as NodeJS.ErrnoException).code ?? 'UNKNOWN'))
+    throw cause
+  }
+
+const unresolved = (code: string): SendError =>
+  code === 'ETIMEOUT' ? { kind: 'timeout', phase: 'dns' } : { kind: 'dns', code }
+
+const secured = (
+  tcp: Socket,
+  { host, isLiteral }: Target,
+  secureContext: SecureContext,
+  signal: AbortSignal,
+) =>
+  new Promise<Socket>((resolve, reject) => {
+    const socket = connectTls({
+      socket: tcp,
+      host,
+      ...(isLiteral ? {} : { servername: host }),
+      secureContext,
+      // Said here, because an environment variable can turn it off where nothing is said.
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+    })
+    const leave = () => signal.removeEventListener('abort', abort)
+    const abort = () => {
+      leave()
+      socket.destroy()
+      reject(new Error('aborted'))
+    }
+    signal.addEventListener('abort', abort)
+    socket.once('secureConnect', () => {
+      leave()
+      resolve(socket)
+    })
+    // Stays until the request has its own: a failure in between is then not unheard.
+    socket.on('error', (error: Error) => {
+      leave()
+      reject(error)
+    })
+  })

@@ -1,0 +1,176 @@
+import { request as requestHttp, type IncomingMessage } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { createSecureContext, rootCertificates } from 'node:tls'
+import got, { type Request, type RequestFunction } from 'got'
+import type { OutgoingMessage, SendError, Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
+import { addressRules, type AllowList, type Listening } from './address-rules.js'
+import { Excerpt, flatHeaders, HEAD_BYTES } from './answer.js'
+import { dialling, type Dial } from './connect-to-any.js'
+import { ERRAND, guardedAgents, type ErrandOption, type GuardedAgents } from './guarded-agents.js'
+import { guardedConnect } from './guarded-connect.js'
+import { resolving, type NameSources } from './resolve.js'
+import { NO_PHASES, Sending, USUAL_LIMITS, type Limits } from './sending.js'
+import { targetOf, type Target } from './target.js'
+
+export interface WebhookSenderOptions {
+  readonly allowed?: Partial<AllowList>
+  /** Where this service itself listens, once it does. */
+  readonly listening?: () => Listening | undefined
+  /** Certificates of authorities to trust beside the usual ones, PEM. */
+  readonly certificateAuthorities?: string | undefined
+  readonly names?: NameSources
+  readonly limits?: Partial<Limits>
+  readonly dial?: Dial
+}
+
+export interface ClosableWebhookSender extends WebhookSender {
+  /** Lets idle connections go. */
+  close(): void
+}
+
+/** Sends with got, through agents that look where they go. */
+export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebhookSender => {
+  const { cidrs = [], hosts = [] } = options.allowed ?? {}
+  const rules = addressRules({ cidrs, hosts }, options.listening)
+  const ca = options.certificateAuthorities
+  const agents = guardedAgents(
+    guardedConnect({
+      rules,
+      resolve: resolving(options.names),
+      dial: options.dial ?? dialling,
+      secureContext: createSecureContext({
+        minVersion: 'TLSv1.2',
+        ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+      }),
+    }),
+  )
+  const limits = { ...USUAL_LIMITS, ...options.limits }
+  const client = got.extend({
+    agent: { http: agents.http, https: agents.https },
+    method: 'POST',
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+    maxHeaderSize: HEAD_BYTES,
+    headers: { 'user-agent': 'Tallytree', 'accept-encoding': 'identity' },
+  })
+
+  return {
+    send: async (message, signal) => {
+      const target = targetOf(message.url)
+      const mayTry =
+        target !== undefined &&
+        rules.takesPort(target) &&
+        (!target.isLiteral || rules.takesAddress(target, target.host))
+      if (!mayTry) return NOT_TRIED
+      const sending = new Sending(message.timeoutMs, limits, signal)
+      if (sending.signal.aborted) {
+        sending.finish()
+        return { ...NOT_TRIED, error: sending.error }
+      }
+      return exchange(message, target, sending, agents, (given) =>
+        client.stream(message.url, { ...given, isStream: true }),
+      )
+    },
+    close: () => {
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}
+
+const NOT_TRIED: Sent = {
+  status: null,
+  headers: {},
+  body: new Uint8Array(),
+  error: { kind: 'forbidden-address' },
+  phases: NO_PHASES,
+  bodySent: false,
+  peer: null,
+}
+
+/** Heads with a status below 200 that may come before the answer. */
+const MOST_ANNOUNCED = 16
+
+type Post = (given: {
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+  readonly request: RequestFunction
+}) => Request
+
+/** Says one message and hears one answer, or as much of it as is worth hearing. */
+const exchange = (
+  message: OutgoingMessage,
+  target: Target,
+  sending: Sending,
+  agents: GuardedAgents,
+  post: Post,
+): Promise<Sent> =>
+  new Promise((resolve) => {
+    const excerpt = new Excerpt()
+    let head: Pick<IncomingMessage, 'statusCode' | 'headers'> | undefined
+    let isReused = false
+
+    const request: RequestFunction = (url, options, onAnswer) => {
+      const begin = target.isSecure ? requestHttps : requestHttp
+      const errand: ErrandOption = { [ERRAND]: { target, sending } }
+      const made = begin(url, { ...options, ...errand }, onAnswer)
+      made.once('socket', ({ remoteAddress }) => {
+        isReused = made.reusedSocket
+        sending.peer = remoteAddress ?? null
+        sending.enter('head')
+      })
+      made.once('finish', () => (sending.bodySent = true))
+      let announced = 0
+      made.on('information', () => {
+        announced += 1
+        if (announced > MOST_ANNOUNCED) sending.end({ kind: 'protocol', code: 'TOO_MANY_INTERIM_ANSWERS' })
+      })
+      return made
+    }
+    const { buffer, byteOffset, byteLength } = message.body
+    const stream = post({
+      headers: { ...message.headers },
+      body: Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength),
+      request,
+    })
+
+    const settle = (failure?: SendError): void => {
+      if (sending.isFinished) return
+      sending.finish()
+      if (!stream.destroyed) stream.destroy()
+      const error =
+        head === undefined ? (sending.error ?? failure ?? { kind: 'reset', code: 'ECONNRESET' }) : null
+      if (error?.kind === 'reset' && isReused) agents.distrust(target)
+      resolve({
+        status: head?.statusCode ?? null,
+        headers: flatHeaders(head?.headers ?? {}),
+        body: excerpt.bytes(),
+        error,
+        phases: sending.phases(),
+        bodySent: sending.bodySent,
+        peer: error?.kind.startsWith('forbidden') === true ? null : sending.peer,
+      })
+    }
+    const onHead = (answer: IncomingMessage): void => {
+      head = answer
+      sending.leave()
+    }
+    sending.signal.addEventListener('abort', () => settle())
+    stream.on('response', onHead)
+    stream.on('upgrade', (answer: IncomingMessage) => {
+      onHead(answer)
+      settle()
+    })
+    stream.on('data', (chunk: Buffer) => {
+      if (!excerpt.add(chunk)) settle()
+    })
+    stream.on('end', () => settle())
+    stream.on('error', (error: NodeJS.ErrnoException) => settle(failureOf(error.code ?? 'UNKNOWN')))
+    stream.on('close', () => settle())
+  })
+
+/** What went wrong once there was a connection. */
+const failureOf = (code: string): SendError =>
+  /^(HPE_|ERR_)/.test(code) ? { kind: 'protocol', code } : { kind: 'reset', code }

@@ -1,0 +1,24 @@
+import type { Context, Next } from 'koa'
+import type { RequestSeconds } from '../../domain/ports/metrics.js'
+
+const ROUTE = 'route'
+
+/** Notes which route serves a request. */
+export const noteRoute = (ctx: Context, path: string): void => {
+  ctx.state[ROUTE] = path
+}
+
+/** Measures each request once, from here to the end of its answer; what no route serves counts as one. */
+export const measured = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
+  const start = performance.now()
+  ctx.res.once('close', () => {
+    const route: unknown = ctx.state[ROUTE]
+    const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'cut_off'
+    const labels =
+      typeof route === 'string'
+        ? { method: ctx.method, route, status }
+        : { method: 'any', route: 'none', status }
+    requestSeconds.observe(labels, (performance.now() - start) / 1000)
+  })
+  return next()
+}

@@ -1,0 +1,12 @@
+import type { AnyRoute } from '../route.js'
+import { destroySecret } from './destroy.js'
+import { listSecrets } from './list.js'
+import type { Secrets } from './secrets.js'
+import { storeSecret } from './store.js'
+
+/** Secrets of teams: they are written and named, never read (spec 2.10, 5). */
+export const secretRoutes = (secrets: Secrets): readonly AnyRoute[] => [
+  storeSecret(secrets),
+  listSecrets(secrets),
+  destroySecret(secrets),
+]

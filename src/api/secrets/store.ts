@@ -1,0 +1,114 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { decode } from '../../domain/codec/codec.js'
+import { integerBetween } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import type { Cause } from '../../domain/event.js'
+import { execute, load } from '../../domain/execute.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { StoreUnavailable } from '../../domain/ports/event-store-errors.js'
+import type { SecretName } from '../../domain/ports/secret-store.js'
+import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
+import { secretStream } from '../../domain/secret/events.js'
+import { tidySecret } from '../../domain/secret/leftovers.js'
+import { secretName } from '../../domain/webhook/events.js'
+import { repeatableId } from '../access/idempotency.js'
+import { writesDirectory } from '../conduct.js'
+import { Failure, invalid } from '../failure.js'
+import { route, type AnyRoute } from '../route.js'
+import { managedTeam, PATH, rights, type Secrets } from './secrets.js'
+import { secretValue } from './value.js'
+
+const newValue = closed('SecretValue', { required: { value: secretValue } })
+const stored = open('StoredSecret', {
+  required: { name: secretName, version: integerBetween(1, 2 ** 31 - 1) },
+})
+
+export const storeSecret = ({ ports, access }: Secrets): AnyRoute =>
+  route({
+    method: 'put',
+    path: `${PATH}/:name`,
+    summary:
+      'Stores a value under a name of a team, as its next version; no answer ever holds it. Repeated with the same ' +
+      'Idempotency-Key it writes nothing. Needs the role team_administrator.',
+    body: newValue,
+    ...writesDirectory,
+    fails: [...writesDirectory.fails, ...rights, 'conflict'],
+    takes: ['Idempotency-Key'],
+    answer: { schema: stored.schema },
+    handle: async ({ body: { value }, params, headers, principal, cause }) => {
+      const team = managedTeam(access, { params, principal })
+      const secret = { team, name: nameIn(params) }
+      const key = headers['idempotency-key']
+      const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
+      const { version, position } = await storedNext(ports, secret, { value, request }, cause)
+      return { body: { name: secret.name, version }, position }
+    },
+  })
+
+const nameIn = (params: Readonly<Record<string, string>>): string => {
+  const decoded = decode(secretName)(params['name'])
+  if (E.isRight(decoded)) return decoded.right
+  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['path', 'name'] })))
+}
+
+interface Given {
+  readonly value: string
+  readonly request: string | null
+}
+
+interface Stored {
+  readonly version: number
+  readonly position: Position | undefined
+}
+
+const MOST_TRIES = 5
+
+/**
+ * The value is durable before the log says that it is there. Another request may take the same number first: in the store,
+ * where each is taken once, or with a higher one in the log, where ours then cannot follow any more.
+ */
+const storedNext = async (
+  ports: Secrets['ports'],
+  secret: SecretName,
+  { value, request }: Given,
+  cause: Cause,
+): Promise<Stored> => {
+  const stream = secretStream(secret.team, secret.name)
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    const { state } = await load(ports, secretDecider, stream)
+    const earlier = request === null ? undefined : state.requests.get(request)
+    if (earlier !== undefined) return recognised(ports, { ...secret, version: earlier }, state, value)
+    const version = await takenVersion(ports, secret, state.version + 1, value)
+    const command = { type: 'StoreSecret', ...secret, version, request } as const
+    const executed = await execute(ports)(secretDecider, stream, [command], cause)
+    if (executed.events.length > 0) {
+      await tidySecret(ports, secret, executed.state)
+      return { version, position: executed.position }
+    }
+    await ports.secrets.destroy([{ ...secret, version }])
+  }
+  throw new StoreUnavailable(`stream ${stream} is written by too many at once`)
+}
+
+const takenVersion = async (
+  { secrets }: Secrets['ports'],
+  secret: SecretName,
+  from: number,
+  value: string,
+): Promise<number> => {
+  let version = from
+  while (!(await secrets.put({ ...secret, version }, value))) version += 1
+  return version
+}
+
+const recognised = async (
+  { secrets }: Secrets['ports'],
+  secret: SecretName & { readonly version: number },
+  { live }: SecretState,
+  value: string,
+): Promise<Stored> => {
+  const known = live.has(String(secret.version)) ? await secrets.get(secret) : undefined
+  if (known !== undefined && known !== value)
+    throw new Failure('conflict', 'The Idempotency-Key was used for another value before. Use another key.')
+  return { version: secret.version, position: undefined }
+}

@@ -1,0 +1,29 @@
+import { stat } from 'node:fs/promises'
+import { reencryptSecrets } from '../adapters/secrets/reencrypt.js'
+import { keyRingOf, secretsFile } from '../composition/secrets.js'
+import type { Config } from '../config.js'
+import { SourceUnusable } from '../domain/ports/log-source.js'
+import { progressOn } from './progress.js'
+
+/**
+ * `tallytree secrets reencrypt`: all values of the data directory under the active master key, beside services that use
+ * them; answers the exit code.
+ */
+export const reencrypt = async (config: Config): Promise<number> => {
+  const path = secretsFile(config.dataDirectory)
+  if ((await stat(path).catch(() => undefined)) === undefined)
+    throw new SourceUnusable(`${config.dataDirectory} holds no secrets (secrets.db); see TALLYTREE_DATA_DIR`)
+  const progress = progressOn(process.stderr, 're-encrypting', undefined, 'values')
+  const done = await reencryptSecrets(path, keyRingOf(config), (values, all) =>
+    progress.note(values, values / all),
+  )
+  progress.end()
+  process.stdout.write(
+    `re-encrypted ${done.reencrypted} values under the master key ${done.activeKey}; ${done.already} were before\n`,
+  )
+  for (const [keyId, values] of done.unreadable)
+    process.stderr.write(
+      `${values} values under the master key ${keyId} are as they were: it is not in the key ring, or they were changed\n`,
+    )
+  return done.unreadable.size === 0 ? 0 : 1
+}

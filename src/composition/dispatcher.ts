@@ -1,0 +1,57 @@
+import { join } from 'node:path'
+import { openSqliteAttemptRecords } from '../adapters/attempt-records/sqlite-attempt-records.js'
+import { openSqliteDispatcherState } from '../adapters/dispatch-state/sqlite-dispatcher-state.js'
+import { compileRe2 } from '../adapters/patterns/re2.js'
+import { systemIds } from '../adapters/system/ids.js'
+import { hmacSha256, sha256, systemClock } from '../adapters/system/system.js'
+import type { Config } from '../config.js'
+import { startDispatcher, type Dispatcher } from '../dispatch/webhooks/dispatcher.js'
+import type { Log } from '../domain/ports/log.js'
+import type { Metrics } from '../domain/ports/metrics.js'
+import type { Stores } from './stores.js'
+import { openWebhookSender } from './webhook-sender.js'
+
+/** Where the dispatcher's state lies, which may be deleted while it is stopped. */
+export const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatcher.db')
+/** Where it is kept what attempts looked like, which nothing else knows. */
+export const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db')
+
+interface Around {
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'webhooks'>
+  /** Where this process listens, once it does. */
+  readonly address: () => string | undefined
+}
+
+/** Sends what automations match, where this process has the role; `stop` before the stores are closed. */
+export const openDispatcher = async (
+  config: Config,
+  { eventStore, secrets }: Pick<Stores, 'eventStore' | 'secrets'>,
+  { log, metrics, address }: Around,
+): Promise<Dispatcher> => {
+  const sender = openWebhookSender(config, address)
+  const dispatcher = await startDispatcher(
+    {
+      eventStore,
+      secrets,
+      clock: systemClock,
+      ids: systemIds,
+      sha256,
+      hmac: hmacSha256,
+      compilePattern: compileRe2,
+      state: openSqliteDispatcherState(dispatcherFile(config.dataDirectory)),
+      records: openSqliteAttemptRecords(attemptsFile(config.dataDirectory)),
+      sender,
+      log,
+      metrics: metrics.webhooks,
+    },
+    { vendor: config.vendor, isAlone: config.eventStoreUrl === null },
+  )
+  return {
+    ...dispatcher,
+    stop: async (finishWithinMs) => {
+      await dispatcher.stop(finishWithinMs)
+      sender.close()
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import { isOpenToOthers } from '../adapters/secrets/key-file.js'
+import { openKeyRing, type KeyRing } from '../adapters/secrets/key-ring.js'
+import { openSqliteSecretStore } from '../adapters/secrets/sqlite-secret-store.js'
+import type { Config } from '../config.js'
+import type { Clock } from '../domain/ports/clock.js'
+import type { EventStore } from '../domain/ports/event-store.js'
+import type { Log } from '../domain/ports/log.js'
+import type { SecretStore } from '../domain/ports/secret-store.js'
+import { tidySecrets } from '../domain/secret/leftovers.js'
+
+export const secretsFile = (dataDirectory: string) => join(dataDirectory, 'secrets.db')
+const keyFile = (dataDirectory: string) => join(dataDirectory, 'master-keys')
+
+type Kept = Pick<Config, 'dataDirectory' | 'masterKeys'>
+
+export const keyRingOf = ({ dataDirectory, masterKeys }: Kept): KeyRing =>
+  openKeyRing(masterKeys, keyFile(dataDirectory))
+
+/** The secrets of the data directory. Keys that are missing are said, and stop nothing but what needs them. */
+export const openSecrets = async (config: Kept, log: Pick<Log, 'warn'>): Promise<SecretStore> => {
+  const path = keyFile(config.dataDirectory)
+  if (isOpenToOthers(path)) log.warn('secrets.keys_open_to_others', { path, should: 'mode 0600' })
+  const store = await openSqliteSecretStore(secretsFile(config.dataDirectory), keyRingOf(config))
+  const missing = await store.missingKeys()
+  if (missing.length > 0) log.warn('secrets.keys_missing', { keys: [...missing] })
+  return store
+}
+
+interface Tidied {
+  readonly eventStore: EventStore
+  readonly secrets: SecretStore
+  readonly clock: Clock
+  readonly log: Pick<Log, 'warn'>
+}
+
+/** An embedded log has one writer, which starts just now; elsewhere one may be at it. */
+const ABANDONED_AFTER_MS = 600_000
+
+/** Puts right, in the background, what was cut off between the store and the log. */
+export const tidySecretsAtStart = async (
+  ports: Tidied,
+  { eventStoreUrl }: Pick<Config, 'eventStoreUrl'>,
+): Promise<void> => {
+  try {
+    const abandonedAfterMs = eventStoreUrl === null ? 0 : ABANDONED_AFTER_MS
+    const { unknown } = await tidySecrets(ports, { abandonedAfterMs })
+    if (unknown > 0)
+      ports.log.warn('secrets.unknown_to_the_log', {
+        values: unknown,
+        reason: 'the log is not the one that these values were stored beside; they are left as they are',
+      })
+  } catch (error) {
+    ports.log.warn('secrets.not_tidied', { name: error instanceof Error ? error.name : typeof error })
+  }
+}

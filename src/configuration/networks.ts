@@ -1,0 +1,35 @@
+import * as t from 'io-ts'
+import ipaddr from 'ipaddr.js'
+import { Codec, refuse } from '../domain/codec/codec.js'
+
+const listOf = (name: string, isOne: (word: string) => boolean, says: string): Codec<readonly string[]> =>
+  new Codec<readonly string[]>(
+    name,
+    (u): u is readonly string[] => Array.isArray(u),
+    (u, c) => {
+      const words = String(u)
+        .split(',')
+        .map((word) => word.trim())
+      return words.every(isOne) ? t.success(words) : refuse(u, c, 'value_error', says)
+    },
+    { type: 'string' },
+  )
+
+const isNetwork = (word: string): boolean =>
+  ipaddr.IPv4.isValidCIDRFourPartDecimal(word) || ipaddr.IPv6.isValidCIDR(word)
+
+/** Networks, separated by commas. */
+export const networks = listOf(
+  'networks',
+  isNetwork,
+  'must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas',
+)
+
+const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+
+/** Names, each perhaps with a port, separated by commas. */
+export const hosts = listOf(
+  'hosts',
+  (word) => HOST.test(word),
+  'must be hosts such as receiver.internal or receiver.internal:8443, separated by commas',
+)

@@ -1,0 +1,46 @@
+import type { Instant } from '../../domain/codec/instant.js'
+import { classify, failureText } from '../../domain/delivery/classify.js'
+import type { Verdict } from '../../domain/delivery/commands.js'
+import { instantAt } from '../../domain/delivery/times.js'
+import type { Sent } from '../../domain/ports/webhook-sender.js'
+
+/** What an answer, or the lack of one, means. */
+export interface AnswerRead {
+  readonly verdict: Verdict
+  /** Its kind in a word or two, without anything that the receiver said; null where an answer came. */
+  readonly error: string | null
+  readonly timedOut: boolean
+  /** It timed out, or the receiver said that it has too much to do. */
+  readonly overloaded: boolean
+  /** Before then the endpoint wants nothing at all. */
+  readonly throttledUntil: Instant | null
+  /** The receiver wants nothing any more. */
+  readonly disables: 'gone' | 'receiver_asked' | null
+}
+
+/** @param now in milliseconds since 1970 */
+export const readAnswer = (sent: Sent, stopOn4xx: boolean, now: number): AnswerRead => {
+  const classified = classify(sent, { now: new Date(now), stopOn4xx })
+  const timedOut = sent.error?.kind === 'timeout'
+  const common = {
+    error: sent.error === null ? null : failureText(sent.error),
+    timedOut,
+    disables: classified.disables,
+  }
+  switch (classified.outcome) {
+    case 'succeeded':
+      return { ...common, verdict: { result: 'succeeded' }, overloaded: false, throttledUntil: null }
+    case 'dead': {
+      const verdict = { result: 'dead', reason: classified.reason } as const
+      return { ...common, verdict, overloaded: false, throttledUntil: null }
+    }
+    case 'retry': {
+      const { retryAfterMs, throttles } = classified
+      const until = retryAfterMs === null ? null : instantAt(now + retryAfterMs)
+      const verdict = { result: 'failed', notBefore: until } as const
+      return { ...common, verdict, overloaded: timedOut || throttles, throttledUntil: until }
+    }
+    default:
+      return classified satisfies never
+  }
+}

@@ -1,0 +1,168 @@
+import type { Clock } from '../../domain/ports/clock.js'
+import type { Observed, Verdict } from '../../domain/delivery/commands.js'
+import { deliveryDecider } from '../../domain/delivery/decider.js'
+import { deliveryStream, type DeliveryEvent, type DeliveryScheduled } from '../../domain/delivery/events.js'
+import type { Waiting } from '../../domain/delivery/state.js'
+import { instantAt } from '../../domain/delivery/times.js'
+import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
+import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
+import type { Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
+import { readAnswer, type AnswerRead } from './answers.js'
+import type { KnownWebhook } from './directory.js'
+import type { Outgoing, Prepared } from './message.js'
+import { record, type Recording } from './recording.js'
+
+export interface Attempting extends Recording {
+  readonly clock: Clock
+  readonly sender: WebhookSender
+  readonly instance: string
+  readonly scheduled: (id: string) => Promise<DeliveryScheduled | undefined>
+  readonly webhook: (id: string) => KnownWebhook | undefined
+  readonly prepare: (outgoing: Outgoing) => Promise<Prepared>
+  readonly keep: (attempt: AttemptRecord) => void
+}
+
+export interface Claimed {
+  readonly id: string
+  readonly revision: bigint
+  readonly delivery: Waiting
+}
+
+/** How an attempt went, for whoever watches over its endpoint. */
+export type AttemptEnd =
+  /** Somebody else has it, or it is over: nothing was sent. */
+  | { readonly kind: 'fenced' }
+  /** The log did not take its start: nothing was sent. */
+  | { readonly kind: 'postponed' }
+  /** It was cut off, or its end could not be written. */
+  | { readonly kind: 'unknown' }
+  /** It never left this machine: that says nothing of the endpoint. */
+  | { readonly kind: 'unsent' }
+  | {
+      readonly kind: 'answered'
+      readonly answer: AnswerRead
+      readonly sent: Sent
+      readonly scheduled: DeliveryScheduled
+    }
+
+const USUAL_TIMEOUT_S = 20
+/** The log may take some of its time to say that it begins. */
+const LEEWAY_MS = 2000
+
+/** One attempt: nothing leaves before its start is durable in the log, at the very revision that was seen. */
+export const attempt = async (
+  given: Attempting,
+  { id, revision, delivery }: Claimed,
+  webhook: KnownWebhook,
+  signal: AbortSignal,
+): Promise<AttemptEnd> => {
+  const scheduled = await given.scheduled(id)
+  if (scheduled === undefined) return { kind: 'fenced' }
+  const cause = scheduled.source.event_id
+  const stream = deliveryStream(id)
+  const timeoutMs = (webhook.content.timeout_s ?? USUAL_TIMEOUT_S) * 1000
+  const startedAt = given.clock.now().getTime()
+  const deadline = startedAt + timeoutMs + LEEWAY_MS
+  const [started] = deliveryDecider.decide(delivery, {
+    type: 'StartAttempt',
+    deliveryId: id,
+    instance: given.instance,
+    startedAt: instantAt(startedAt),
+    deadlineAt: instantAt(deadline),
+    webhookRevision: webhook.revision,
+  }).events
+  if (started === undefined) return { kind: 'fenced' }
+  try {
+    await record(given, stream, revision, started, cause, { tries: 2 })
+  } catch (error) {
+    return { kind: error instanceof ConcurrencyConflict ? 'fenced' : 'postponed' }
+  }
+
+  const inFlight = deliveryDecider.evolve(delivery, started)
+  const number = delivery.attempts + 1
+  const writeEnd = async (event: DeliveryEvent | undefined): Promise<boolean> => {
+    if (event === undefined) return false
+    try {
+      await record(given, stream, revision + 1n, event, cause)
+      return true
+    } catch {
+      return false
+    }
+  }
+  const finish = (verdict: Verdict, observed: Observed, finishedAt: number) => {
+    const waitsS = webhook.content.retry_waits_s
+    const command = { deliveryId: id, attempt: number, finishedAt: instantAt(finishedAt), verdict, waitsS }
+    return writeEnd(
+      deliveryDecider.decide(inFlight, { type: 'FinishAttempt', ...command, observed }).events[0],
+    )
+  }
+
+  const prepared = await given.prepare({
+    scheduled,
+    webhook,
+    attempt: number,
+    mayBeDuplicate: delivery.maybeArrived,
+    sentAt: given.clock.now().getTime(),
+  })
+  if (prepared.kind === 'unready') {
+    const wrote = await finish(prepared.verdict, unsent(prepared.error), given.clock.now().getTime())
+    return { kind: wrote ? 'unsent' : 'unknown' }
+  }
+  const left = deadline - given.clock.now().getTime()
+  const sent = await given.sender.send(
+    { ...prepared.message, timeoutMs: Math.max(1, Math.min(timeoutMs, left)) },
+    signal,
+  )
+  const now = given.clock.now().getTime()
+  if (sent.error?.kind === 'aborted') {
+    const { events } = deliveryDecider.decide(inFlight, {
+      type: 'LoseAttempt',
+      deliveryId: id,
+      attempt: number,
+      now: instantAt(now),
+      waitsS: webhook.content.retry_waits_s,
+    })
+    await writeEnd(events[0])
+    return { kind: 'unknown' }
+  }
+  const answer = readAnswer(sent, webhook.content.stop_on_4xx === true, now)
+  const isGone = given.webhook(webhook.id) === undefined
+  const verdict: Verdict =
+    isGone && answer.verdict.result === 'failed'
+      ? { result: 'dead', reason: 'webhook_deleted' }
+      : answer.verdict
+  given.keep({
+    deliveryId: id,
+    attempt: number,
+    endedAt: now,
+    body: prepared.redacted,
+    status: sent.status,
+    ...prepared.shown(sent),
+  })
+  const wrote = await finish(
+    verdict,
+    {
+      phases: { ...sent.phases },
+      status: sent.status,
+      error: answer.error,
+      body_digest: prepared.digest,
+      body_bytes: prepared.message.body.byteLength,
+      peer: sent.peer,
+      body_sent: sent.bodySent,
+      throttled_until: answer.throttledUntil,
+    },
+    now,
+  )
+  return wrote ? { kind: 'answered', answer, sent, scheduled } : { kind: 'unknown' }
+}
+
+const unsent = (error: string): Observed => ({
+  phases: {},
+  status: null,
+  error,
+  body_digest: null,
+  body_bytes: null,
+  peer: null,
+  body_sent: false,
+  throttled_until: null,
+})

@@ -1,0 +1,73 @@
+import type { EventType } from '../../domain/automation/events.js'
+import { versionAfter, type AutomationVersion } from '../../domain/automation/state.js'
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+
+/** The automations there are, by what they wait for; those that were deleted are not. */
+export interface Automations {
+  readonly apply: (event: RecordedEvent) => void
+  /** A team's that wait for one of these. */
+  readonly waitingFor: (team: string, type: EventType) => readonly AutomationVersion[]
+  readonly areThereAny: (type: EventType) => boolean
+}
+
+const KIND = 'automation'
+
+export const openAutomations = (state: Pick<DispatcherState, 'all' | 'put' | 'remove'>): Automations => {
+  const known = new Map<string, AutomationVersion>()
+  const byType = new Map<EventType, Map<string, Map<string, AutomationVersion>>>()
+
+  const teamsOf = ({ content }: AutomationVersion) => {
+    const teams = byType.get(content.event.type) ?? new Map<string, Map<string, AutomationVersion>>()
+    byType.set(content.event.type, teams)
+    return teams
+  }
+  const forget = (automation: AutomationVersion) => {
+    const teams = teamsOf(automation)
+    const own = teams.get(automation.team)
+    own?.delete(automation.id)
+    if (own?.size === 0) teams.delete(automation.team)
+    known.delete(automation.id)
+  }
+  const keep = (automation: AutomationVersion) => {
+    const teams = teamsOf(automation)
+    const own = teams.get(automation.team) ?? new Map<string, AutomationVersion>()
+    teams.set(automation.team, own.set(automation.id, automation))
+    known.set(automation.id, automation)
+  }
+
+  for (const [, kept] of state.all(KIND)) keep(fromKept(kept as Kept))
+
+  return {
+    apply: (event) => {
+      const id = event.stream.slice('automation-'.length)
+      const before = known.get(id)
+      const after = versionAfter(before, event)
+      if (before !== undefined) forget(before)
+      if (after === undefined || after.deleted) state.remove(KIND, id)
+      else {
+        keep(after)
+        state.put(KIND, id, toKept(after))
+      }
+    },
+    waitingFor: (team, type) => [...(byType.get(type)?.get(team)?.values() ?? [])],
+    areThereAny: (type) => (byType.get(type)?.size ?? 0) > 0,
+  }
+}
+
+type Positions = 'since' | 'conditionsSince' | 'revision'
+type Kept = Omit<AutomationVersion, Positions> & Readonly<Record<Positions, string>>
+
+const toKept = (automation: AutomationVersion): Kept => ({
+  ...automation,
+  since: String(automation.since),
+  conditionsSince: String(automation.conditionsSince),
+  revision: String(automation.revision),
+})
+
+const fromKept = (kept: Kept): AutomationVersion => ({
+  ...kept,
+  since: BigInt(kept.since),
+  conditionsSince: BigInt(kept.conditionsSince),
+  revision: BigInt(kept.revision),
+})

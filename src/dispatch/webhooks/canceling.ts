@@ -1,0 +1,41 @@
+import { deliveryDecider } from '../../domain/delivery/decider.js'
+import { deliveryStream } from '../../domain/delivery/events.js'
+import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import { record, type Recording } from './recording.js'
+
+const AT_ONCE = 200
+const AGAIN_MS = 1000
+
+/** Cancels what waits for webhooks that were deleted; an attempt that is under way ends by itself. */
+export const canceling = (
+  ports: Recording,
+  state: Pick<DispatcherState, 'deliveriesOf'>,
+  wake: (webhook: string) => void,
+): ((webhook: string) => void) => {
+  const underWay = new Set<string>()
+
+  const cancel = async ({ id, delivery, revision }: OpenEntry): Promise<void> => {
+    const [event] = deliveryDecider.decide(delivery, {
+      type: 'CancelDelivery',
+      deliveryId: id,
+      reason: 'webhook_deleted',
+    }).events
+    if (event === undefined) return
+    try {
+      await record(ports, deliveryStream(id), revision, event, id, { tries: 1 })
+    } catch {
+      // Somebody else wrote to it: what it is then is seen soon.
+    }
+  }
+
+  return (webhook) => {
+    if (underWay.has(webhook)) return
+    underWay.add(webhook)
+    void Promise.all(state.deliveriesOf(webhook, AT_ONCE).map(cancel)).then(() => {
+      setTimeout(() => {
+        underWay.delete(webhook)
+        wake(webhook)
+      }, AGAIN_MS).unref()
+    })
+  }
+}

@@ -1,0 +1,90 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import { webhookContent, type WebhookContent } from '../../domain/webhook/events.js'
+
+/** A webhook as the log has it so far. */
+export interface KnownWebhook {
+  readonly id: string
+  readonly team: string
+  readonly content: WebhookContent
+  readonly enabled: boolean
+  /** The last revision of its stream. */
+  readonly revision: number
+  /** When the first attempt failed behind which none succeeded, in milliseconds since 1970. */
+  readonly failingSince: number | null
+}
+
+/** The webhooks there are; those that were deleted are not. */
+export interface Directory {
+  readonly apply: (event: RecordedEvent) => void
+  readonly get: (id: string) => KnownWebhook | undefined
+  readonly noteAttempt: (id: string, outcome: { readonly succeeded: boolean; readonly at: number }) => void
+}
+
+const KIND = 'webhook'
+
+export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remove'>): Directory => {
+  const known = new Map([...state.all(KIND)].map(([id, webhook]) => [id, webhook as KnownWebhook]))
+
+  const keep = (webhook: KnownWebhook) => {
+    known.set(webhook.id, webhook)
+    state.put(KIND, webhook.id, webhook)
+  }
+
+  return {
+    apply: (event) => {
+      const id = event.stream.slice('webhook-'.length)
+      if (event.type === 'WebhookDeleted') {
+        known.delete(id)
+        state.remove(KIND, id)
+        return
+      }
+      const after = webhookAfter(known.get(id), id, event)
+      if (after !== undefined) keep(after)
+    },
+    get: (id) => known.get(id),
+    noteAttempt: (id, { succeeded, at }) => {
+      const webhook = known.get(id)
+      if (webhook === undefined) return
+      const failingSince = succeeded ? null : (webhook.failingSince ?? at)
+      if (failingSince !== webhook.failingSince) keep({ ...webhook, failingSince })
+    },
+  }
+}
+
+const webhookAfter = (
+  before: KnownWebhook | undefined,
+  id: string,
+  { type, data, revision }: RecordedEvent,
+): KnownWebhook | undefined => {
+  if (type === 'WebhookCreated' || type === 'WebhookChanged') {
+    const content = webhookContent.decode(data)
+    if (E.isLeft(content)) return before
+    if (before !== undefined) return { ...before, content: content.right, revision: Number(revision) }
+    const { team, enabled } = data
+    if (typeof team !== 'string') return undefined
+    return {
+      id,
+      team,
+      content: content.right,
+      enabled: enabled !== false,
+      revision: Number(revision),
+      failingSince: null,
+    }
+  }
+  if (before === undefined) return undefined
+  const seen = { ...before, revision: Number(revision) }
+  if (type === 'WebhookEnabled') return { ...seen, enabled: true, failingSince: null }
+  if (type === 'WebhookDisabled') return { ...seen, enabled: false }
+  return seen
+}
+
+const DAYS_5 = 5 * 24 * 3600 * 1000
+
+/**
+ * Whether nothing but failures came of it for five days. The first and the last of them lie as far apart: a webhook that
+ * had nothing to receive in between is not asked here before it fails again.
+ */
+export const failedForDays = ({ failingSince }: KnownWebhook, failedAt: number): boolean =>
+  failingSince !== null && failedAt - failingSince >= DAYS_5

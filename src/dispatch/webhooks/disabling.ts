@@ -1,0 +1,35 @@
+import { execute } from '../../domain/execute.js'
+import type { Log } from '../../domain/ports/log.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { webhookDecider } from '../../domain/webhook/decider.js'
+import { webhookStream, type DisablingReason } from '../../domain/webhook/events.js'
+import type { AttemptEnd, Claimed } from './attempt.js'
+import { failedForDays, type Directory } from './directory.js'
+
+type Answered = Extract<AttemptEnd, { kind: 'answered' }>
+
+/** Disables a webhook whose receiver is gone, says that it wants no more, or has done nothing but fail for days. */
+export const disabling = (
+  ports: Pick<Ports, 'eventStore' | 'ids'> & { readonly log: Pick<Log, 'error'> },
+  directory: Pick<Directory, 'get'>,
+) => {
+  const disable = async (claimed: Claimed, reason: DisablingReason, causationId: string) => {
+    const { webhook: id, team, depth } = claimed.delivery
+    const cause = { correlationId: causationId, causationId, actor: 'system' }
+    const command = { type: 'DisableWebhook', id, team, reason, depth: depth + 1 } as const
+    await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+  }
+
+  return ({ answer, scheduled }: Answered, claimed: Claimed, now: number): void => {
+    const webhook = directory.get(claimed.delivery.webhook)
+    if (webhook?.enabled !== true) return
+    const failed = answer.verdict.result !== 'succeeded'
+    const reason = answer.disables ?? (failed && failedForDays(webhook, now) ? 'failing_for_days' : null)
+    if (reason === null) return
+    disable(claimed, reason, scheduled.source.event_id).catch((error: unknown) => {
+      // The next answer says it again.
+      const name = error instanceof Error ? error.name : 'unknown'
+      ports.log.error('dispatcher.disable_failed', { webhook: webhook.id, error: name })
+    })
+  }
+}

@@ -1,0 +1,253 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { rememberedPatterns } from '../../domain/automation/matching/patterns.js'
+import type { AttemptRecord, AttemptRecords } from '../../domain/ports/attempt-records.js'
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { HmacSha256 } from '../../domain/ports/hmac.js'
+import type { Log } from '../../domain/ports/log.js'
+import type { WebhookMetrics } from '../../domain/ports/metrics.js'
+import type { CompilePattern } from '../../domain/ports/patterns.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import type { SecretStore } from '../../domain/ports/secret-store.js'
+import type { WebhookSender } from '../../domain/ports/webhook-sender.js'
+import { attempt } from './attempt.js'
+import { openAutomations } from './automations.js'
+import { canceling } from './canceling.js'
+import { openDirectory } from './directory.js'
+import { disabling } from './disabling.js'
+import { folding } from './following.js'
+import { openLedger } from './ledger.js'
+import { losing } from './lost-attempts.js'
+import { matching } from './matching.js'
+import { measuring } from './measures.js'
+import { preparing } from './message.js'
+import { openMetricValues } from './metric-values.js'
+import { openOutbox } from './scheduling.js'
+import { secretValues } from './secret-values.js'
+import { openSecretVersions } from './secret-versions.js'
+import { openSender } from './sending.js'
+import { rememberedTemplates } from './templates.js'
+
+export interface DispatcherPorts extends Pick<Ports, 'eventStore' | 'clock' | 'ids' | 'sha256'> {
+  readonly state: DispatcherState
+  readonly records: AttemptRecords
+  readonly secrets: Pick<SecretStore, 'get'>
+  readonly sender: WebhookSender
+  readonly hmac: HmacSha256
+  readonly compilePattern: CompilePattern
+  readonly log: Log
+  readonly metrics?: WebhookMetrics | undefined
+}
+
+export interface DispatcherOptions {
+  /** Stands in the names of headers, as it is. */
+  readonly vendor: string
+  /** Nobody but this process can have the log open. */
+  readonly isAlone: boolean
+}
+
+export interface Dispatcher {
+  /** Resolves once it has read the log to its end for the first time, and sends. */
+  readonly caughtUp: Promise<void>
+  /** Begins nothing any more, gives what is under way so long to finish, and says of the rest that nobody knows. */
+  readonly stop: (finishWithinMs?: number) => Promise<void>
+}
+
+const COMMIT_EVERY = 1000
+const COMMIT_MS = 100
+const TICK_MS = 1000
+const FINISH_WITHIN_MS = 8000
+const AGAIN_MS = 1000
+const TELL_EVERY_MS = 5000
+/** Counting takes a while where very much waits. */
+const MEASURE_EVERY_MS = 15_000
+const nothing = () => undefined
+const KEEP_RECORDS_MS = 90 * 24 * 3600 * 1000
+const PRUNE_AT_ONCE = 1000
+
+/** Follows the log from where it was, schedules what automations match, and sends what is due. */
+export const startDispatcher = async (
+  ports: DispatcherPorts,
+  { vendor, isAlone }: DispatcherOptions,
+): Promise<Dispatcher> => {
+  const { eventStore, state, records, clock, log } = ports
+  const instance = ports.ids.next()
+  const measures = measuring(ports.metrics)
+  const now = () => clock.now().getTime()
+  const startedAt = now()
+  let toldAt = startedAt
+  let measuredAt = 0
+  const head = await eventStore.head()
+  if ((state.checkpoint() ?? 0n) > head) state.clear()
+
+  const directory = openDirectory(state)
+  const automations = openAutomations(state)
+  const versions = openSecretVersions(state)
+  const ledger = openLedger(eventStore, state)
+  const outbox = openOutbox(state, ports)
+  const templates = rememberedTemplates()
+  const kept: AttemptRecord[] = []
+  const prepare = preparing({
+    eventStore,
+    templates,
+    secrets: secretValues(ports.secrets, versions),
+    hmac: ports.hmac,
+    sha256: ports.sha256,
+    vendor,
+  })
+  const disable = disabling(ports, directory)
+  const attempting = {
+    ...ports,
+    instance,
+    scheduled: ledger.scheduled,
+    webhook: directory.get,
+    prepare,
+    keep: (record: AttemptRecord) => void kept.push(record),
+  }
+  const sender = openSender({
+    state,
+    directory,
+    clock,
+    attempt: (claimed, webhook, signal) => {
+      measures.started(claimed, now())
+      return attempt(attempting, claimed, webhook, signal)
+    },
+    cancelAll: canceling(ports, state, (webhook) => sender.wake(webhook)),
+    onAnswered: (ended, claimed) => {
+      measures.answered(ended, now())
+      disable(ended, claimed, now())
+    },
+  })
+  const lose = losing({
+    ...ports,
+    instance,
+    isAlone,
+    webhook: directory.get,
+    isUnderWay: sender.isUnderWay,
+    onLost: measures.unknown,
+  })
+  const take = folding({
+    sha256: ports.sha256,
+    state,
+    match: matching({
+      eventStore,
+      state,
+      automations,
+      values: openMetricValues(eventStore),
+      templates,
+      pattern: rememberedPatterns(ports.compilePattern),
+      vendor: vendor.toLowerCase(),
+    }),
+    directory,
+    automations,
+    secrets: versions,
+    ledger,
+    outbox,
+    sender,
+    measures,
+  })
+
+  const stopping = new AbortController()
+  let position: Position = state.checkpoint() ?? 0n
+  let uncommitted = 0
+  /** An event is folded whole or not at all. */
+  let isTaking = false
+  let isLive = false
+  let announce: () => void = () => undefined
+  const caughtUp = new Promise<void>((resolve) => (announce = resolve))
+
+  const commit = () => {
+    if (uncommitted === 0 || isTaking) return
+    state.commit(position)
+    uncommitted = 0
+  }
+  const goLive = async () => {
+    if (isLive) return
+    isLive = true
+    commit()
+    outbox.open()
+    await lose()
+    sender.start()
+    announce()
+    if (now() - startedAt >= TELL_EVERY_MS) log.info('dispatcher.caught_up', { position: String(position) })
+  }
+  const read = async () => {
+    for await (const item of eventStore.subscribeAll({ after: position, signal: stopping.signal })) {
+      if (item.kind === 'caughtUp') await goLive()
+      else {
+        isTaking = true
+        if (item.kind === 'event') await take(item.event)
+        isTaking = false
+        position = item.kind === 'event' ? item.event.position : item.position
+        uncommitted += 1
+        if (uncommitted >= COMMIT_EVERY) commit()
+      }
+    }
+  }
+  const follow = async () => {
+    while (!stopping.signal.aborted)
+      try {
+        await read()
+      } catch (error) {
+        log.error('dispatcher.subscription_failed', {
+          error: error instanceof Error ? error.name : 'unknown',
+        })
+        // What was folded of the event that failed is taken back, with what stands before it.
+        state.rollBack()
+        isTaking = false
+        position = state.checkpoint() ?? 0n
+        uncommitted = 0
+        await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+      }
+  }
+
+  const keepRecords = () => {
+    if (kept.length > 0) records.put(kept.splice(0))
+  }
+  const measure = () => {
+    measuredAt = now()
+    const { pending, retrying, oldestDue } = state.counts()
+    measures.standing({
+      pending,
+      retrying,
+      inFlight: sender.inFlight(),
+      oldestDueMs: oldestDue === undefined ? 0 : Math.max(0, now() - oldestDue),
+      breakers: sender.breakers(),
+    })
+    // Only the embedded log counts its events by their positions.
+    if (isAlone) void eventStore.head().then((end) => measures.behind(Number(end - position)), nothing)
+  }
+  const tick = () => {
+    keepRecords()
+    if (!isLive) {
+      if (now() - toldAt >= TELL_EVERY_MS) {
+        toldAt = now()
+        log.info('dispatcher.catching_up', { position: String(position), of: String(head) })
+      }
+      return
+    }
+    outbox.flush()
+    void lose()
+    records.prune(now() - KEEP_RECORDS_MS, PRUNE_AT_ONCE)
+    if (now() - measuredAt >= MEASURE_EVERY_MS) measure()
+  }
+  const committing = setInterval(commit, COMMIT_MS)
+  const ticking = setInterval(tick, TICK_MS)
+  const following = follow()
+
+  return {
+    caughtUp,
+    stop: async (finishWithinMs = FINISH_WITHIN_MS) => {
+      clearInterval(ticking)
+      await sender.stop(finishWithinMs)
+      await outbox.close()
+      stopping.abort()
+      await following
+      clearInterval(committing)
+      commit()
+      keepRecords()
+      state.close()
+      records.close()
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Sha256 } from '../../domain/ports/sha256.js'
+import type { Automations } from './automations.js'
+import type { Directory } from './directory.js'
+import { deliveryIn, type Ledger } from './ledger.js'
+import type { Matched } from './matching.js'
+import type { Measures } from './measures.js'
+import { schedulingOf, type Outbox } from './scheduling.js'
+import type { SecretVersions } from './secret-versions.js'
+import type { Sender } from './sending.js'
+
+export interface Folding {
+  readonly sha256: Sha256
+  readonly state: Pick<DispatcherState, 'delivery'>
+  readonly match: (event: RecordedEvent) => Promise<readonly Matched[]>
+  readonly directory: Directory
+  readonly automations: Automations
+  readonly secrets: SecretVersions
+  readonly ledger: Ledger
+  readonly outbox: Outbox
+  readonly sender: Pick<Sender, 'wake' | 'throttle'>
+  readonly measures: Pick<Measures, 'matched' | 'suppressed'>
+}
+
+/** Takes one event of the log: what it makes fire is put out to be scheduled, then it changes what is known. */
+export const folding =
+  (given: Folding) =>
+  async (event: RecordedEvent): Promise<void> => {
+    await schedule(given, event)
+    switch (event.stream.slice(0, event.stream.indexOf('-'))) {
+      case 'webhook':
+        given.directory.apply(event)
+        {
+          given.sender.wake(event.stream.slice('webhook-'.length))
+          return
+        }
+      case 'automation': {
+        given.automations.apply(event)
+        return
+      }
+      case 'secret': {
+        given.secrets.apply(event)
+        return
+      }
+      case 'delivery':
+        return fold(given, event)
+      default:
+    }
+  }
+
+const schedule = async (given: Folding, event: RecordedEvent): Promise<void> => {
+  const matches = await given.match(event)
+  if (matches.length === 0) return
+  const delivery = deliveryIn(event.stream)
+  const depth = delivery === undefined ? 0 : (given.state.delivery(delivery)?.delivery.depth ?? 0)
+  for (const matched of matches) {
+    // A message to a webhook that was deleted before the event is nobody's.
+    if (given.directory.get(matched.automation.content.webhook) === undefined) continue
+    const scheduling = schedulingOf(given.sha256, event, matched, depth)
+    if (scheduling.type === 'DeliverySuppressed') given.measures.suppressed(scheduling.data.reason)
+    given.outbox.put(scheduling)
+  }
+  await given.outbox.room()
+}
+
+const fold = async ({ ledger, outbox, directory, sender }: Folding, event: RecordedEvent): Promise<void> => {
+  const { type, data, recordedAt } = event
+  const change = await ledger.apply(event)
+  if (change === undefined) return
+  const { id, before, after } = change
+  if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(id)
+  if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
+    const { webhook } = before.delivery
+    directory.noteAttempt(webhook, {
+      succeeded: data['outcome'] === 'succeeded',
+      at: recordedAt.getTime(),
+    })
+    const until = data['throttled_until']
+    if (typeof until === 'string') sender.throttle(webhook, Date.parse(until))
+  }
+  if (after.phase === 'pending' || after.phase === 'retrying') sender.wake(after.webhook)
+}

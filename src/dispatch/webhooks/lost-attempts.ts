@@ -1,0 +1,52 @@
+import { deliveryDecider } from '../../domain/delivery/decider.js'
+import { deliveryStream } from '../../domain/delivery/events.js'
+import { instantAt, millisOf } from '../../domain/delivery/times.js'
+import type { Clock } from '../../domain/ports/clock.js'
+import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import type { KnownWebhook } from './directory.js'
+import { record, type Recording } from './recording.js'
+
+interface Losing extends Recording {
+  readonly state: Pick<DispatcherState, 'inFlight'>
+  readonly clock: Clock
+  readonly instance: string
+  /** Nobody but this process can have the log open: whoever began an attempt before is gone. */
+  readonly isAlone: boolean
+  readonly webhook: (id: string) => KnownWebhook | undefined
+  readonly isUnderWay: (deliveryId: string) => boolean
+  readonly onLost: () => void
+}
+
+const GRACE_MS = 5000
+
+/**
+ * Says of attempts whose sender is gone that nobody knows what became of them: at once where the lock of the log proves
+ * it, otherwise some seconds after they should have ended. Whoever still has an end to tell is then too late.
+ */
+export const losing = (given: Losing) => async (): Promise<void> => {
+  const now = given.clock.now().getTime()
+  const isLost = ({ id, delivery }: OpenEntry) =>
+    delivery.phase === 'in_flight' &&
+    !given.isUnderWay(id) &&
+    ((given.isAlone && delivery.instance !== given.instance) ||
+      now > millisOf(delivery.deadlineAt) + GRACE_MS)
+
+  const lose = async ({ id, delivery, revision }: OpenEntry): Promise<void> => {
+    const waitsS = given.webhook(delivery.webhook)?.content.retry_waits_s ?? null
+    const [event] = deliveryDecider.decide(delivery, {
+      type: 'LoseAttempt',
+      deliveryId: id,
+      attempt: delivery.attempts,
+      now: instantAt(now),
+      waitsS,
+    }).events
+    if (event === undefined) return
+    try {
+      await record(given, deliveryStream(id), revision, event, id, { tries: 1 })
+      given.onLost()
+    } catch {
+      // It has ended meanwhile, or the next round says it.
+    }
+  }
+  await Promise.all(given.state.inFlight().filter(isLost).map(lose))
+}

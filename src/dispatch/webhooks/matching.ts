@@ -1,0 +1,115 @@
+import {
+  cooldownOf,
+  judge,
+  valuesNeeded,
+  type Match as EarlierMatch,
+} from '../../domain/automation/matching/judge.js'
+import type { Trigger } from '../../domain/automation/matching/trigger.js'
+import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
+import { variablesFor } from '../../domain/automation/matching/variables.js'
+import { versionShown } from '../../domain/automation/matching/version-shown.js'
+import type { EventType } from '../../domain/automation/events.js'
+import type { Figure } from '../../domain/automation/matching/verdict.js'
+import type { AutomationVersion } from '../../domain/automation/state.js'
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Pattern } from '../../domain/ports/patterns.js'
+import { variablesIn, type Template } from '../../domain/template/template.js'
+import { METADATA_PREFIX, type Variables } from '../../domain/template/variables.js'
+import type { Automations } from './automations.js'
+import type { MetricValues } from './metric-values.js'
+
+/** That an automation fires for an event, and what its message can tell. */
+export interface Matched {
+  readonly automation: AutomationVersion
+  readonly eventType: EventType
+  readonly team: string
+  /** Null where it stands with the delivery that the event is about. */
+  readonly depth: number | null
+  readonly variables: Variables
+}
+
+interface Matching {
+  readonly eventStore: Pick<EventStore, 'readStream'>
+  readonly state: Pick<DispatcherState, 'get' | 'put'>
+  readonly automations: Automations
+  readonly values: MetricValues
+  readonly templates: (payload: string, secret: string | null) => Template | undefined
+  readonly pattern: (source: string) => Pattern
+  /** The scheme of references to artifacts, lower case. */
+  readonly vendor: string
+}
+
+const COOLDOWN = 'cooldown'
+
+/** Which automations an event makes fire: by what stands before it in the log, and by nothing else. */
+export const matching = (given: Matching) => {
+  const { eventStore, automations, values } = given
+
+  const figureOf = async (
+    automation: AutomationVersion,
+    trigger: Trigger,
+  ): Promise<{ figure: Figure | null } | undefined> => {
+    const needed = valuesNeeded(automation, trigger)
+    const window = needed && (await values.upTo(trigger, needed.metric, needed.count))
+    const key = cooldownKey(automation, trigger)
+    const verdict = judge(automation, trigger, {
+      pattern: given.pattern,
+      values: (_, count) => (window ?? []).slice(-count),
+      lastMatch: key === undefined ? undefined : lastMatch(given.state.get(COOLDOWN, key)),
+    })
+    if (!verdict.matched) return undefined
+    if (key !== undefined)
+      given.state.put(COOLDOWN, key, { position: String(trigger.position), at: trigger.at.getTime() })
+    return verdict
+  }
+
+  const variablesOf = async (
+    automation: AutomationVersion,
+    trigger: Trigger,
+    eventType: EventType,
+    figure: Figure | null,
+  ): Promise<Variables> => {
+    const template = given.templates(automation.content.payload, automation.content.secret)
+    if (template === undefined) return {}
+    const shown =
+      trigger.kind === 'artifact' && tellsOfVersion(template)
+        ? (trigger.shown ?? (await versionShown({ eventStore }, trigger, trigger.version)))
+        : undefined
+    return variablesFor(template, trigger, { eventType, figure, shown, vendor: given.vendor })
+  }
+
+  return async (event: RecordedEvent): Promise<readonly Matched[]> => {
+    if (isOfCall(event) && !watchesCalls(automations)) return []
+    const trigger = triggerOf(event)
+    if (trigger === undefined) return []
+    const found: Matched[] = []
+    for (const eventType of trigger.types)
+      for (const automation of automations.waitingFor(trigger.team, eventType)) {
+        const met = await figureOf(automation, trigger)
+        if (met === undefined) continue
+        const variables = await variablesOf(automation, trigger, eventType, met.figure)
+        found.push({ automation, eventType, team: trigger.team, depth: trigger.depth, variables })
+      }
+    return found
+  }
+}
+
+/** Most of a log is calls, and most services watch none. */
+const isOfCall = ({ stream }: RecordedEvent) => stream.startsWith('call-')
+const watchesCalls = ({ areThereAny }: Automations) =>
+  areThereAny('CALL_FAILED') || areThereAny('CALL_USAGE_THRESHOLD')
+
+const cooldownKey = ({ id }: AutomationVersion, trigger: Trigger): string | undefined => {
+  const run = cooldownOf(trigger)
+  return run && `${id}\n${run.project_id}/${run.run_id}`
+}
+
+const lastMatch = (kept: unknown): EarlierMatch | undefined => {
+  if (kept === undefined) return undefined
+  const { position, at } = kept as { position: string; at: number }
+  return { position: BigInt(position), at: new Date(at) }
+}
+
+const tellsOfVersion = (template: Template): boolean =>
+  variablesIn(template).some((name) => name === 'artifact_version' || name.startsWith(METADATA_PREFIX))

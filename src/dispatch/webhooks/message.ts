@@ -1,0 +1,135 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { automationContent, automationStream } from '../../domain/automation/events.js'
+import type { Verdict } from '../../domain/delivery/commands.js'
+import type { DeliveryScheduled } from '../../domain/delivery/events.js'
+import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
+import type { EventStore } from '../../domain/ports/event-store.js'
+import type { HmacSha256 } from '../../domain/ports/hmac.js'
+import type { Sha256 } from '../../domain/ports/sha256.js'
+import type { OutgoingMessage, Sent } from '../../domain/ports/webhook-sender.js'
+import { redacted, render } from '../../domain/template/render.js'
+import type { Template } from '../../domain/template/template.js'
+import { messageHeaders } from '../../domain/webhook/signing.js'
+import type { KnownWebhook } from './directory.js'
+import type { WebhookSecrets } from './secret-values.js'
+
+/** A message that is about to be sent for the `attempt`th time, at `sentAt` milliseconds since 1970. */
+export interface Outgoing {
+  readonly scheduled: DeliveryScheduled
+  readonly webhook: KnownWebhook
+  readonly attempt: number
+  readonly mayBeDuplicate: boolean
+  readonly sentAt: number
+}
+
+/** A message as it goes out, or why there can be none. */
+export type Prepared =
+  | { readonly kind: 'unready'; readonly verdict: Verdict; readonly error: string }
+  | {
+      readonly kind: 'ready'
+      readonly message: Omit<OutgoingMessage, 'timeoutMs'>
+      /** The SHA-256 of its body. */
+      readonly digest: string
+      /** Its body with the names of secrets in place of their values. */
+      readonly redacted: string | null
+      /** What may be kept of an answer to it. */
+      readonly shown: (sent: Sent) => Pick<AttemptRecord, 'responseHeaders' | 'responseBody'>
+    }
+
+interface Preparing {
+  readonly eventStore: Pick<EventStore, 'readStream'>
+  readonly templates: (payload: string, secret: string | null) => Template | undefined
+  readonly secrets: (webhook: KnownWebhook) => Promise<WebhookSecrets>
+  readonly hmac: HmacSha256
+  readonly sha256: Sha256
+  /** Stands in the names of headers. */
+  readonly vendor: string
+}
+
+/** Makes messages anew for each attempt: what was frozen when it was scheduled, with the secrets of now. */
+export const preparing = ({ eventStore, templates, secrets, hmac, sha256, vendor }: Preparing) => {
+  const headersOf = messageHeaders(hmac)
+  const templateOf = templatesByRevision(eventStore, templates)
+
+  return async ({ scheduled, webhook, attempt, mayBeDuplicate, sentAt }: Outgoing): Promise<Prepared> => {
+    const values = await secrets(webhook).catch(() => undefined)
+    if (values === undefined)
+      return { kind: 'unready', verdict: { result: 'failed', notBefore: null }, error: 'secrets:unavailable' }
+    const { accessToken, secrets: versions } = values
+    const template = await templateOf(scheduled)
+    if (template === undefined) return dead('render_error', 'render:no_template')
+    if (accessToken === undefined || versions === undefined) return dead('missing_secret', 'missing_secret')
+    const rendered = render(template, scheduled.variables, (secret) =>
+      secret.kind === 'access_token'
+        ? (accessToken ?? undefined)
+        : secret.name === webhook.content.secret
+          ? versions[0]?.value
+          : undefined,
+    )
+    if (E.isLeft(rendered))
+      return rendered.left === 'missing_secret'
+        ? dead('missing_secret', 'missing_secret')
+        : dead('render_error', `render:${rendered.left}`)
+    const body = new TextEncoder().encode(rendered.right.body)
+    const headers = headersOf({
+      vendor,
+      id: scheduled.delivery_id,
+      attempt,
+      sequence: scheduled.source.position,
+      possibleDuplicate: mayBeDuplicate,
+      now: new Date(sentAt),
+      body,
+      accessToken,
+      secrets: versions,
+    })
+    if (E.isLeft(headers)) return dead('missing_secret', headers.left)
+    const shownBody = render(template, scheduled.variables, redacted)
+    return {
+      kind: 'ready',
+      message: { url: webhook.content.url, headers: headers.right, body },
+      digest: sha256(body),
+      redacted: E.isRight(shownBody) ? shownBody.right.body : null,
+      shown: (sent) => {
+        const { headers: responseHeaders, body: responseBody } = values.scrub({
+          headers: sent.headers,
+          body: sent.body,
+        })
+        return { responseHeaders, responseBody: new TextDecoder().decode(responseBody) }
+      },
+    }
+  }
+}
+
+const dead = (reason: 'missing_secret' | 'render_error', error: string): Prepared => ({
+  kind: 'unready',
+  verdict: { result: 'dead', reason },
+  error,
+})
+
+const MOST_REMEMBERED = 1000
+
+/** The template that was in force when a delivery was scheduled, by the revision that holds it. */
+const templatesByRevision = (
+  eventStore: Pick<EventStore, 'readStream'>,
+  templates: Preparing['templates'],
+) => {
+  const known = new Map<string, Promise<Template | undefined>>()
+  const read = async (automation: string, revision: number) => {
+    const range = { from: BigInt(revision), limit: 1 }
+    for await (const { data } of eventStore.readStream(automationStream(automation), range)) {
+      const content = automationContent.decode(data)
+      if (E.isRight(content)) return templates(content.right.payload, content.right.secret)
+    }
+    return undefined
+  }
+  return ({ automation_id, automation_revision }: DeliveryScheduled) => {
+    const key = `${automation_revision}@${automation_id}`
+    const found = known.get(key) ?? read(automation_id, automation_revision)
+    if (!known.has(key)) {
+      if (known.size >= MOST_REMEMBERED) known.clear()
+      known.set(key, found)
+      found.catch(() => known.delete(key))
+    }
+    return found
+  }
+}

@@ -1,0 +1,78 @@
+import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+
+/** The last values of a run's metrics, in log order. */
+export interface MetricValues {
+  /** The last `count` values up to an event of the run, its own last; fewer where there are no more. */
+  readonly upTo: (
+    event: Pick<RecordedEvent, 'stream' | 'revision'>,
+    metric: string,
+    count: number,
+  ) => Promise<readonly number[]>
+}
+
+interface Window {
+  /** Up to this revision of the run's stream. */
+  readonly revision: bigint
+  readonly values: readonly number[]
+  /** There are none before these. */
+  readonly whole: boolean
+}
+
+const MOST_WINDOWS = 2000
+const MOST_VALUES = 2000
+
+/** Remembers what was needed last; the rest is read from the run's stream, backwards. */
+export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): MetricValues => {
+  const windows = new Map<string, Window>()
+
+  const readBack = async (
+    stream: string,
+    revision: bigint,
+    metric: string,
+    count: number,
+  ): Promise<Window> => {
+    const values: number[] = []
+    for await (const event of eventStore.readStream(stream, { from: revision, backwards: true })) {
+      const value = valueIn(event, metric)
+      if (value !== undefined) values.unshift(value)
+      if (values.length >= count) return { revision, values, whole: false }
+    }
+    return { revision, values, whole: true }
+  }
+
+  const readOn = async (stream: string, revision: bigint, metric: string, from: Window): Promise<Window> => {
+    const values = [...from.values]
+    const limit = Number(revision - from.revision)
+    for await (const event of eventStore.readStream(stream, { from: from.revision + 1n, limit })) {
+      const value = valueIn(event, metric)
+      if (value !== undefined) values.push(value)
+    }
+    const whole = from.whole && values.length <= MOST_VALUES
+    return { revision, values: values.slice(-MOST_VALUES), whole }
+  }
+
+  return {
+    upTo: async ({ stream, revision }, metric, count) => {
+      const key = `${stream}\n${metric}`
+      const before = windows.get(key)
+      const read =
+        before !== undefined && before.revision <= revision && (before.whole || before.values.length >= count)
+          ? await readOn(stream, revision, metric, before)
+          : await readBack(stream, revision, metric, count)
+      windows.delete(key)
+      windows.set(key, read)
+      const [oldest] = windows.keys()
+      if (windows.size > MOST_WINDOWS && oldest !== undefined) windows.delete(oldest)
+      return read.values.slice(-count)
+    },
+  }
+}
+
+const valueIn = ({ type, data }: RecordedEvent, metric: string): number | undefined => {
+  const { metrics } = data
+  if (type !== 'MetricsLogged' || typeof metrics !== 'object' || metrics === null) return undefined
+  const value: unknown = Object.hasOwn(metrics, metric)
+    ? (metrics as Record<string, unknown>)[metric]
+    : undefined
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}

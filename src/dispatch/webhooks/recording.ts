@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DomainEvent } from '../../domain/decider.js'
+import { newEvent } from '../../domain/event.js'
+import type { Appended, EventStore, Expected } from '../../domain/ports/event-store.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../../domain/ports/event-store-errors.js'
+import type { Ids } from '../../domain/ports/clock.js'
+
+export interface Recording {
+  readonly eventStore: Pick<EventStore, 'append'>
+  readonly ids: Ids
+}
+
+const MOST_TRIES = 5
+const AGAIN_MS = 200
+
+/**
+ * Appends one event where its writer believes the stream to be. What the store cannot tell, or cannot do now, is tried
+ * again under the same id, which the store recognises.
+ */
+export const record = async (
+  { eventStore, ids }: Recording,
+  stream: string,
+  expected: Expected,
+  event: DomainEvent,
+  causationId: string,
+  { tries = MOST_TRIES } = {},
+): Promise<Appended> => {
+  const events = [newEvent(ids.next(), event, { correlationId: causationId, causationId, actor: 'system' })]
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await eventStore.append(stream, expected, events)
+    } catch (error) {
+      const isPassing = error instanceof AppendOutcomeUnknown || error instanceof StoreUnavailable
+      if (!isPassing || tried === tries) throw error
+      await sleep(AGAIN_MS * tried)
+    }
+  }
+}

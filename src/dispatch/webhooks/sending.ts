@@ -1,0 +1,227 @@
+import { setMaxListeners } from 'node:events'
+import { millisOf } from '../../domain/delivery/times.js'
+import type { Clock } from '../../domain/ports/clock.js'
+import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import type { AttemptEnd, Claimed } from './attempt.js'
+import type { Breaker } from './breaker.js'
+import type { Directory, KnownWebhook } from './directory.js'
+import {
+  afterAttempt,
+  afterUnknown,
+  hasRecovered,
+  leaveOf,
+  unknownEndpoint,
+  whileProbing,
+  type Endpoint,
+} from './endpoint.js'
+import { openRotation, prefersRetries } from './rotation.js'
+import { openShares, type Shares } from './shares.js'
+import { openWakeUps } from './wake-ups.js'
+
+interface Sending {
+  readonly state: Pick<
+    DispatcherState,
+    'claimDue' | 'claimOldest' | 'unclaim' | 'nextDue' | 'waitingFor' | 'hasten'
+  >
+  readonly directory: Pick<Directory, 'get'>
+  readonly clock: Clock
+  readonly attempt: (claimed: Claimed, webhook: KnownWebhook, signal: AbortSignal) => Promise<AttemptEnd>
+  /** Nobody receives these any more. */
+  readonly cancelAll: (webhook: string) => void
+  /** Told after each attempt that was answered, or ran out of time. */
+  readonly onAnswered: (ended: Extract<AttemptEnd, { kind: 'answered' }>, claimed: Claimed) => void
+  readonly shares?: Shares
+}
+
+/** Sends what is due, to each endpoint in its turn and as much as it bears. */
+export interface Sender {
+  /** Something may be due for a webhook. */
+  readonly wake: (webhook: string) => void
+  /** Everything that waits is looked at. */
+  readonly start: () => void
+  /** The receiver said, before this process began, that it wants nothing until then. */
+  readonly throttle: (webhook: string, until: number) => void
+  readonly isUnderWay: (deliveryId: string) => boolean
+  readonly inFlight: () => number
+  /** How many endpoints have a breaker in a state. */
+  readonly breakers: () => Readonly<Record<Breaker['phase'], number>>
+  /** Begins nothing any more, and cuts off what has not ended after so many milliseconds. */
+  readonly stop: (withinMs: number) => Promise<void>
+}
+
+interface Standing {
+  endpoint: Endpoint
+  inFlight: number
+  sent: number
+}
+
+const POSTPONED_MS = 1000
+
+export const openSender = (given: Sending): Sender => {
+  const { state, directory, clock } = given
+  const shares = given.shares ?? openShares()
+  const rotation = openRotation()
+  const standings = new Map<string, Standing>()
+  const underWay = new Map<string, Promise<void>>()
+  const abort = new AbortController()
+  // Every attempt listens to it.
+  setMaxListeners(0, abort.signal)
+  let isStarted = false
+  let isPumping = false
+
+  const now = () => clock.now().getTime()
+  const standingOf = (webhook: string): Standing => {
+    const found = standings.get(webhook)
+    if (found !== undefined) return found
+    const made = { endpoint: unknownEndpoint, inFlight: 0, sent: 0 }
+    standings.set(webhook, made)
+    return made
+  }
+
+  const wake = (webhook: string) => {
+    rotation.add(webhook)
+    if (!isStarted || isPumping) return
+    isPumping = true
+    setImmediate(pump)
+  }
+  const wakeUps = openWakeUps(now, wake)
+
+  /** The next one of an endpoint that may go now; where there is none, the endpoint leaves until it is woken. */
+  const nextOf = (webhook: KnownWebhook, standing: Standing): OpenEntry | undefined => {
+    const at = now()
+    const leave = leaveOf(standing.endpoint, standing.inFlight, at)
+    if (leave.kind === 'wait') {
+      rotation.leave(webhook.id)
+      if (leave.until !== undefined) wakeUps.at(webhook.id, leave.until)
+      return undefined
+    }
+    const turns = prefersRetries(standing.sent)
+      ? (['retry', 'fresh'] as const)
+      : (['fresh', 'retry'] as const)
+    const entry =
+      leave.kind === 'probe'
+        ? state.claimOldest(webhook.id, at)
+        : (state.claimDue(webhook.id, turns[0], at) ?? state.claimDue(webhook.id, turns[1], at))
+    if (entry === undefined) {
+      rotation.leave(webhook.id)
+      const due = state.nextDue(webhook.id)
+      if (due !== undefined) wakeUps.at(webhook.id, Math.max(due, at + 1))
+    } else if (leave.kind === 'probe') standing.endpoint = whileProbing(standing.endpoint)
+    return entry
+  }
+
+  const pumpOne = (): boolean => {
+    for (const id of rotation.inTurn()) {
+      const webhook = directory.get(id)
+      if (webhook?.enabled !== true) {
+        rotation.leave(id)
+        if (webhook === undefined) given.cancelAll(id)
+        continue
+      }
+      const standing = standingOf(id)
+      const claim = {
+        team: webhook.team,
+        host: hostOf(webhook.content.url),
+        hangs: standing.endpoint.hangs,
+      }
+      if (!shares.allows(claim)) continue
+      const entry = nextOf(webhook, standing)
+      if (entry === undefined) continue
+      rotation.served(id)
+      begin(entry as Claimed, webhook, standing, shares.take(claim))
+      return true
+    }
+    return false
+  }
+
+  const pump = () => {
+    isPumping = false
+    while (!abort.signal.aborted && isStarted && !shares.isFull() && pumpOne());
+  }
+
+  const begin = (claimed: Claimed, webhook: KnownWebhook, standing: Standing, giveBack: () => void) => {
+    standing.inFlight += 1
+    standing.sent += 1
+    const sending = given
+      .attempt(claimed, webhook, abort.signal)
+      .catch((): AttemptEnd => ({ kind: 'unknown' }))
+      .then((ended) => {
+        giveBack()
+        standing.inFlight -= 1
+        underWay.delete(claimed.id)
+        learn(ended, claimed, standing)
+        wake(webhook.id)
+      })
+    underWay.set(claimed.id, sending)
+  }
+
+  const learn = (ended: AttemptEnd, claimed: Claimed, standing: Standing) => {
+    const at = now()
+    if (ended.kind !== 'answered') {
+      standing.endpoint = afterUnknown(standing.endpoint, at)
+      // What the log holds of it now arrives and takes its place; if nothing does, it is tried anew.
+      if (ended.kind !== 'unsent') release(claimed)
+      return
+    }
+    const { verdict, timedOut, overloaded, throttledUntil } = ended.answer
+    const before = standing.endpoint
+    standing.endpoint = afterAttempt(
+      before,
+      {
+        succeeded: verdict.result === 'succeeded',
+        timedOut,
+        overloaded,
+        throttledUntil: throttledUntil === null ? null : millisOf(throttledUntil),
+      },
+      at,
+    )
+    if (hasRecovered(before, standing.endpoint)) state.hasten(claimed.delivery.webhook, at)
+    given.onAnswered(ended, claimed)
+  }
+
+  const release = ({ id, delivery }: Claimed) => {
+    setTimeout(() => {
+      if (abort.signal.aborted || underWay.has(id)) return
+      state.unclaim(id)
+      wake(delivery.webhook)
+    }, POSTPONED_MS).unref()
+  }
+
+  return {
+    wake,
+    start: () => {
+      isStarted = true
+      for (const webhook of state.waitingFor()) wake(webhook)
+    },
+    throttle: (webhook, until) => {
+      const standing = standingOf(webhook)
+      const throttledUntil = Math.max(standing.endpoint.throttledUntil, until)
+      standing.endpoint = { ...standing.endpoint, throttledUntil }
+    },
+    isUnderWay: (deliveryId) => underWay.has(deliveryId),
+    inFlight: () => underWay.size,
+    breakers: () => {
+      const counts = { closed: 0, open: 0, probing: 0 }
+      for (const { endpoint } of standings.values()) counts[endpoint.breaker.phase] += 1
+      return counts
+    },
+    stop: async (withinMs) => {
+      isStarted = false
+      wakeUps.stop()
+      const cut = setTimeout(() => abort.abort(), withinMs)
+      await Promise.all(underWay.values())
+      clearTimeout(cut)
+      abort.abort()
+    },
+  }
+}
+
+/** Host and port, as every URL that a webhook may have names one. */
+const hostOf = (url: string): string => {
+  try {
+    const { protocol, hostname, port } = new URL(url)
+    return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
+  } catch {
+    return url
+  }
+}

@@ -1,0 +1,66 @@
+/** Whose slots an attempt takes. `host` is host and port; `hangs` is said of endpoints whose last attempt timed out. */
+export interface Claim {
+  readonly team: string
+  readonly host: string
+  readonly hangs: boolean
+}
+
+/** How many attempts may be under way at once. */
+export interface Limits {
+  readonly all: number
+  readonly team: number
+  readonly host: number
+  /** For all endpoints together that hang, so that half of the slots always serve the others. */
+  readonly hanging: number
+}
+
+export const USUAL_LIMITS: Limits = { all: 256, team: 64, host: 32, hanging: 64 }
+
+/** Slots for attempts, shared so that nobody's many or slow receivers take those of others. */
+export interface Shares {
+  readonly isFull: () => boolean
+  readonly allows: (claim: Claim) => boolean
+  /** Gives the slots back when called. */
+  readonly take: (claim: Claim) => () => void
+  readonly inFlight: () => number
+}
+
+export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
+  const teams = tally()
+  const hosts = tally()
+  let all = 0
+  let hanging = 0
+  return {
+    isFull: () => all >= limits.all,
+    allows: ({ team, host, hangs }) =>
+      all < limits.all &&
+      teams.of(team) < limits.team &&
+      hosts.of(host) < limits.host &&
+      (!hangs || hanging < limits.hanging),
+    take: ({ team, host, hangs }) => {
+      all += 1
+      teams.add(team, 1)
+      hosts.add(host, 1)
+      if (hangs) hanging += 1
+      return () => {
+        all -= 1
+        teams.add(team, -1)
+        hosts.add(host, -1)
+        if (hangs) hanging -= 1
+      }
+    },
+    inFlight: () => all,
+  }
+}
+
+const tally = () => {
+  const counts = new Map<string, number>()
+  return {
+    of: (name: string) => counts.get(name) ?? 0,
+    add: (name: string, by: 1 | -1) => {
+      const count = (counts.get(name) ?? 0) + by
+      if (count === 0) counts.delete(name)
+      else counts.set(name, count)
+    },
+  }
+}

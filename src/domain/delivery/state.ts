@@ -1,0 +1,145 @@
+import type { Instant } from '../codec/instant.js'
+import type { DeadReason, DeliveryEvent } from './events.js'
+import { instantAt, millisOf } from './times.js'
+
+/** What every delivery that was scheduled has. */
+interface Scheduled {
+  readonly team: string
+  readonly webhook: string
+  readonly automation: string
+  readonly depth: number
+  /** The number of the last attempt; the first is 1. */
+  readonly attempts: number
+  /** Attempts that failed since it was scheduled, or sent again. */
+  readonly failures: number
+  /** Milliseconds that it waited by plan and was attempted; waiting for others does not count. */
+  readonly age: number
+  /** Whether the receiver may have it already. */
+  readonly maybeArrived: boolean
+}
+
+/** A delivery that is due at some time. `since` is when the wait began; `notBefore` is what the receiver asked for. */
+export interface Waiting extends Scheduled {
+  readonly phase: 'pending' | 'retrying'
+  readonly since: Instant
+  readonly dueAt: Instant
+  readonly notBefore: Instant | null
+}
+
+export interface InFlight extends Scheduled {
+  readonly phase: 'in_flight'
+  readonly instance: string
+  readonly startedAt: Instant
+  readonly deadlineAt: Instant
+}
+
+export interface Ended extends Scheduled {
+  readonly phase: 'succeeded' | 'dead' | 'canceled'
+  readonly reason: DeadReason | null
+}
+
+export type OpenDelivery = Waiting | InFlight
+export type KnownDelivery = OpenDelivery | Ended
+export type DeliveryState = { readonly phase: 'absent' } | { readonly phase: 'suppressed' } | KnownDelivery
+
+export const initialState: DeliveryState = { phase: 'absent' }
+
+export const evolve = (state: DeliveryState, event: DeliveryEvent): DeliveryState => {
+  if (event.type === 'DeliveryScheduled') return scheduled(event.data)
+  if (event.type === 'DeliverySuppressed') return { phase: 'suppressed' }
+  if (state.phase === 'absent' || state.phase === 'suppressed') return state
+  const { team, webhook, automation, depth, attempts, failures, age, maybeArrived } = state
+  const kept = { team, webhook, automation, depth, attempts, failures, age, maybeArrived }
+  switch (event.type) {
+    case 'AttemptStarted':
+      return started(state, kept, event.data)
+    case 'AttemptFinished':
+      return finished(state, kept, event.data)
+    case 'AttemptOutcomeUnknown':
+      return {
+        ...kept,
+        phase: 'retrying',
+        maybeArrived: true,
+        since: event.data.next_at,
+        dueAt: event.data.next_at,
+        notBefore: null,
+      }
+    case 'DeliveryCanceled':
+      return { ...kept, phase: 'canceled', reason: null }
+    case 'DeliveryResent': {
+      const { due_at } = event.data
+      const arrived = maybeArrived || state.phase === 'succeeded'
+      return {
+        ...kept,
+        phase: 'pending',
+        failures: 0,
+        age: 0,
+        maybeArrived: arrived,
+        since: due_at,
+        dueAt: due_at,
+        notBefore: null,
+      }
+    }
+  }
+}
+
+type Data<Type extends DeliveryEvent['type']> = Extract<DeliveryEvent, { type: Type }>['data']
+
+const scheduled = ({
+  team,
+  webhook_id,
+  automation_id,
+  depth,
+  scheduled_at,
+}: Data<'DeliveryScheduled'>): Waiting => ({
+  phase: 'pending',
+  team,
+  webhook: webhook_id,
+  automation: automation_id,
+  depth,
+  attempts: 0,
+  failures: 0,
+  age: 0,
+  maybeArrived: false,
+  since: scheduled_at,
+  dueAt: scheduled_at,
+  notBefore: null,
+})
+
+const started = (
+  state: KnownDelivery,
+  kept: Scheduled,
+  { attempt, instance, started_at, deadline_at }: Data<'AttemptStarted'>,
+): InFlight => ({
+  ...kept,
+  phase: 'in_flight',
+  attempts: attempt,
+  age: kept.age + plannedWait(state, started_at),
+  instance,
+  startedAt: started_at,
+  deadlineAt: deadline_at,
+})
+
+/** What lies behind the time it was due is time that others held it up. */
+const plannedWait = (state: KnownDelivery, startedAt: Instant): number =>
+  'since' in state
+    ? Math.max(0, Math.min(millisOf(startedAt), millisOf(state.dueAt)) - millisOf(state.since))
+    : 0
+
+const finished = (state: KnownDelivery, kept: Scheduled, data: Data<'AttemptFinished'>): DeliveryState => {
+  const { outcome, status, body_sent, phases, reason, next_at, throttled_until } = data
+  const took = phases['total'] ?? 0
+  const maybeArrived = kept.maybeArrived || (status === null && body_sent === true)
+  const after = { ...kept, maybeArrived, age: kept.age + took }
+  if (outcome === 'succeeded') return { ...after, phase: 'succeeded', reason: null }
+  const failures = kept.failures + 1
+  if (outcome === 'dead' || next_at === null) return { ...after, failures, phase: 'dead', reason }
+  return {
+    ...after,
+    failures,
+    phase: 'retrying',
+    since: 'startedAt' in state ? instantAt(millisOf(state.startedAt) + took) : next_at,
+    dueAt: next_at,
+    notBefore: throttled_until,
+  }
+}

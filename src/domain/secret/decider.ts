@@ -1,0 +1,67 @@
+import { OrderedMap } from '../access/ordered-map.js'
+import { nothing, type Decider, type Decision } from '../decider.js'
+import type { SecretCommand, StoreSecret } from './commands.js'
+import type { SecretEvent } from './events.js'
+
+export interface SecretState {
+  /** The last version there was, 0 before the first: numbers go on behind what was destroyed. */
+  readonly version: number
+  /** This version and all before it were destroyed. */
+  readonly destroyedUpTo: number
+  /** The versions since then, by their digits. */
+  readonly live: OrderedMap<true>
+  /** Which version each request with an Idempotency-Key made. */
+  readonly requests: OrderedMap<number>
+}
+
+const evolve = (state: SecretState, event: SecretEvent): SecretState => {
+  switch (event.type) {
+    case 'SecretStored':
+    case 'SecretRotated': {
+      const { version, request } = event.data
+      const requests = request === null ? state.requests : state.requests.set(request, version)
+      return { ...state, version, live: state.live.set(String(version), true), requests }
+    }
+    case 'SecretDestroyed':
+      return { ...state, destroyedUpTo: state.version, live: new OrderedMap() }
+    default:
+      return event satisfies never
+  }
+}
+
+const decide = (state: SecretState, command: SecretCommand): Decision<SecretEvent> => {
+  switch (command.type) {
+    case 'StoreSecret':
+      return decideStored(state, command)
+    case 'DestroySecret': {
+      const { team, name } = command
+      if (state.version === 0)
+        return {
+          events: [],
+          refused: { kind: 'not-found', reason: 'The team has no secret of this name.' },
+        }
+      return state.live.isEmpty ? nothing : { events: [{ type: 'SecretDestroyed', data: { team, name } }] }
+    }
+    default:
+      return command satisfies never
+  }
+}
+
+const decideStored = (
+  state: SecretState,
+  { team, name, version, request }: StoreSecret,
+): Decision<SecretEvent> => {
+  if (request !== null && state.requests.has(request)) return nothing
+  if (version <= state.version) {
+    const reason = 'Another value was stored under this name at the same time. Try again.'
+    return { events: [], refused: { kind: 'conflict', reason } }
+  }
+  const type = state.live.isEmpty ? 'SecretStored' : 'SecretRotated'
+  return { events: [{ type, data: { team, name, version, request } }] }
+}
+
+export const secretDecider: Decider<SecretState, SecretCommand, SecretEvent> = {
+  initialState: { version: 0, destroyedUpTo: 0, live: new OrderedMap(), requests: new OrderedMap() },
+  evolve,
+  decide,
+}

@@ -1,0 +1,37 @@
+import * as t from 'io-ts'
+import { Codec, refuse } from '../codec/codec.js'
+
+/** A key of 32 bytes that secret values are encrypted under, and the name that is written beside them. */
+export interface MasterKeyText {
+  readonly id: string
+  /** In base64 or base64url, with or without its last `=`. */
+  readonly base64: string
+}
+
+const ONE = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/_-]{43})=?$/
+
+const RULE =
+  'must be id:key,id:key: each id of 1 to 64 letters, digits, underscores or hyphens, and used once, each key of 32 ' +
+  'bytes in base64; the first is the one that new values are encrypted under'
+
+const parse = (text: string): readonly MasterKeyText[] | undefined => {
+  const keys = text
+    .trim()
+    .split(/\s*[,\n]\s*/)
+    .map((one) => ONE.exec(one))
+    .map((found) => (found === null ? undefined : { id: found[1]!, base64: found[2]! }))
+  const whole = keys.filter((key) => key !== undefined)
+  const ids = new Set(whole.map(({ id }) => id))
+  return whole.length === keys.length && ids.size === keys.length ? whole : undefined
+}
+
+/** A ring of master keys as text, the active one first, separated by commas or lines. Errors quote nothing of it. */
+export const masterKeys = new Codec<readonly MasterKeyText[]>(
+  'master keys',
+  (u): u is readonly MasterKeyText[] => Array.isArray(u),
+  (u, c) => {
+    const keys = typeof u === 'string' ? parse(u) : undefined
+    return keys === undefined ? refuse(u, c, 'value_error', RULE) : t.success(keys)
+  },
+  { type: 'string' },
+)

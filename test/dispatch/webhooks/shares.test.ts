@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { openRotation, prefersRetries } from '../../../src/dispatch/webhooks/rotation.js'
+import { openShares, USUAL_LIMITS, type Claim } from '../../../src/dispatch/webhooks/shares.js'
+
+const claim = fc.record({
+  team: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+  host: fc.integer({ min: 1, max: 20 }).map((port) => `h:${port}`),
+  hangs: fc.boolean(),
+})
+
+describe('the shares of attempts', () => {
+  it('never exceed a limit, and are all free again when all is given back', () =>
+    fc.assert(
+      fc.property(fc.array(fc.tuple(claim, fc.boolean()), { maxLength: 600 }), (steps) => {
+        const shares = openShares()
+        const taken: [Claim, () => void][] = []
+        for (const [one, giveBack] of steps) {
+          if (giveBack) taken.pop()?.[1]()
+          if (shares.allows(one)) taken.push([one, shares.take(one)])
+          const count = (holds: (claim: Claim) => boolean) => taken.filter(([held]) => holds(held)).length
+          assert.ok(count(() => true) <= USUAL_LIMITS.all)
+          assert.ok(count(({ team }) => team === one.team) <= USUAL_LIMITS.team)
+          assert.ok(count(({ host }) => host === one.host) <= USUAL_LIMITS.host)
+          assert.ok(count(({ hangs }) => hangs) <= USUAL_LIMITS.hanging)
+          assert.equal(shares.inFlight(), taken.length)
+        }
+        for (const [, give] of taken) give()
+        assert.equal(shares.inFlight(), 0)
+      }),
+      { numRuns: 30 },
+    ))
+
+  it('keep room for others when hundreds of endpoints hang', () => {
+    const shares = openShares()
+    for (let index = 0; index < 600; index += 1) {
+      const hanging = { team: `t${index % 20}`, host: `h:${index}`, hangs: true }
+      if (shares.allows(hanging)) shares.take(hanging)
+    }
+    assert.equal(shares.inFlight(), 64)
+    assert.ok(shares.allows({ team: 't', host: 'h', hangs: false }))
+  })
+})
+
+describe('the turns of endpoints', () => {
+  it('serve each one before anybody again', () => {
+    const rotation = openRotation()
+    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint)
+    const served = Array.from({ length: 6 }, () => {
+      const [next] = rotation.inTurn()
+      rotation.served(next!)
+      return next
+    })
+    assert.deepEqual(served, ['a', 'b', 'c', 'a', 'b', 'c'])
+  })
+
+  it('give new messages three of four', () =>
+    assert.deepEqual([0, 1, 2, 3, 4, 5, 6, 7].map(prefersRetries), [
+      false,
+      false,
+      false,
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]))
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { scrubbing } from '../../../src/domain/webhook/scrub.js'
+
+const SECRET = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cw=='
+const OLDER = 'pässwörd & "quotes"/+'
+
+const scrubbed = (text: string | Buffer, ...secrets: readonly string[]): string => {
+  const answer = { headers: { 'x-echo': 'as it was' }, body: Buffer.from(text), status: 200 }
+  return Buffer.from(scrubbing(secrets)(answer).body).toString('latin1')
+}
+
+describe('scrubbing an answer', () => {
+  it('leaves what holds no secret as it is, byte for byte', () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
+    assert.equal(scrubbed(bytes, SECRET, OLDER), bytes.toString('latin1'))
+    assert.equal(scrubbed(bytes), bytes.toString('latin1'))
+  })
+
+  it('takes out every version, in headers and in the body', () => {
+    const answer = { headers: { 'x-a': `<${SECRET}>`, [OLDER.toLowerCase()]: 'b' }, body: Buffer.from(OLDER) }
+    const { headers, body } = scrubbing([SECRET, OLDER])(answer)
+    assert.deepEqual(headers, { 'x-a': '<[secret]>', '[secret]': 'b' })
+    assert.equal(Buffer.from(body).toString(), '[secret]')
+  })
+
+  const forms: Readonly<Record<string, (secret: string) => string>> = {
+    'in hexadecimal digits': (secret) => Buffer.from(secret).toString('hex'),
+    'in capital hexadecimal digits': (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
+    'as JSON': (secret) => JSON.stringify(secret).slice(1, -1),
+    'for a URL': encodeURIComponent,
+    'as what is behind whsec_': (secret) => secret.replace('whsec_', ''),
+  }
+  for (const [form, write] of Object.entries(forms))
+    it(`takes out a secret ${form}`, () => {
+      for (const secret of [SECRET, OLDER])
+        assert.equal(scrubbed(`{"echo":"${write(secret)}"}`, SECRET, OLDER), '{"echo":"[secret]"}')
+    })
+
+  it('takes out the key that a whsec_ secret stands for', () => {
+    assert.equal(scrubbed('key: secret of the tests', SECRET), 'key: [secret]')
+    assert.equal(scrubbed(Buffer.from('secret of the tests').toString('hex'), SECRET), '[secret]')
+  })
+
+  it('leaves of a secret in base64 no more than the letters it shares with its neighbours', () => {
+    const texts = fc.string({ maxLength: 9, unit: 'grapheme-ascii' })
+    const longer = fc.string({ minLength: 12, maxLength: 40, unit: 'grapheme' })
+    fc.assert(
+      fc.property(
+        texts,
+        longer,
+        texts,
+        fc.constantFrom('base64', 'base64url'),
+        (before, secret, behind, form) => {
+          const encoded = Buffer.from(`${before}${secret}${behind}`).toString(form as BufferEncoding)
+          const left = scrubbed(encoded, secret)
+          assert.ok(left.includes('[secret]'), left)
+          const bytes = Buffer.byteLength(`${before}${behind}`)
+          assert.ok(left.replaceAll('[secret]', '').length <= Math.ceil((bytes * 8) / 6) + 8)
+        },
+      ),
+    )
+  })
+
+  it('never leaves a secret that stands in a text', () => {
+    const text = fc.string({ unit: 'grapheme' })
+    fc.assert(
+      fc.property(text, fc.string({ minLength: 9, unit: 'grapheme' }), text, (before, secret, behind) => {
+        const left = scrubbed(`${before}${secret}${behind}`, secret)
+        assert.ok(!left.toLowerCase().includes(Buffer.from(secret).toString('latin1').toLowerCase()))
+      }),
+    )
+  })
+
+  it('takes out the beginning of a secret where the text breaks off', () => {
+    assert.equal(scrubbed(`{"echo":"${SECRET.slice(0, 20)}`, SECRET), '{"echo":"[secret]')
+    assert.equal(scrubbed(Buffer.from(SECRET).toString('hex').slice(0, 31), SECRET), '[secret]')
+  })
+})

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { connectToAny, dialling, type Dial } from '../../../src/adapters/webhook-sender/connect-to-any.js'
 import { hangs } from '../../support/receivers/behaviours.js'
@@ -66,19 +65,5 @@ describe('a name with several addresses', () => {
       [true],
     )
     assert.deepEqual(dialled, [SILENT])
-  })
-
-  it('leaves no connection that came too late', async () => {
-    const [slow, quick] = [new Socket(), dialling(ANSWERING, receiver.port)]
-    const turns = [slow, quick]
-    const connected = await connectToAny(
-      ['127.0.0.8', ANSWERING],
-      1,
-      () => turns.shift()!,
-      new AbortController().signal,
-    )
-    assert.ok(slow.destroyed)
-    connected.destroy()
-    await once(connected, 'close')
   })
 })

@@ -15,6 +15,8 @@ import { until } from '../../support/receivers/until.js'
 const LOOPBACK = { allowed: { cidrs: ['127.0.0.0/8'] } }
 const BODY = Buffer.from('{"name":"Zoë \u{1F984}","nul":"\\u0000"}')
 
+const VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']
+
 describe('sending a message once', () => {
   let receiver: Receiver
   let sender: ClosableWebhookSender
@@ -78,7 +80,7 @@ describe('sending a message once', () => {
       },
     )
     assert.deepEqual([phases.dns, phases.tls], [null, null])
-    assert.ok(phases.connect! >= 0 && phases.first_byte! >= 0 && phases.total! >= phases.first_byte!)
+    assert.ok(phases.connect! >= 0 && phases.first_byte! >= 0 && phases.total >= phases.first_byte!)
   })
 
   it('sends a part of a larger piece of memory, and bytes that are no text', async () => {
@@ -100,12 +102,12 @@ describe('sending a message once', () => {
 
   it('asks no proxy that the environment names', async () => {
     const proxy = await startReceiver(receivers.answers(200))
-    for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']) process.env[name] = proxy.url
+    for (const name of VARIABLES) process.env[name] = proxy.url
     try {
       assert.equal((await send()).status, 200)
       assert.equal(proxy.connections(), 0)
     } finally {
-      for (const name of ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']) delete process.env[name]
+      for (const name of VARIABLES) Reflect.deleteProperty(process.env, name)
       await proxy.stop()
     }
   })

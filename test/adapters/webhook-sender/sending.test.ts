@@ -185,6 +185,21 @@ describe('sending a message once', () => {
     await until(() => receiver.open() === 0)
   })
 
+  it('ends all at once where they have one signal, and nobody is warned of anything', async () => {
+    const warnings: Error[] = []
+    const warned = (warning: Error) => void warnings.push(warning)
+    process.on('warning', warned)
+    const stopping = new AbortController()
+    receiver.behave(receivers.hangs)
+    const sends = Array.from({ length: 50 }, () => send({ signal: stopping.signal }))
+    await until(() => receiver.received.length === 50)
+    stopping.abort()
+    for (const { error } of await Promise.all(sends)) assert.deepEqual(error, { kind: 'aborted' })
+    await until(() => receiver.open() === 0)
+    process.off('warning', warned)
+    assert.deepEqual(warnings, [])
+  })
+
   it('gives each step its own time', async () => {
     const names = await startNameServer()
     names.answer('silent.test', 'silence')

@@ -36,7 +36,7 @@ export interface TestAnswer {
 }
 
 /** Seconds that one attempt may take where the webhook does not say. */
-export const USUAL_TIMEOUT_S = 20
+const USUAL_TIMEOUT_S = 20
 
 /**
  * Sends a rendered payload once, on the way that deliveries take, and answers what the endpoint said, without any

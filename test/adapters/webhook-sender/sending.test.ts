@@ -61,7 +61,7 @@ describe('sending a message once', () => {
       'POST /a%2Fb/%ff?q=%20+&q=[]| HTTP/1.1',
       'user-agent: Tallytree',
       'accept-encoding: identity',
-      'x-vendor-signature: abc',
+      'X-Vendor-Signature: abc',
       `content-length: ${BODY.length}`,
       `Host: 127.0.0.1:${receiver.port}`,
       'Connection: keep-alive',
@@ -167,6 +167,10 @@ describe('sending a message once', () => {
     for (const length of [16_384, 16_385, 65_535])
       assert.equal((await meet(receivers.answers(200, {}, 'x'.repeat(length)))).body.length, 16_384)
     assert.equal(receiver.connections(), 1)
+  })
+
+  it('waits for a slow answer', async () => {
+    assert.equal((await meet(receivers.after(50, receivers.answers(200)))).status, 200)
   })
 
   it('has its answer where the receiver changes the protocol', async () => {

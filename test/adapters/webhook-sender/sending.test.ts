@@ -15,6 +15,7 @@ import { until } from '../../support/receivers/until.js'
 const LOOPBACK = { allowed: { cidrs: ['127.0.0.0/8'] } }
 const BODY = Buffer.from('{"name":"Zoë \u{1F984}","nul":"\\u0000"}')
 
+const SENDS_EACH = Number(process.env['SENDS_EACH'] ?? 20)
 const VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']
 
 describe('sending a message once', () => {
@@ -281,6 +282,37 @@ describe('sending a message once', () => {
     await until(() => sockets[0]!.destroyed || sockets[0]!.bytesRead === answered.length + forged.length)
     receiver.behave(receivers.answers(201))
     assert.equal((await send()).status, 201)
+  })
+
+  it('always ends, and leaves nothing open, whatever a receiver does and whenever its caller stops', async () => {
+    const behaviours = [
+      receivers.answers(200, {}, 'x'.repeat(5000)),
+      receivers.answersAndCloses(500),
+      receivers.answersHugely(200, 10_000_000),
+      receivers.closes,
+      receivers.resets,
+      receivers.resetsInBody(200),
+      receivers.hangs,
+      receivers.hangsInBody(200),
+      receivers.drips(200, 5),
+      receivers.answersGarbage,
+      receivers.floodsHeaders,
+      receivers.floodsTrailers,
+    ]
+    const any = (most: number) => Math.floor(Math.random() * most)
+    receiver.behave(receivers.dependingOn(() => behaviours[any(behaviours.length)]!))
+    const oneAfterAnother = async () => {
+      for (let at = 0; at < SENDS_EACH; at += 1) {
+        const stopping = new AbortController()
+        const timer = setTimeout(() => stopping.abort(), any(200))
+        const { status, error } = await send({ signal: stopping.signal, timeoutMs: 1 + any(100) })
+        clearTimeout(timer)
+        assert.equal(status === null, error !== null)
+      }
+    }
+    await Promise.all(Array.from({ length: 20 }, oneAfterAnother))
+    sender.close()
+    await until(() => receiver.open() === 0 && sockets.every(({ destroyed }) => destroyed))
   })
 
   it('sends many at the same time, each on its own', async () => {

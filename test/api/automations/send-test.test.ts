@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { systemIds } from '../../../src/adapters/system/ids.js'
 import { hmacSha256, systemClock } from '../../../src/adapters/system/system.js'
@@ -40,6 +41,8 @@ describe('the test of a webhook', () => {
     assert.equal(headers['webhook-id'], id)
     assert.equal(headers['authorization'], `Bearer ${TOKEN}`)
     assert.equal(headers['x-vendor-delivery-attempt'], '1')
+    const digest = createHmac('sha256', SECRETS[0]!.value).update(body).digest('hex')
+    assert.equal(headers['x-vendor-signature'], digest)
     new Webhook(Buffer.from(SECRETS[0]!.value), { format: 'raw' }).verify(body, headers)
   })
 

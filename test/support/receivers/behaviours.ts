@@ -120,7 +120,8 @@ export const floodsTrailers: Behaviour = (socket) => {
 }
 /** Heads that announce an answer, without end. */
 export const floodsEarlyHints: Behaviour = (socket) => {
-  pour(socket, () => Buffer.from(head(103, { link: '</style.css>' })))
+  const announcement = Buffer.from(head(103, { link: `</${'y'.repeat(1000)}>` }))
+  pour(socket, () => announcement)
 }
 
 /** 130 KiB that would be 128 MiB. */

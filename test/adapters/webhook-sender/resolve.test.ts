@@ -39,7 +39,7 @@ describe('looking up a name', () => {
     const stopping = new AbortController()
     const hanging = Array.from({ length: 50 }, () =>
       lookUp('silent.test', AbortSignal.any([stopping.signal])).catch(
-        (error: NodeJS.ErrnoException) => error.code,
+        (error: unknown) => (error as NodeJS.ErrnoException).code,
       ),
     )
     await until(() => names.asked.length >= 100)

@@ -116,6 +116,32 @@ describe('the configuration', () => {
     assert.equal(config.clickHouseCluster, 'main')
   })
 
+  it('takes networks and hosts that webhooks may reach, and a vendor that can stand in a header', () => {
+    const { vendor, webhooks } = readConfig({
+      TALLYTREE_VENDOR: 'Acme-2',
+      TALLYTREE_WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8',
+      TALLYTREE_WEBHOOK_ALLOW_HOSTS: 'hooks.internal,mail.internal:25,[fd00::1]:8080',
+    })
+    assert.equal(vendor, 'Acme-2')
+    assert.deepEqual(webhooks.allowCidrs, ['10.0.0.0/8', 'fd00::/8'])
+    assert.deepEqual(webhooks.allowHosts, ['hooks.internal', 'mail.internal:25', '[fd00::1]:8080'])
+    assert.equal(readConfig({}).vendor, 'Vendor')
+    for (const networks of [
+      '10.0.0.0',
+      '10.0.0.0/33',
+      '010.0.0.0/8',
+      '10/8',
+      'fd00::/129',
+      'inside',
+      '10.0.0.0/8,',
+    ])
+      refused({ TALLYTREE_WEBHOOK_ALLOW_CIDRS: networks }, /^TALLYTREE_WEBHOOK_ALLOW_CIDRS: must be networks/)
+    for (const hosts of ['http://inside', 'inside:', 'a b', '*'])
+      refused({ TALLYTREE_WEBHOOK_ALLOW_HOSTS: hosts }, /^TALLYTREE_WEBHOOK_ALLOW_HOSTS: must be hosts/)
+    for (const name of ['a b', 'a\r\nb', 'a_b'])
+      refused({ TALLYTREE_VENDOR: name }, /^TALLYTREE_VENDOR: must be 1 to 64 letters/)
+  })
+
   it('takes an empty variable for one that is not there', () => {
     assert.equal(readConfig({ CLICKHOUSE_URL: '', CLICKHOUSE_CLUSTER: '' }).clickHouseUrl, null)
   })

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { targetOf } from '../adapters/webhook-sender/target.js'
 import { webhookSender, type ClosableWebhookSender } from '../adapters/webhook-sender/webhook-sender.js'
@@ -5,7 +6,7 @@ import type { Config } from '../config.js'
 
 /** The sender that the operator configured; `address` is where this process listens, `http://host:port`, once it does. */
 export const openWebhookSender = (
-  { webhooks }: Config,
+  { webhooks }: Pick<Config, 'webhooks'>,
   address: () => string | undefined,
 ): ClosableWebhookSender =>
   webhookSender({
@@ -17,9 +18,16 @@ export const openWebhookSender = (
     certificateAuthorities: webhooks.caFile === null ? undefined : certificatesIn(webhooks.caFile),
   })
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+
+/** All certificates of a file, each of them looked at: TLS itself would leave out in silence what it cannot read. */
 const certificatesIn = (file: string): string => {
-  const text = readFileSync(file, 'utf8')
-  if (!text.includes('-----BEGIN CERTIFICATE-----'))
-    throw new Error('TALLYTREE_WEBHOOK_CA_FILE: must be a file of certificates, PEM')
-  return text
+  try {
+    const certificates = readFileSync(file, 'utf8').match(CERTIFICATE)
+    if (certificates === null) throw new Error('there is no certificate in it')
+    return certificates.map((pem) => new X509Certificate(pem).toString()).join('')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`TALLYTREE_WEBHOOK_CA_FILE: must be a file of certificates, PEM: ${why}`, { cause })
+  }
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import type { Target } from './target.js'
@@ -37,7 +38,7 @@ export const addressRules = (
   return {
     takesPort: ({ host, port }) => port > 0 && (!REFUSED_PORTS.has(port) || hosts.has(`${host}:${port}`)),
     takesAddress: (target, text) => {
-      if (!ipaddr.isValid(text)) return false
+      if (isIP(text) === 0) return false
       const address = ipaddr.process(text)
       if (isNever(address) || isOwn(address, target.port, listening())) return false
       return isPublic(address) || isNamed(target) || cidrs.some((cidr) => isWithin(address, cidr))

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Phases, SendError } from '../../domain/ports/webhook-sender.js'
 
 /** How long each step may take, in milliseconds. */
@@ -27,7 +28,11 @@ export class Sending {
     private readonly callers: AbortSignal | undefined,
   ) {
     this.total = setTimeout(() => this.end({ kind: 'timeout', phase: 'total' }), timeoutMs)
-    callers?.addEventListener('abort', this.onAbort)
+    if (callers !== undefined) {
+      // One signal may stop all sends there are.
+      setMaxListeners(0, callers)
+      callers.addEventListener('abort', this.onAbort)
+    }
     if (callers?.aborted === true) this.onAbort()
   }
 

@@ -18,7 +18,8 @@ export const targetOf = (text: string): Target | undefined => {
   if (!isSecure && url.protocol !== 'http:') return undefined
   if (url.username !== '' || url.password !== '') return undefined
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
-  if (host === '') return undefined
+  // got takes this name for the file of a socket.
+  if (host === '' || host === 'unix') return undefined
   const usual = isSecure ? 443 : 80
   return { host, port: url.port === '' ? usual : Number(url.port), isSecure, isLiteral: isIP(host) > 0 }
 }

@@ -1,4 +1,9 @@
-import { request as requestHttp, type IncomingMessage } from 'node:http'
+import {
+  request as requestHttp,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+} from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import got, { type Request, type RequestFunction } from 'got'
@@ -115,7 +120,8 @@ const exchange = (
     const request: RequestFunction = (url, options, onAnswer) => {
       const begin = target.isSecure ? requestHttps : requestHttp
       const errand: ErrandOption = { [ERRAND]: { target, sending } }
-      const made = begin(url, { ...options, ...errand }, onAnswer)
+      const headers = asWritten(message.headers, options.headers)
+      const made = begin(url, { ...options, headers, ...errand }, onAnswer)
       made.once('socket', ({ remoteAddress }) => {
         isReused = made.reusedSocket
         sending.peer = remoteAddress ?? null
@@ -170,6 +176,15 @@ const exchange = (
     stream.on('error', (error: NodeJS.ErrnoException) => settle(failureOf(error.code ?? 'UNKNOWN')))
     stream.on('close', () => settle())
   })
+
+/** got sends names in lower case; ours go out as the specification writes them. */
+const asWritten = (
+  given: OutgoingMessage['headers'],
+  lowered: RequestOptions['headers'] = {},
+): OutgoingHttpHeaders => {
+  const names = new Map(Object.keys(given).map((name) => [name.toLowerCase(), name]))
+  return Object.fromEntries(Object.entries(lowered).map(([name, value]) => [names.get(name) ?? name, value]))
+}
 
 /** What went wrong once there was a connection. */
 const failureOf = (code: string): SendError =>

@@ -124,12 +124,15 @@ export const floodsTrailers: Behaviour = (socket) => {
 }
 /** Heads that announce an answer, without end. */
 export const floodsEarlyHints: Behaviour = (socket) => {
-  pour(socket, () => Buffer.from(head(103, { link: '</style.css>' })))
+  const announcement = Buffer.from(head(103, { link: `</${'y'.repeat(1000)}>` }))
+  pour(socket, () => announcement)
 }
 
-/** A few KiB that would be 64 MiB. */
-export const answersWithBomb = (status: number): Behaviour =>
-  answers(status, { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(64 * 1024 * 1024)))
+/** 130 KiB that would be 128 MiB. */
+export const answersWithBomb = (status: number): Behaviour => {
+  const bomb = gzipSync(Buffer.alloc(16 * 1024 * 1024))
+  return answers(status, { 'content-encoding': 'gzip' }, Buffer.concat(Array<Buffer>(8).fill(bomb)))
+}
 
 const headerLines = () => {
   let at = 0

@@ -5,31 +5,36 @@ import { isIP } from 'node:net'
 /** Addresses of both kinds; or what a server says that has none. */
 export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
 
+/** Is given how often this name and type were asked before. */
+export type Answering = (before: number, type: 'A' | 'AAAA') => NameAnswer
+
 export interface NameServer {
   /** `127.0.0.1:1234` */
   readonly address: string
   /** Every question, as `A receiver.test`. */
   readonly asked: readonly string[]
-  /** From the next question on; a function is given how often this name and type were asked before. */
-  readonly answer: (name: string, answer: NameAnswer | ((before: number) => NameAnswer)) => void
+  /** From the next question on. */
+  readonly answer: (name: string, answer: NameAnswer | Answering) => void
   readonly stop: () => Promise<void>
 }
 
-const TYPES: Readonly<Record<number, string>> = { 1: 'A', 28: 'AAAA' }
+const TYPES: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' }
 
 /** A DNS server on the loopback address that knows the names it is told, and no others. */
 export const startNameServer = async (): Promise<NameServer> => {
-  const answers = new Map<string, (before: number) => NameAnswer>()
+  const answers = new Map<string, Answering>()
   const counts = new Map<string, number>()
   const asked: string[] = []
   const server = createSocket('udp4')
   server.on('message', (query: Buffer, from: RemoteInfo) => {
     const { name, type, end } = question(query)
-    const key = `${TYPES[type] ?? type} ${name}`
+    const kind = TYPES[type]
+    if (kind === undefined) return
+    const key = `${kind} ${name}`
     const before = counts.get(key) ?? 0
     counts.set(key, before + 1)
     asked.push(key)
-    const answer = answers.get(name)?.(before) ?? 'NXDOMAIN'
+    const answer = answers.get(name)?.(before, kind) ?? 'NXDOMAIN'
     if (answer !== 'silence') server.send(reply(query, end, type, answer), from.port, from.address)
   })
   server.bind(0, '127.0.0.1')

@@ -1,0 +1,77 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { failureText } from '../../domain/delivery/classify.js'
+import type { Clock, Ids } from '../../domain/ports/clock.js'
+import type { HmacSha256 } from '../../domain/ports/hmac.js'
+import type { WebhookSender } from '../../domain/ports/webhook-sender.js'
+import { scrubbing } from '../../domain/webhook/scrub.js'
+import { messageHeaders, type SigningSecret } from '../../domain/webhook/signing.js'
+
+export interface TestPorts {
+  readonly webhookSender: WebhookSender
+  readonly hmacSha256: HmacSha256
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly vendor: string
+}
+
+export interface TestedWebhook {
+  readonly url: string
+  /** Seconds; null for the usual limit. */
+  readonly timeout_s: number | null
+  /** All versions of each, the newest first; none where the webhook names none. */
+  readonly accessTokens: readonly SigningSecret[]
+  readonly secrets: readonly SigningSecret[]
+}
+
+export interface TestAnswer {
+  /** What receivers know it by; begins with `test_`. */
+  readonly id: string
+  readonly status: number | null
+  readonly headers: Readonly<Record<string, string>>
+  /** The first 16 KiB, what is no UTF-8 replaced. */
+  readonly body: string
+  /** Why there was no answer, as deliveries say it. */
+  readonly error: string | null
+  readonly durationMs: number
+}
+
+/** Seconds that one attempt may take where the webhook does not say. */
+const USUAL_TIMEOUT_S = 20
+
+/**
+ * Sends a rendered payload once, on the way that deliveries take, and answers what the endpoint said, without any
+ * secret of the webhook. Nothing of it is kept.
+ */
+export const sendTest =
+  ({ webhookSender, hmacSha256, clock, ids, vendor }: TestPorts) =>
+  async (webhook: TestedWebhook, body: Uint8Array, signal?: AbortSignal): Promise<TestAnswer> => {
+    const id = `test_${ids.next()}`
+    const headers = messageHeaders(hmacSha256)({
+      vendor,
+      id,
+      attempt: 1,
+      sequence: '0',
+      possibleDuplicate: false,
+      now: clock.now(),
+      body,
+      accessToken: webhook.accessTokens[0]?.value ?? null,
+      secrets: webhook.secrets,
+    })
+    if (E.isLeft(headers))
+      return { id, status: null, headers: {}, body: '', error: headers.left, durationMs: 0 }
+    const timeoutMs = (webhook.timeout_s ?? USUAL_TIMEOUT_S) * 1000
+    const sent = await webhookSender.send(
+      { url: webhook.url, headers: headers.right, body, timeoutMs },
+      signal,
+    )
+    const values = [...webhook.accessTokens, ...webhook.secrets].map(({ value }) => value)
+    const answer = scrubbing(values)({ headers: sent.headers, body: sent.body })
+    return {
+      id,
+      status: sent.status,
+      headers: answer.headers,
+      body: new TextDecoder().decode(answer.body),
+      error: sent.error === null ? null : failureText(sent.error),
+      durationMs: sent.phases.total,
+    }
+  }

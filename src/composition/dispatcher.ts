@@ -8,8 +8,8 @@ import type { Config } from '../config.js'
 import { startDispatcher, type Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
+import type { WebhookSender } from '../domain/ports/webhook-sender.js'
 import type { Stores } from './stores.js'
-import { openWebhookSender } from './webhook-sender.js'
 
 /** Where the dispatcher's state lies, which may be deleted while it is stopped. */
 const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatcher.db')
@@ -19,18 +19,16 @@ const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db
 interface Around {
   readonly log: Log
   readonly metrics: Pick<Metrics, 'webhooks'>
-  /** Where this process listens, once it does. */
-  readonly address: () => string | undefined
+  readonly webhookSender: WebhookSender
 }
 
 /** Sends what automations match, where this process has the role; `stop` before the stores are closed. */
-export const openDispatcher = async (
+export const openDispatcher = (
   config: Config,
   { eventStore, secrets }: Pick<Stores, 'eventStore' | 'secrets'>,
-  { log, metrics, address }: Around,
+  { log, metrics, webhookSender }: Around,
 ): Promise<Dispatcher> => {
-  const sender = openWebhookSender(config, address)
-  const dispatcher = await startDispatcher(
+  return startDispatcher(
     {
       eventStore,
       secrets,
@@ -41,17 +39,10 @@ export const openDispatcher = async (
       compilePattern: compileRe2,
       state: openSqliteDispatcherState(dispatcherFile(config.dataDirectory)),
       records: openSqliteAttemptRecords(attemptsFile(config.dataDirectory)),
-      sender,
+      sender: webhookSender,
       log,
       metrics: metrics.webhooks,
     },
     { vendor: config.vendor, isAlone: config.eventStoreUrl === null },
   )
-  return {
-    ...dispatcher,
-    stop: async (finishWithinMs) => {
-      await dispatcher.stop(finishWithinMs)
-      sender.close()
-    },
-  }
 }

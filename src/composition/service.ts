@@ -1,7 +1,7 @@
 import { compileRe2 } from '../adapters/patterns/re2.js'
 import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { systemIds } from '../adapters/system/ids.js'
-import { randomKey, sha256, systemClock } from '../adapters/system/system.js'
+import { hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
 import { serviceRoutes } from '../api/service/health.js'
 import type { Config } from '../config.js'
@@ -9,9 +9,10 @@ import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
 import { openDispatcher } from './dispatcher.js'
-import { listen } from './listening.js'
+import { listen, type Listening } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
+import { openWebhookSender } from './webhook-sender.js'
 import type { Stores } from './stores.js'
 
 export interface Service {
@@ -27,6 +28,8 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   const { eventStore, clickHouse } = stores
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
+  let listening: Listening | undefined
+  const webhookSender = openWebhookSender(config, () => listening?.address)
   const ports = {
     ...stores,
     clock: systemClock,
@@ -34,6 +37,9 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     sha256,
     randomKey,
     compilePattern: compileRe2,
+    hmacSha256,
+    vendor: config.vendor,
+    webhookSender,
     log,
   }
   const metrics = openMetrics()
@@ -56,16 +62,18 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     log,
     metrics.requestSeconds,
   )
-  const listening = await listen(app.callback(), config)
-  const address = () => listening.address
+  listening = await listen(app.callback(), config)
   const dispatcher = config.roles.has('dispatcher')
-    ? await openDispatcher(config, stores, { log, metrics, address })
+    ? await openDispatcher(config, stores, { log, metrics, webhookSender })
     : undefined
+  const { address, close } = listening
   return {
-    address: listening.address,
+    address,
     createdKey: api?.createdKey ?? null,
     stop: async () => {
-      await Promise.all([listening.close(), dispatcher?.stop()])
+      // Tests of webhooks that are under way end when the sender closes, and with them their requests.
+      const sent = Promise.resolve(dispatcher?.stop()).then(() => webhookSender.close())
+      await Promise.all([close(), sent])
       api?.access.close()
       await tidied
       await readSide.stop()

@@ -3,6 +3,7 @@ import { jsonLog } from '../../src/adapters/log/json-log.js'
 import { openInMemorySecretStore } from '../../src/adapters/secrets/in-memory-secret-store.js'
 import { openMetrics } from '../../src/adapters/metrics/prometheus.js'
 import { openDispatcher } from '../../src/composition/dispatcher.js'
+import { openWebhookSender } from '../../src/composition/webhook-sender.js'
 import { readConfig } from '../../src/config.js'
 import { aliasAdded, COLLECTION } from '../support/dispatching.js'
 
@@ -13,7 +14,11 @@ const main = async (): Promise<void> => {
   const dispatcher = await openDispatcher(
     config,
     { eventStore, secrets: openInMemorySecretStore() },
-    { log: jsonLog(process.stderr), metrics: openMetrics(), address: () => undefined },
+    {
+      log: jsonLog(process.stderr),
+      metrics: openMetrics(),
+      webhookSender: openWebhookSender(config, () => undefined),
+    },
   )
   let isWriting = true
   const write = async () => {

@@ -13,13 +13,13 @@ import { releaseName, takeName } from './names.js'
 import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
 import { requireGoodWebhook } from './webhooks.js'
 
-const PATH = '/api/teams/:team/webhooks/:id'
+export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
 const rights = ['not-found', 'forbidden'] as const
 
 type InTeam = Pick<Asked<unknown>, 'params' | 'principal' | 'cause'>
 
 /** The webhook that a path names, deleted ones too. */
-const webhookInPath = async (
+export const webhookInPath = async (
   { ports, access }: Automations,
   { params, principal, cause }: InTeam,
 ): Promise<Webhook> => {
@@ -30,7 +30,7 @@ const webhookInPath = async (
   return webhook
 }
 
-const standing = (webhook: Webhook): Webhook => {
+export const standing = (webhook: Webhook): Webhook => {
   if (webhook.deleted) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
   return webhook
 }
@@ -38,7 +38,7 @@ const standing = (webhook: Webhook): Webhook => {
 export const showWebhook = (automations: Automations): AnyRoute =>
   route({
     method: 'get',
-    path: PATH,
+    path: WEBHOOK_PATH,
     summary: 'A webhook of a team. Needs the role team_administrator.',
     takes: [],
     fails: rights,
@@ -49,7 +49,7 @@ export const showWebhook = (automations: Automations): AnyRoute =>
 export const changeWebhook = (automations: Automations): AnyRoute =>
   route({
     method: 'patch',
-    path: PATH,
+    path: WEBHOOK_PATH,
     summary:
       'Changes a webhook: what is not named stays, null takes an option away, enabled releases or holds its messages. ' +
       'Needs the role team_administrator.',
@@ -84,7 +84,7 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
 export const deleteWebhook = (automations: Automations): AnyRoute =>
   route({
     method: 'delete',
-    path: PATH,
+    path: WEBHOOK_PATH,
     summary: 'Deletes a webhook for good. Needs the role team_administrator.',
     takes: [],
     fails: [...writesDirectory.fails, ...rights],

@@ -4,6 +4,7 @@ import { createAutomation, listAutomations } from './automations-of-team.js'
 import type { Automations } from './automations.js'
 import { changeAutomation, deleteAutomation, showAutomation } from './one-automation.js'
 import { changeWebhook, deleteWebhook, showWebhook } from './one-webhook.js'
+import { testWebhook } from './test-webhook.js'
 import { createWebhook, listWebhooks } from './webhooks.js'
 
 /** Webhooks and automations (spec 2.10 and 2.11; design 7). */
@@ -15,6 +16,7 @@ export const automationRoutes = (parts: Omit<Automations, 'inTurn'>): readonly A
     showWebhook(automations),
     changeWebhook(automations),
     deleteWebhook(automations),
+    testWebhook(automations),
     createAutomation(automations),
     listAutomations(automations),
     showAutomation(automations),

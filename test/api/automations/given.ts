@@ -70,6 +70,7 @@ export const OF_WEBHOOKS = {
   'GET /api/teams/{team}/webhooks/{id}': () => ({}),
   'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
   'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
+  'POST /api/teams/{team}/webhooks/{id}/test': () => ({ body: {} }),
 }
 
 export const OF_AUTOMATIONS = [

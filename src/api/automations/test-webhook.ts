@@ -1,0 +1,118 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
+import { nullable, recordOf } from '../../domain/codec/containers.js'
+import { int64, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { execute } from '../../domain/execute.js'
+import { id } from '../../domain/ids.js'
+import { parseTemplate } from '../../domain/template/parse.js'
+import { render, type RenderError } from '../../domain/template/render.js'
+import { templateText } from '../../domain/automation/events.js'
+import { webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
+import { webhookStream } from '../../domain/webhook/events.js'
+import type { SigningSecret } from '../../domain/webhook/signing.js'
+import { writesDirectory } from '../conduct.js'
+import { Failure, invalidField } from '../failure.js'
+import { route, type AnyRoute } from '../route.js'
+import type { Automations } from './automations.js'
+import { standing, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
+import { secretValuesOf } from './secret-values.js'
+import { sendTest, type TestAnswer } from './send-test.js'
+import { shares } from './shares.js'
+
+const newTest = closed('WebhookTest', {
+  says: 'A payload as automations have it, sent this once; it is not kept.',
+  optional: { payload: nullable(templateText) },
+})
+
+const testAnswer = open('WebhookTestAnswer', {
+  says: 'What the endpoint answered, without the secrets of the webhook. `error` says why there was no answer.',
+  required: {
+    id,
+    status: nullable(int64),
+    headers: recordOf(string),
+    body: string,
+    error: nullable(string),
+  },
+})
+
+const USUAL_PAYLOAD = '{"event_type": "TEST"}'
+const MOST_AT_ONCE = 4
+
+/** The Test button (spec 4.4): one message, on the way and past the guard that deliveries take. */
+export const testWebhook = (automations: Automations): AnyRoute => {
+  const { ports } = automations
+  const send = sendTest(ports)
+  const ofTeam = shares(MOST_AT_ONCE)
+  return route({
+    method: 'post',
+    path: `${WEBHOOK_PATH}/test`,
+    summary:
+      'Sends a test to a webhook, also to one that is disabled, and answers what its endpoint said. The payload may ' +
+      "name the webhook's secrets. Needs the role team_administrator.",
+    body: newTest,
+    takes: [],
+    fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
+    answer: { schema: testAnswer.schema },
+    handle: async (asked) => {
+      const webhook = standing(await webhookInPath(automations, asked))
+      const template = templateOf(webhook, asked.body.payload ?? USUAL_PAYLOAD)
+      const { team, id, content } = webhook
+      const leave = ofTeam.enter(team)
+      if (leave === undefined)
+        throw new Failure('overloaded', `${MOST_AT_ONCE} tests of this team are on their way.`, {
+          retryAfter: 5,
+        })
+      try {
+        const [accessTokens, secrets] = await Promise.all([
+          secretValuesOf(ports, team, content.access_token),
+          secretValuesOf(ports, team, content.secret),
+        ])
+        const body = bodyOf(template, accessTokens[0], secrets[0])
+        const isWhole =
+          (content.access_token === null || accessTokens.length > 0) &&
+          (content.secret === null || secrets.length > 0)
+        if (!isWhole || E.isLeft(body))
+          return { body: unsent(ports.ids.next(), E.isLeft(body) ? body.left : 'missing_secret') }
+        const { durationMs, ...answer } = await send(
+          { url: content.url, timeout_s: content.timeout_s, accessTokens, secrets },
+          new TextEncoder().encode(body.right),
+        )
+        const command = {
+          type: 'RecordTest',
+          id,
+          team,
+          status: answer.status,
+          duration_ms: durationMs,
+        } as const
+        const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], asked.cause)
+        return { body: answer, position }
+      } finally {
+        leave()
+      }
+    },
+  })
+}
+
+const templateOf = ({ content: { access_token, secret } }: Webhook, payload: string) => {
+  const parsed = parseTemplate(payload, { accessToken: access_token !== null, secret })
+  if (E.isLeft(parsed)) throw invalidField(['payload'], 'value_error', parsed.left)
+  return parsed.right
+}
+
+const bodyOf = (
+  template: ReturnType<typeof templateOf>,
+  token: SigningSecret | undefined,
+  secret: SigningSecret | undefined,
+): E.Either<RenderError, string> => {
+  const rendered = render(template, {}, ({ kind }) => (kind === 'access_token' ? token : secret)?.value)
+  return E.isRight(rendered) ? E.right(rendered.right.body) : rendered
+}
+
+const unsent = (id: string, error: string): t.TypeOf<typeof testAnswer> & Omit<TestAnswer, 'durationMs'> => ({
+  id: `test_${id}`,
+  status: null,
+  headers: {},
+  body: '',
+  error,
+})

@@ -9,7 +9,7 @@ import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
 import { openDispatcher } from './dispatcher.js'
-import { listen, type Listening } from './listening.js'
+import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
 import { openWebhookSender } from './webhook-sender.js'
@@ -28,8 +28,8 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   const { eventStore, clickHouse } = stores
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
-  let listening: Listening | undefined
-  const webhookSender = openWebhookSender(config, () => listening?.address)
+  let address = ''
+  const webhookSender = openWebhookSender(config, () => address)
   const ports = {
     ...stores,
     clock: systemClock,
@@ -62,18 +62,18 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     log,
     metrics.requestSeconds,
   )
-  listening = await listen(app.callback(), config)
+  const listening = await listen(app.callback(), config)
+  address = listening.address
   const dispatcher = config.roles.has('dispatcher')
     ? await openDispatcher(config, stores, { log, metrics, webhookSender })
     : undefined
-  const { address, close } = listening
   return {
     address,
     createdKey: api?.createdKey ?? null,
     stop: async () => {
       // Tests of webhooks that are under way end when the sender closes, and with them their requests.
       const sent = Promise.resolve(dispatcher?.stop()).then(() => webhookSender.close())
-      await Promise.all([close(), sent])
+      await Promise.all([listening.close(), sent])
       api?.access.close()
       await tidied
       await readSide.stop()

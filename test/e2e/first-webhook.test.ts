@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startRunningService, type RunningService } from '../support/running-service.js'
+import { run } from './run-program.js'
+
+const PAGE = readFileSync(new URL('../../docs/first-webhook.md', import.meta.url), 'utf8')
+
+const blocks = (language: string): readonly string[] =>
+  [...PAGE.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+    .filter((block) => block[1] === language)
+    .map((block) => block[2]!)
+
+const [starting, , making, testing, automating, verifying, listing] = blocks('sh')
+const [receiver] = blocks('js')
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Waits for a program that was just started. */
+const answering = async (url: string): Promise<void> => {
+  for (;;) {
+    const isThere = await fetch(url).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return
+    await sleep(20)
+  }
+}
+
+const isMissing = ['curl', 'openssl'].find((tool) => spawnSync(tool, ['version']).error !== undefined)
+const itWithTools = (title: string, check: () => Promise<void>): unknown =>
+  isMissing === undefined ? it(title, check) : it.skip(`${title} (skipped: ${isMissing} is missing)`)
+
+describe('the page on the first webhook', () => {
+  let service: RunningService
+  let directory: string
+  let receiving: ChildProcess
+  let port: number
+
+  before(async () => {
+    const [, name, value] = /^(\w+)=(\S+) npm start\n$/.exec(starting!) ?? []
+    service = await startRunningService({ [name!]: value! })
+    directory = await mkdtemp(join(tmpdir(), 'tallytree-first-webhook-'))
+    await writeFile(join(directory, 'receiver.mjs'), receiver!)
+    port = await freePort()
+    receiving = spawn(process.execPath, ['receiver.mjs'], {
+      cwd: directory,
+      env: { ...process.env, PORT: String(port) },
+      stdio: 'ignore',
+    })
+    await answering(`http://127.0.0.1:${port}`)
+  })
+  after(async () => {
+    receiving.kill()
+    await service.remove()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  /** All that was pasted so far is pasted again: the shell's variables and functions have to be there. */
+  const paste = async (...pasted: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(
+      'bash',
+      ['-euo', 'pipefail', '-c', pasted.join('\n')],
+      directory,
+      {
+        TALLYTREE_URL: service.address,
+        TALLYTREE_API_KEY: service.key,
+        RECEIVER_URL: `http://127.0.0.1:${port}`,
+      },
+    )
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })
+    return stdout
+  }
+  const received = () => readFile(join(directory, 'message.json'), 'utf8').catch(() => '')
+
+  itWithTools('brings a signed message to a receiver, and shows it in the delivery log', async () => {
+    const listed = `for try in $(seq 50); do
+      ${listing!.trim()} > listed.json; grep -q '"state":"succeeded"' listed.json && break; sleep 0.1
+    done; cat listed.json`
+    const told = await paste(
+      making!,
+      testing!,
+      'cat message.json && echo',
+      automating!,
+      `for try in $(seq 100); do grep -q accuracy message.json && break; sleep 0.1; done`,
+      verifying!,
+      'echo',
+      listed,
+    )
+
+    assert.match(told, /"status":200[^\n]*"body":"thank you"/)
+    assert.match(told, /^\{"hello": "receiver"\}$/m)
+    assert.equal(await received(), '{"version": "acme/models/classifier:production", "accuracy": 0.93}')
+    const [, computed, sent] = /= ?([0-9a-f]{64})\n([0-9a-f]{64})$/m.exec(told) ?? []
+    assert.ok(computed !== undefined && computed === sent, 'openssl agrees with the signature')
+    assert.match(told, /"state":"succeeded"/)
+  })
+})

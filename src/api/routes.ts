@@ -6,6 +6,8 @@ import { priceListRoutes } from './admin/prices.js'
 import { rebuildRoutes } from './admin/rebuilds.js'
 import { accessRoutes } from './access/routes.js'
 import { auditRoutes } from './audit/routes.js'
+import type { Automations } from './automations/automations.js'
+import { automationRoutes } from './automations/routes.js'
 import { costRoutes } from './costs/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
@@ -29,7 +31,7 @@ import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts extends Tracing, Vitals {
-  readonly ports: Ports & KeyPorts & Secrets['ports']
+  readonly ports: Ports & KeyPorts & Secrets['ports'] & Automations['ports']
   readonly access: Access
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
@@ -59,6 +61,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
   ...secretRoutes(parts),
+  ...automationRoutes(parts),
   ...rebuildRoutes(parts),
   ...priceListRoutes(parts),
   ...auditRoutes(parts),

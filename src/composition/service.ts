@@ -1,4 +1,5 @@
 import { openMetrics } from '../adapters/metrics/prometheus.js'
+import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
 import { randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
@@ -26,7 +27,15 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   const { eventStore, clickHouse } = stores
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
-  const ports = { ...stores, clock: systemClock, ids: systemIds, sha256, randomKey, log }
+  const ports = {
+    ...stores,
+    clock: systemClock,
+    ids: systemIds,
+    sha256,
+    randomKey,
+    compilePattern: compileRe2,
+    log,
+  }
   const metrics = openMetrics()
   const { behind } = readSide
   if (behind !== undefined)

@@ -10,12 +10,11 @@ const USUAL_LIMIT = 100
 const LARGEST_LIMIT = 1000
 
 /** The query of a list. */
-export const pageQuery = open('Page', {
-  optional: {
-    limit: withDefault(integerBetween(1, LARGEST_LIMIT), USUAL_LIMIT),
-    after: withDefault(string, undefined),
-  },
-})
+export const pageFields = {
+  limit: withDefault(integerBetween(1, LARGEST_LIMIT), USUAL_LIMIT),
+  after: withDefault(string, undefined),
+}
+export const pageQuery = open('Page', { optional: pageFields })
 
 /** A list as it is answered: `next` is the `after` of the page behind this one, null on the last. */
 export const pageOf = <A>(item: Codec<A>) =>

@@ -16,19 +16,12 @@ export interface ChangeAutomation extends OfAutomation {
   /** The content that the change was made to, as its state counts them. */
   readonly edition: number
   readonly content: AutomationContent
-}
-
-export interface EnableAutomation extends OfAutomation {
-  readonly type: 'EnableAutomation'
-}
-
-export interface DisableAutomation extends OfAutomation {
-  readonly type: 'DisableAutomation'
+  /** Null leaves it as it is. */
+  readonly enabled: boolean | null
 }
 
 export interface DeleteAutomation extends OfAutomation {
   readonly type: 'DeleteAutomation'
 }
 
-export type AutomationCommand =
-  CreateAutomation | ChangeAutomation | EnableAutomation | DisableAutomation | DeleteAutomation
+export type AutomationCommand = CreateAutomation | ChangeAutomation | DeleteAutomation

@@ -47,15 +47,12 @@ const contentOf = (data: AutomationContent): AutomationContent => {
 
 const decide = (state: AutomationState, command: AutomationCommand): Decision<AutomationEvent> => {
   if (command.type === 'CreateAutomation') return create(state, command)
+  if (state?.deleted === true && command.type === 'DeleteAutomation') return nothing
   if (state === null || state.deleted) return { events: [], refused: noSuchAutomation }
   const { id, team } = state
   switch (command.type) {
     case 'ChangeAutomation':
       return change(state, command)
-    case 'EnableAutomation':
-      return state.enabled ? nothing : { events: [{ type: 'AutomationEnabled', data: { id, team } }] }
-    case 'DisableAutomation':
-      return state.enabled ? { events: [{ type: 'AutomationDisabled', data: { id, team } }] } : nothing
     case 'DeleteAutomation':
       return { events: [{ type: 'AutomationDeleted', data: { id, team } }] }
     default:
@@ -74,12 +71,20 @@ const create = (
   return { events: [], refused: usedBefore }
 }
 
-const change = (state: Automation, { edition, content }: ChangeAutomation): Decision<AutomationEvent> => {
-  if (jsonEqual(state.content, content)) return nothing
-  if (edition !== state.edition) return { events: [], refused: changedMeanwhile }
+const change = (
+  state: Automation,
+  { edition, content, enabled }: ChangeAutomation,
+): Decision<AutomationEvent> => {
   const { id, team } = state
-  const resets = !jsonEqual(watched(state.content), watched(content))
-  return { events: [{ type: 'AutomationChanged', data: { id, team, ...content, resets } }] }
+  const events: AutomationEvent[] = []
+  if (!jsonEqual(state.content, content)) {
+    if (edition !== state.edition) return { events: [], refused: changedMeanwhile }
+    const resets = !jsonEqual(watched(state.content), watched(content))
+    events.push({ type: 'AutomationChanged', data: { id, team, ...content, resets } })
+  }
+  if (enabled === true && !state.enabled) events.push({ type: 'AutomationEnabled', data: { id, team } })
+  if (enabled === false && state.enabled) events.push({ type: 'AutomationDisabled', data: { id, team } })
+  return { events }
 }
 
 /** What of a content says when it fires: with another one, cooldowns begin anew. */

@@ -11,7 +11,8 @@ import { secretName } from '../webhook/events.js'
 
 export const automationName = textUpToBytes(256)
 export const pattern = textUpToBytes(512)
-export const MAX_TEMPLATE_BYTES = 64 * 1024
+export const templateText = textUpToBytes(64 * 1024)
+export const automationDescription = nullableText(textUpToBytes(4096))
 
 /** Kinds of events that automations watch, as `${event_type}` says them. */
 export const EVENT_TYPES = [
@@ -39,14 +40,15 @@ export const MOST_WINDOW = 1000
 export const window = integerBetween(1, MOST_WINDOW)
 
 /** Where an automation watches: everything in a registry or a project, later collections too, or the team itself. */
-export const scope = open('AutomationScope', {
+export const scopeFields = {
   required: { type: oneOf('project', 'registry', 'team') },
   optional: {
     entity: nullable(teamName),
     project: nullableText(textUpToBytes(128)),
     registry: nullable(registryName),
   },
-})
+}
+export const scope = open('AutomationScope', scopeFields)
 export type AutomationScope = t.TypeOf<typeof scope>
 
 /** What a condition may say; which of it means something depends on the type. */
@@ -73,20 +75,19 @@ export const condition = open('AutomationEvent', {
 })
 export type AutomationCondition = t.TypeOf<typeof condition>
 
-export const runFilters = open('RunFilters', {
-  optional: { user: nullableText(textUpToBytes(128)), name_pattern: nullable(pattern) },
-})
+export const runFilterFields = { user: nullableText(textUpToBytes(128)), name_pattern: nullable(pattern) }
+export const runFilters = open('RunFilters', { optional: runFilterFields })
 
 const content = {
   required: {
     name: automationName,
     webhook: id,
-    payload: textUpToBytes(MAX_TEMPLATE_BYTES),
+    payload: templateText,
     scope,
     event: condition,
   },
   optional: {
-    description: nullableText(textUpToBytes(4096)),
+    description: automationDescription,
     run_filters: nullable(runFilters),
     /** The webhook's secret when the payload was written: what `$NAME` in it stands for, whatever the webhook has now. */
     secret: nullable(secretName),

@@ -16,12 +16,11 @@ export interface ChangeWebhook extends OfWebhook {
   /** The content that the change was made to, as its state counts them. */
   readonly edition: number
   readonly content: WebhookContent
+  /** Null leaves it as it is. */
+  readonly enabled: boolean | null
 }
 
-export interface EnableWebhook extends OfWebhook {
-  readonly type: 'EnableWebhook'
-}
-
+/** What a webhook's receiver asked for, or brought about. */
 export interface DisableWebhook extends OfWebhook {
   readonly type: 'DisableWebhook'
   readonly reason: DisablingReason
@@ -40,5 +39,4 @@ export interface RecordTest extends OfWebhook {
   readonly duration_ms: number
 }
 
-export type WebhookCommand =
-  CreateWebhook | ChangeWebhook | EnableWebhook | DisableWebhook | DeleteWebhook | RecordTest
+export type WebhookCommand = CreateWebhook | ChangeWebhook | DisableWebhook | DeleteWebhook | RecordTest

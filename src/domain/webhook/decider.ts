@@ -8,8 +8,8 @@ export interface Webhook {
   readonly team: string
   readonly content: WebhookContent
   readonly enabled: boolean
-  /** Why it is disabled; null while it is not. */
-  readonly disabled: DisablingReason | 'at_first' | null
+  /** Why it was disabled; null while it is not, and for one that began so. */
+  readonly disabled: DisablingReason | null
   readonly deleted: boolean
   /** Counts the contents that it has had. */
   readonly edition: number
@@ -23,8 +23,16 @@ const evolve = (state: WebhookState, { type, data }: WebhookEvent): WebhookState
   if (type === 'WebhookCreated') {
     const { id, team, enabled } = data
     const content = contentOf(data)
-    const disabled = enabled ? null : 'at_first'
-    return { id, team, content, enabled, disabled, deleted: false, edition: 0, first: { content, enabled } }
+    return {
+      id,
+      team,
+      content,
+      enabled,
+      disabled: null,
+      deleted: false,
+      edition: 0,
+      first: { content, enabled },
+    }
   }
   if (state === null) return null
   switch (type) {
@@ -50,13 +58,12 @@ const contentOf = (data: WebhookContent): WebhookContent => {
 
 const decide = (state: WebhookState, command: WebhookCommand): Decision<WebhookEvent> => {
   if (command.type === 'CreateWebhook') return create(state, command)
+  if (state?.deleted === true && command.type === 'DeleteWebhook') return nothing
   if (state === null || state.deleted) return { events: [], refused: noSuchWebhook }
   const { id, team } = state
   switch (command.type) {
     case 'ChangeWebhook':
       return change(state, command)
-    case 'EnableWebhook':
-      return state.enabled ? nothing : { events: [{ type: 'WebhookEnabled', data: { id, team } }] }
     case 'DisableWebhook': {
       const { reason, depth } = command
       if (!state.enabled) return nothing
@@ -83,11 +90,17 @@ const create = (
   return { events: [], refused: usedBefore }
 }
 
-const change = (state: Webhook, { edition, content }: ChangeWebhook): Decision<WebhookEvent> => {
-  if (jsonEqual(state.content, content)) return nothing
-  if (edition !== state.edition) return { events: [], refused: changedMeanwhile }
+const change = (state: Webhook, { edition, content, enabled }: ChangeWebhook): Decision<WebhookEvent> => {
   const { id, team } = state
-  return { events: [{ type: 'WebhookChanged', data: { id, team, ...content } }] }
+  const events: WebhookEvent[] = []
+  if (!jsonEqual(state.content, content)) {
+    if (edition !== state.edition) return { events: [], refused: changedMeanwhile }
+    events.push({ type: 'WebhookChanged', data: { id, team, ...content } })
+  }
+  if (enabled === true && !state.enabled) events.push({ type: 'WebhookEnabled', data: { id, team } })
+  if (enabled === false && state.enabled)
+    events.push({ type: 'WebhookDisabled', data: { id, team, reason: 'by_hand', depth: 0 } })
+  return { events }
 }
 
 export const noSuchWebhook: Refusal = {

@@ -1,7 +1,7 @@
 import type { AutomationCondition } from '../events.js'
 import type { Figure, Unmet } from './verdict.js'
 
-const USUAL_ZSCORE_WINDOW = 30
+export const USUAL_ZSCORE_WINDOW = 30
 
 /** How many values of a run's metric a condition looks at, the newest among them: `now`, and `prior` before those. */
 interface Spans {

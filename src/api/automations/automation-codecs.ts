@@ -1,0 +1,98 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
+import type { Automation } from '../../domain/automation/decider.js'
+import {
+  automationDescription,
+  condition,
+  conditionFields,
+  eventType,
+  runFilterFields,
+  runFilters,
+  scope,
+  scopeFields,
+  templateText,
+  type AutomationCondition,
+} from '../../domain/automation/events.js'
+import type { AnyCodec, Codec } from '../../domain/codec/codec.js'
+import { nullable, withDefault } from '../../domain/codec/containers.js'
+import { boolean } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { id, teamName } from '../../domain/ids.js'
+import { given } from './given.js'
+import { thingName } from './webhook-codecs.js'
+
+const newScope = closed('NewAutomationScope', scopeFields)
+
+/** The same fields, of which those that are absent stay as they are. */
+const kept = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>
+  Object.fromEntries(
+    Object.entries(fields).map(([field, codec]) => [field, withDefault(codec, undefined)]),
+  ) as { [Field in keyof Fields]: Codec<t.TypeOf<Fields[Field]> | undefined> }
+
+export const newAutomation = closed('NewAutomation', {
+  required: {
+    name: thingName,
+    team: teamName,
+    webhook: thingName,
+    payload: templateText,
+    scope: newScope,
+    event: closed('NewAutomationEvent', { required: { type: eventType }, optional: conditionFields }),
+  },
+  optional: {
+    description: automationDescription,
+    run_filters: nullable(closed('NewRunFilters', { optional: runFilterFields })),
+    enabled: withDefault(boolean, true),
+  },
+})
+
+const eventChange = closed('AutomationEventChange', {
+  optional: { type: withDefault(eventType, undefined), ...kept(conditionFields) },
+})
+const runFilterChange = closed('RunFilterChange', { optional: kept(runFilterFields) })
+
+/** What is absent stays, inside `event` and `run_filters` too; null takes something away. */
+export const automationChange = closed('AutomationChange', {
+  optional: {
+    name: withDefault(thingName, undefined),
+    webhook: withDefault(thingName, undefined),
+    payload: withDefault(templateText, undefined),
+    scope: withDefault(newScope, undefined),
+    event: withDefault(eventChange, undefined),
+    description: withDefault(automationDescription, undefined),
+    run_filters: withDefault(nullable(runFilterChange), undefined),
+    enabled: withDefault(boolean, undefined),
+  },
+})
+
+/** Of another type, an event keeps nothing of the one before. */
+export const changedEvent = (
+  before: AutomationCondition,
+  change: t.TypeOf<typeof eventChange> = {} as t.TypeOf<typeof eventChange>,
+): AutomationCondition => {
+  const type = change.type ?? before.type
+  const changed = { ...(type === before.type ? before : {}), ...given(change), type }
+  const complete = condition.decode(changed)
+  return E.isRight(complete) ? complete.right : before
+}
+
+export const automationJson = open('Automation', {
+  says: "An automation. `webhook` is the webhook's id.",
+  required: {
+    id,
+    team: teamName,
+    name: thingName,
+    webhook: id,
+    payload: templateText,
+    scope,
+    event: condition,
+    enabled: boolean,
+  },
+  optional: { description: automationDescription, run_filters: nullable(runFilters) },
+})
+
+export const shownAutomation = ({
+  id,
+  team,
+  content: { secret: _, ...content },
+  enabled,
+}: Automation): t.TypeOf<typeof automationJson> => ({ id, team, ...content, enabled })

@@ -1,0 +1,110 @@
+import { automationDecider } from '../../domain/automation/decider.js'
+import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
+import { open } from '../../domain/codec/struct.js'
+import { execute } from '../../domain/execute.js'
+import { teamName } from '../../domain/ids.js'
+import { namesAfter } from '../../domain/names/decider.js'
+import { repeatableId } from '../access/idempotency.js'
+import { pageFields, pageOf, takePage } from '../access/page.js'
+import { refuseIf, requireRole } from '../auth/rights.js'
+import { readsDirectory, writesDirectory } from '../conduct.js'
+import { invalid } from '../failure.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
+import type { Automations } from './automations.js'
+import { checkedContent, roleFor, webhookCalled } from './checks.js'
+import { automationById, rosterOf } from './kept.js'
+import { keepName, takeName } from './names.js'
+
+const PATH = '/api/automations'
+
+export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRoute =>
+  route({
+    method: 'post',
+    path: PATH,
+    summary:
+      "Makes an automation of a team, for a webhook of the team's by name or id. A name that is taken is a conflict " +
+      'with the id of the automation that has it. Needs the role project_administrator, registry_administrator or ' +
+      'team_administrator, as its scope is.',
+    body: newAutomation,
+    takes: ['Idempotency-Key'],
+    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
+    answer: { schema: automationJson.schema },
+    handle: async ({ body, headers, principal, cause }) => {
+      const { team, name, description, enabled, payload, ...proposed } = body
+      requireRole(access, principal, team, roleFor(proposed.scope))
+      const key = headers['idempotency-key']
+      const id = repeatableId(ports, `${principal.userId}\n${team}\nautomation`, key)
+      const named = { team, kind: 'automation', name, id } as const
+
+      return inTurn(async () => {
+        const before = key === undefined ? null : await automationById(ports, id, cause)
+        const webhook = await webhookCalled(ports, team, proposed.webhook, cause)
+        const checked = await checkedContent(ports, team, proposed, payload, webhook)
+        const { secret } = webhook.content
+        const content: AutomationContent = {
+          name,
+          description,
+          payload,
+          secret,
+          ...checked,
+          webhook: webhook.id,
+        }
+        if (before === null) await takeName(ports, named, cause)
+        const { state, refusals, position } = await execute(ports)(
+          automationDecider,
+          automationStream(id),
+          [{ type: 'CreateAutomation', id, team, content, enabled }],
+          cause,
+        )
+        refuseIf(refusals.get(0))
+        if (before === null)
+          await keepName(ports, named, cause, () =>
+            execute(ports)(
+              automationDecider,
+              automationStream(id),
+              [{ type: 'DeleteAutomation', id, team }],
+              cause,
+            ),
+          )
+        return { body: shownAutomation(state!), position }
+      })
+    },
+  })
+
+const listQuery = open('AutomationsAsked', { required: { team: teamName }, optional: pageFields })
+
+export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
+  route({
+    method: 'get',
+    path: PATH,
+    summary: "Lists a team's automations by name, for its members.",
+    query: listQuery,
+    takes: [],
+    fails: [...readsDirectory.fails, 'not-found'],
+    answer: { schema: pageOf(automationJson).schema, headers: [] },
+    handle: async ({ query, principal, cause }) => {
+      const team = teamIn(query)
+      requireRole(access, principal, team, 'member')
+      const roster = await rosterOf(ports, team, cause)
+      const { data, next } = takePage(
+        query,
+        (after) => namesAfter(roster, 'automation', after),
+        ({ name }) => name,
+      )
+      const found = await Promise.all(data.map(({ id }) => automationById(ports, id, cause)))
+      const shown = found.flatMap((automation, place) =>
+        automation !== null && !automation.deleted && automation.content.name === data[place]?.name
+          ? [shownAutomation(automation)]
+          : [],
+      )
+      return { body: { data: shown, next } }
+    },
+  })
+
+const teamIn = ({ team }: Asked<unknown>['query']): string => {
+  if (typeof team === 'string') return team
+  const [type, msg] =
+    team === undefined ? ['missing', 'Field required'] : ['string_type', 'Input should be a valid string']
+  throw invalid([{ loc: ['query', 'team'], type, msg }])
+}

@@ -1,0 +1,82 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { registryStream } from '../../domain/artifact/events.js'
+import type { AutomationContent, AutomationScope } from '../../domain/automation/events.js'
+import { watchedBy, type Watched } from '../../domain/automation/watched.js'
+import type { Problem } from '../../domain/codec/problem.js'
+import type { Role } from '../../domain/access/roles.js'
+import type { Cause } from '../../domain/event.js'
+import { holderOf } from '../../domain/names/decider.js'
+import { parseTemplate } from '../../domain/template/parse.js'
+import type { Webhook } from '../../domain/webhook/decider.js'
+import { invalidBody, invalidField } from '../failure.js'
+import type { Automations } from './automations.js'
+import { exists, rosterOf, webhookById } from './kept.js'
+
+type Ports = Automations['ports']
+
+/** What somebody needs to be in a team for automations of a scope (spec section 5). */
+export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
+  (
+    ({
+      project: 'project_administrator',
+      registry: 'registry_administrator',
+      team: 'team_administrator',
+    }) as const
+  )[type]
+
+/** The webhook of a team by its id or its name. */
+export const webhookCalled = async (
+  ports: Ports,
+  team: string,
+  named: string,
+  cause: Cause,
+): Promise<Webhook> => {
+  const standing = async (id: string | undefined) => {
+    const webhook = id === undefined ? null : await webhookById(ports, id, cause)
+    return webhook?.team === team && !webhook.deleted ? webhook : undefined
+  }
+  const byId = await standing(named)
+  if (byId !== undefined) return byId
+  const byName = await standing(holderOf(await rosterOf(ports, team, cause), 'webhook', named))
+  if (byName?.content.name === named) return byName
+  throw invalidField(['webhook'], 'value_error', 'The team has no webhook of this name or id')
+}
+
+/** What of a payload is kept: its text and the secret that it was written for; or why it is no template. */
+const payloadFor = (
+  payload: string,
+  { content: { access_token, secret } }: Webhook,
+): E.Either<readonly Problem[], Pick<AutomationContent, 'payload' | 'secret'>> => {
+  const parsed = parseTemplate(payload, { accessToken: access_token !== null, secret })
+  return E.isRight(parsed)
+    ? E.right({ payload, secret })
+    : E.left([{ loc: ['payload'], type: 'value_error', msg: parsed.left }])
+}
+
+/** Completes what an automation watches for and what it sends, or refuses it with all that is wrong. */
+export const checkedContent = async (
+  ports: Ports,
+  team: string,
+  proposed: Watched,
+  payload: string,
+  webhook: Webhook | undefined,
+): Promise<Watched & Partial<Pick<AutomationContent, 'payload' | 'secret'>>> => {
+  const watched = watchedBy(ports.compilePattern, team, proposed)
+  const sent = webhook === undefined ? E.right({}) : payloadFor(payload, webhook)
+  const problems = [
+    ...(E.isLeft(watched) ? watched.left : await registryProblems(ports, team, watched.right.scope)),
+    ...(E.isLeft(sent) ? sent.left : []),
+  ]
+  if (problems.length > 0 || E.isLeft(watched) || E.isLeft(sent)) throw invalidBody(problems)
+  return { ...watched.right, ...sent.right }
+}
+
+/** Registries are made by name; projects come into being with what is written to them. */
+const registryProblems = async (
+  ports: Ports,
+  team: string,
+  { registry }: AutomationScope,
+): Promise<readonly Problem[]> =>
+  registry === null || (await exists(ports, registryStream(team, registry)))
+    ? []
+    : [{ loc: ['scope', 'registry'], type: 'value_error', msg: 'The team has no registry of this name' }]

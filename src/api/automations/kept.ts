@@ -1,0 +1,37 @@
+import { automationDecider, type Automation } from '../../domain/automation/decider.js'
+import { automationStream } from '../../domain/automation/events.js'
+import type { Cause } from '../../domain/event.js'
+import { execute } from '../../domain/execute.js'
+import { id as idCodec } from '../../domain/ids.js'
+import { namesDecider, type Roster } from '../../domain/names/decider.js'
+import { namesStream } from '../../domain/names/events.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { secretStream } from '../../domain/secret/events.js'
+import { webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
+import { webhookStream } from '../../domain/webhook/events.js'
+
+type Streams = Pick<Ports, 'eventStore' | 'ids'>
+
+/** A webhook as it stands, deleted ones too; null for one that never was. */
+export const webhookById = async (ports: Streams, id: string, cause: Cause): Promise<Webhook | null> =>
+  idCodec.is(id) ? (await execute(ports)(webhookDecider, webhookStream(id), [], cause)).state : null
+
+/** An automation as it stands, deleted ones too; null for one that never was. */
+export const automationById = async (ports: Streams, id: string, cause: Cause): Promise<Automation | null> =>
+  idCodec.is(id) ? (await execute(ports)(automationDecider, automationStream(id), [], cause)).state : null
+
+export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<Roster> =>
+  (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
+
+/** Whether a team has a secret of this name now. */
+export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {
+  const last = ports.eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })
+  for await (const { type } of last) return type !== 'SecretDestroyed'
+  return false
+}
+
+/** Whether anything was ever written to a stream. */
+export const exists = async ({ eventStore }: Pick<Ports, 'eventStore'>, stream: string): Promise<boolean> => {
+  for await (const event of eventStore.readStream(stream, { limit: 1 })) return event.stream === stream
+  return false
+}

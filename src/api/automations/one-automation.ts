@@ -1,0 +1,138 @@
+import { missingRight } from '../../domain/access/rights.js'
+import { automationDecider, noSuchAutomation, type Automation } from '../../domain/automation/decider.js'
+import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
+import { execute } from '../../domain/execute.js'
+import { done } from '../access/answers.js'
+import { refuseIf, requireRole } from '../auth/rights.js'
+import { writesDirectory } from '../conduct.js'
+import { Failure } from '../failure.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
+import type { Automations } from './automations.js'
+import { checkedContent, roleFor, webhookCalled } from './checks.js'
+import { given } from './given.js'
+import { automationById } from './kept.js'
+import { releaseName, takeName } from './names.js'
+
+const PATH = '/api/automations/:id'
+
+type Addressed = Pick<Asked<unknown>, 'params' | 'principal' | 'cause'>
+
+const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reason)
+
+/** The automation that a path names, deleted ones too; those of other teams are as if they were not there. */
+const automationInPath = async (
+  { ports, access }: Automations,
+  { params, principal, cause }: Addressed,
+): Promise<Automation> => {
+  const automation = await automationById(ports, params['id']!, cause)
+  if (automation === null) throw notFound()
+  const outside = missingRight(access.directory(), principal.userId, automation.team, 'member')
+  if (outside !== undefined) throw notFound()
+  return automation
+}
+
+const standing = (automation: Automation): Automation => {
+  if (automation.deleted) throw notFound()
+  return automation
+}
+
+export const showAutomation = (automations: Automations): AnyRoute =>
+  route({
+    method: 'get',
+    path: PATH,
+    summary: "An automation, for its team's members.",
+    takes: [],
+    fails: ['not-found'],
+    answer: { schema: automationJson.schema, headers: [] },
+    handle: async (asked) => ({
+      body: shownAutomation(standing(await automationInPath(automations, asked))),
+    }),
+  })
+
+export const changeAutomation = (automations: Automations): AnyRoute =>
+  route({
+    method: 'patch',
+    path: PATH,
+    summary:
+      'Changes an automation: what is not named stays, inside event and run_filters too, null takes something away. ' +
+      'With another event, scope or filter its cooldowns begin anew. Needs the role that its scope needs, before and after.',
+    body: automationChange,
+    takes: [],
+    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
+    answer: { schema: automationJson.schema },
+    handle: async (asked) =>
+      automations.inTurn(async () => {
+        const { ports, access } = automations
+        const { body, principal, cause } = asked
+        const automation = standing(await automationInPath(automations, asked))
+        const { id, team, edition, content: before } = automation
+        for (const scope of [before.scope, body.scope ?? before.scope])
+          requireRole(access, principal, team, roleFor(scope))
+        const content = await changed(automations, asked, automation)
+        const named = { team, kind: 'automation', id } as const
+        const isRenamed = content.name !== before.name
+        if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
+        const { state, refusals, position } = await execute(ports)(
+          automationDecider,
+          automationStream(id),
+          [{ type: 'ChangeAutomation', id, team, edition, content, enabled: body.enabled ?? null }],
+          cause,
+        )
+        const refused = refusals.get(0)
+        if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
+        refuseIf(refused)
+        return { body: shownAutomation(state!), position }
+      }),
+  })
+
+type Change = Asked<(typeof automationChange)['_A']>
+
+/** The content that a change makes of the one before. A payload is read anew only with a new one, or a new webhook. */
+const changed = async (
+  { ports }: Automations,
+  { body, cause }: Pick<Change, 'body' | 'cause'>,
+  { team, content: before }: Automation,
+): Promise<AutomationContent> => {
+  const { name, description, payload, scope, event, run_filters } = given(body)
+  const isSentElsewhere = body.webhook !== undefined
+  const webhook =
+    isSentElsewhere || payload !== undefined
+      ? await webhookCalled(ports, team, body.webhook ?? before.webhook, cause)
+      : undefined
+  const filters = run_filters === null ? null : { ...before.run_filters, ...given(run_filters ?? {}) }
+  const proposed = {
+    scope: scope ?? before.scope,
+    event: changedEvent(before.event, event),
+    run_filters: filters === null ? null : { user: null, name_pattern: null, ...filters },
+  }
+  const checked = await checkedContent(ports, team, proposed, payload ?? before.payload, webhook)
+  return {
+    ...before,
+    ...given({ name, description }),
+    webhook: webhook?.id ?? before.webhook,
+    ...checked,
+  }
+}
+
+export const deleteAutomation = (automations: Automations): AnyRoute =>
+  route({
+    method: 'delete',
+    path: PATH,
+    summary:
+      'Deletes an automation for good; what it has scheduled is still sent. Needs the role that its scope needs.',
+    takes: [],
+    fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
+    answer: done,
+    handle: async (asked) =>
+      automations.inTurn(async () => {
+        const { ports, access } = automations
+        const { principal, cause } = asked
+        const { id, team, content } = await automationInPath(automations, asked)
+        requireRole(access, principal, team, roleFor(content.scope))
+        const command = { type: 'DeleteAutomation', id, team } as const
+        const { position } = await execute(ports)(automationDecider, automationStream(id), [command], cause)
+        await releaseName(ports, { team, kind: 'automation', name: content.name, id }, cause)
+        return { body: {}, position }
+      }),
+  })

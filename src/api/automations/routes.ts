@@ -1,0 +1,24 @@
+import { oneAtATime } from '../auth/one-at-a-time.js'
+import type { AnyRoute } from '../route.js'
+import { createAutomation, listAutomations } from './automations-of-team.js'
+import type { Automations } from './automations.js'
+import { changeAutomation, deleteAutomation, showAutomation } from './one-automation.js'
+import { changeWebhook, deleteWebhook, showWebhook } from './one-webhook.js'
+import { createWebhook, listWebhooks } from './webhooks.js'
+
+/** Webhooks and automations (spec 2.10 and 2.11; design 7). */
+export const automationRoutes = (parts: Omit<Automations, 'inTurn'>): readonly AnyRoute[] => {
+  const automations = { ...parts, inTurn: oneAtATime() }
+  return [
+    createWebhook(automations),
+    listWebhooks(automations),
+    showWebhook(automations),
+    changeWebhook(automations),
+    deleteWebhook(automations),
+    createAutomation(automations),
+    listAutomations(automations),
+    showAutomation(automations),
+    changeAutomation(automations),
+    deleteAutomation(automations),
+  ]
+}

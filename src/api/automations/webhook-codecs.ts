@@ -1,0 +1,52 @@
+import type * as t from 'io-ts'
+import { nullable, withDefault } from '../../domain/codec/containers.js'
+import { boolean } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { textUpToBytes } from '../../domain/codec/text.js'
+import { id, teamName } from '../../domain/ids.js'
+import type { Webhook } from '../../domain/webhook/decider.js'
+import { disablingReason, webhookOptions } from '../../domain/webhook/events.js'
+
+/** Names of things have 1 to 256 bytes without control characters, as ids do. */
+export const thingName = id
+
+const url = textUpToBytes(2048)
+
+export const newWebhook = closed('NewWebhook', {
+  required: { name: thingName, url },
+  optional: { ...webhookOptions, enabled: withDefault(boolean, true) },
+})
+
+/** What is absent stays; null takes an option away. */
+export const webhookChange = closed('WebhookChange', {
+  optional: {
+    name: withDefault(thingName, undefined),
+    url: withDefault(url, undefined),
+    access_token: withDefault(webhookOptions.access_token, undefined),
+    secret: withDefault(webhookOptions.secret, undefined),
+    retry_waits_s: withDefault(webhookOptions.retry_waits_s, undefined),
+    timeout_s: withDefault(webhookOptions.timeout_s, undefined),
+    stop_on_4xx: withDefault(webhookOptions.stop_on_4xx, undefined),
+    enabled: withDefault(boolean, undefined),
+  },
+})
+
+export const webhookJson = open('Webhook', {
+  says: 'A webhook. `access_token` and `secret` are the names of secrets of its team.',
+  required: { id, team: teamName, name: thingName, url, enabled: boolean },
+  optional: { ...webhookOptions, disabled_reason: nullable(disablingReason) },
+})
+
+export const shownWebhook = ({
+  id,
+  team,
+  content,
+  enabled,
+  disabled,
+}: Webhook): t.TypeOf<typeof webhookJson> => ({
+  id,
+  team,
+  ...content,
+  enabled,
+  disabled_reason: disabled,
+})

@@ -1,0 +1,98 @@
+import { execute } from '../../domain/execute.js'
+import { namesAfter } from '../../domain/names/decider.js'
+import { webhookProblems } from '../../domain/webhook/checks.js'
+import { webhookDecider } from '../../domain/webhook/decider.js'
+import { webhookStream, type WebhookContent } from '../../domain/webhook/events.js'
+import { repeatableId } from '../access/idempotency.js'
+import { pageOf, pageQuery, takePage } from '../access/page.js'
+import { refuseIf, requireRole } from '../auth/rights.js'
+import { readsDirectory, writesDirectory } from '../conduct.js'
+import { invalidBody } from '../failure.js'
+import { route, type AnyRoute } from '../route.js'
+import type { Automations } from './automations.js'
+import { hasSecret, rosterOf, webhookById } from './kept.js'
+import { keepName, takeName } from './names.js'
+import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
+
+const PATH = '/api/teams/:team/webhooks'
+
+export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute =>
+  route({
+    method: 'post',
+    path: PATH,
+    summary:
+      "Makes a webhook of a team, with the names of its team's secrets. A name that is taken is a conflict with the " +
+      'id of the webhook that has it. Needs the role team_administrator.',
+    body: newWebhook,
+    takes: ['Idempotency-Key'],
+    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
+    answer: { schema: webhookJson.schema },
+    handle: async ({ body, params, headers, principal, cause }) => {
+      const team = params['team']!
+      requireRole(access, principal, team, 'team_administrator')
+      const key = headers['idempotency-key']
+      const id = repeatableId(ports, `${principal.userId}\n${team}\nwebhook`, key)
+      const { enabled, ...rest } = body
+      const content: WebhookContent = rest
+      const command = { type: 'CreateWebhook', id, team, content, enabled } as const
+      const create = () => execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+
+      return inTurn(async () => {
+        const isRepeat = key !== undefined && (await webhookById(ports, id, cause)) !== null
+        const named = { team, kind: 'webhook', name: content.name, id } as const
+        if (!isRepeat) {
+          await requireGoodWebhook(ports, team, content, content)
+          await takeName(ports, named, cause)
+        }
+        const { state, refusals, position } = await create()
+        refuseIf(refusals.get(0))
+        if (!isRepeat)
+          await keepName(ports, named, cause, () =>
+            execute(ports)(webhookDecider, webhookStream(id), [{ type: 'DeleteWebhook', id, team }], cause),
+          )
+        return { body: shownWebhook(state!), position }
+      })
+    },
+  })
+
+/** Refuses values that a webhook cannot have, and names of secrets that were given and are none of the team's. */
+export const requireGoodWebhook = async (
+  ports: Automations['ports'],
+  team: string,
+  content: WebhookContent,
+  { access_token, secret }: Partial<WebhookContent>,
+): Promise<void> => {
+  const problems = [...webhookProblems(content)]
+  for (const [field, name] of Object.entries({ access_token, secret }))
+    if (name != null && !(await hasSecret(ports, team, name)))
+      problems.push({ loc: [field], type: 'value_error', msg: 'The team has no secret of this name' })
+  if (problems.length > 0) throw invalidBody(problems)
+}
+
+export const listWebhooks = ({ ports, access }: Automations): AnyRoute =>
+  route({
+    method: 'get',
+    path: PATH,
+    summary: "Lists a team's webhooks by name. Needs the role team_administrator.",
+    query: pageQuery,
+    takes: [],
+    fails: [...readsDirectory.fails, 'not-found', 'forbidden'],
+    answer: { schema: pageOf(webhookJson).schema, headers: [] },
+    handle: async ({ params, query, principal, cause }) => {
+      const team = params['team']!
+      requireRole(access, principal, team, 'team_administrator')
+      const roster = await rosterOf(ports, team, cause)
+      const { data, next } = takePage(
+        query,
+        (after) => namesAfter(roster, 'webhook', after),
+        ({ name }) => name,
+      )
+      const found = await Promise.all(data.map(({ id }) => webhookById(ports, id, cause)))
+      const shown = found.flatMap((webhook, place) =>
+        webhook !== null && !webhook.deleted && webhook.content.name === data[place]?.name
+          ? [shownWebhook(webhook)]
+          : [],
+      )
+      return { body: { data: shown, next } }
+    },
+  })

@@ -1,0 +1,29 @@
+import type { Problem } from '../codec/problem.js'
+import { MOST_RETRIES, type WebhookContent } from './events.js'
+
+const LONGEST_WAIT_S = 5 * 24 * 3600
+
+/** What a webhook's fields may not be although they have the right types; the values are never quoted. */
+export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonly Problem[] => {
+  const problems: Problem[] = []
+  const add = (loc: Problem['loc'], msg: string) => problems.push({ loc, type: 'value_error', msg })
+  const wrongUrl = urlProblem(url)
+  if (wrongUrl !== undefined) add(['url'], wrongUrl)
+  const waits = retry_waits_s ?? []
+  if (waits.length > MOST_RETRIES) add(['retry_waits_s'], `List should have at most ${MOST_RETRIES} items`)
+  waits.slice(0, MOST_RETRIES).forEach((wait, place) => {
+    if (wait < 0 || wait > LONGEST_WAIT_S)
+      add(['retry_waits_s', place], `Input should be between 0 and ${LONGEST_WAIT_S} seconds`)
+  })
+  return problems
+}
+
+/** Which addresses may be reached is asked whenever one is; here it only has to be one. */
+const urlProblem = (text: string): string | undefined => {
+  const parsed = URL.canParse(text) ? new URL(text) : undefined
+  if (parsed === undefined || !/^https?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text))
+    return "Input should be a URL that begins with 'http://' or 'https://', without blanks"
+  if (parsed.username !== '' || parsed.password !== '')
+    return 'A URL should not carry a user or a password: name an access token instead'
+  return undefined
+}

@@ -46,7 +46,10 @@ const EVENTS_A_BATCH = { minLength: 55, maxLength: 65 }
 const placed = (events: readonly Happened[], entity: string): readonly ProjectedEvent[] =>
   events.map(({ type, data }, index) => ({
     type,
-    data: { ...(data as object), project_id: `${entity}/${index}`, team: entity },
+    data: {
+      ...(data as object),
+      ...('delivery_id' in (data as object) ? { team: entity } : { project_id: `${entity}/${index}` }),
+    },
     position: BigInt(index + 1),
   }))
 

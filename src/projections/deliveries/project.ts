@@ -1,7 +1,7 @@
 import { instantOf } from '../../domain/codec/instant.js'
 import type { DeliveryEvent } from '../../domain/delivery/events.js'
 import type { Rows } from '../../domain/ports/clickhouse.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { dateTime64, int64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from './delivery-row.js'
 
@@ -44,13 +44,13 @@ const scheduled = ({
       automation_id,
       position: String(position),
       delivery_id,
-      automation_revision: sent?.automation_revision ?? null,
+      automation_revision: sent === undefined ? null : int64(sent.automation_revision),
       webhook_id: sent?.webhook_id ?? null,
       event_type: sent?.event_type ?? null,
       source_id: source.event_id,
       source_type: source.type,
       source_position: source.position,
-      depth,
+      depth: int64(depth),
       scheduled_at: dateTime64(sent?.scheduled_at ?? source.recorded_at),
       suppressed: type === 'DeliverySuppressed' ? data.reason : null,
     },
@@ -63,7 +63,7 @@ const changed = (event: Positioned): readonly Change[] => {
   const common = {
     position: String(event.position),
     type: event.type,
-    attempt: 0,
+    attempt: '0',
     status: null,
     error: null,
     reason: null,
@@ -74,17 +74,19 @@ const changed = (event: Positioned): readonly Change[] => {
   switch (event.type) {
     case 'AttemptStarted': {
       const { team, delivery_id, attempt } = event.data
-      return [{ ...common, team, delivery_id, attempt, state: 'in_flight' }]
+      return [{ ...common, team, delivery_id, attempt: int64(attempt), state: 'in_flight' }]
     }
     case 'AttemptFinished': {
       const { team, delivery_id, attempt, outcome, status, error, reason, next_at, phases } = event.data
       const duration_ms = phases['total'] ?? null
-      const ended = { attempt, status, error, reason, next_at: next_at && dateTime64(next_at), duration_ms }
-      return [{ ...common, team, delivery_id, ...ended, state: STATES[outcome] }]
+      const ended = { status: status && int64(status), error, reason, duration_ms }
+      const due = { attempt: int64(attempt), next_at: next_at && dateTime64(next_at) }
+      return [{ ...common, team, delivery_id, ...ended, ...due, state: STATES[outcome] }]
     }
     case 'AttemptOutcomeUnknown': {
       const { team, delivery_id, attempt, next_at } = event.data
-      return [{ ...common, team, delivery_id, attempt, next_at: dateTime64(next_at), state: 'retrying' }]
+      const due = { attempt: int64(attempt), next_at: dateTime64(next_at) }
+      return [{ ...common, team, delivery_id, ...due, state: 'retrying' }]
     }
     case 'DeliveryCanceled': {
       const { team, delivery_id, reason } = event.data

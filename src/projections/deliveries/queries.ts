@@ -39,6 +39,8 @@ export interface DeliveryQuestion {
   /** Of these webhooks alone, or of all but these. */
   readonly webhooks?: { readonly only: boolean; readonly ids: readonly string[] } | undefined
   readonly status?: number | undefined
+  /** Why they are dead or canceled. */
+  readonly reason?: string | undefined
   /** When they were scheduled: from the first on, before the second. */
   readonly from?: Instant | undefined
   readonly to?: Instant | undefined
@@ -133,7 +135,10 @@ const scheduledIn = ({
   return { conditions: conditions.join(' AND '), parameters }
 }
 
-const standingIn = ({ states, status }: DeliveryQuestion, parameters: Parameters): readonly string[] => {
+const standingIn = (
+  { states, status, reason }: DeliveryQuestion,
+  parameters: Parameters,
+): readonly string[] => {
   const standing: string[] = []
   if (states !== undefined) {
     standing.push('stood IN {states:Array(String)}')
@@ -142,6 +147,10 @@ const standingIn = ({ states, status }: DeliveryQuestion, parameters: Parameters
   if (status !== undefined) {
     standing.push('status = {status:Int64}')
     parameters['status'] = status
+  }
+  if (reason !== undefined) {
+    standing.push('reason = {reason:String}')
+    parameters['reason'] = reason
   }
   return standing
 }

@@ -6,6 +6,7 @@ import { systemIds } from '../adapters/system/ids.js'
 import { hmacSha256, sha256, systemClock } from '../adapters/system/system.js'
 import type { Config } from '../config.js'
 import { startDispatcher, type Dispatcher } from '../dispatch/webhooks/dispatcher.js'
+import type { AttemptRecords } from '../domain/ports/attempt-records.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
 import type { Stores } from './stores.js'
@@ -15,6 +16,10 @@ import { openWebhookSender } from './webhook-sender.js'
 export const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatcher.db')
 /** Where it is kept what attempts looked like, which nothing else knows. */
 export const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db')
+
+/** What was kept of attempts, for those who look at it. */
+export const openAttempts = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): AttemptRecords =>
+  openSqliteAttemptRecords(attemptsFile(dataDirectory))
 
 interface Around {
   readonly log: Log

@@ -8,7 +8,7 @@ import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
-import { openDispatcher } from './dispatcher.js'
+import { openAttempts, openDispatcher } from './dispatcher.js'
 import { listen, type Listening } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
@@ -27,8 +27,10 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   const { eventStore, clickHouse } = stores
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
+  const attempts = openAttempts(config)
   const ports = {
     ...stores,
+    attempts,
     clock: systemClock,
     ids: systemIds,
     sha256,
@@ -69,6 +71,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
       await Promise.all([listening.close(), dispatcher?.stop()])
       api?.access.close()
       await tidied
+      attempts.close()
       await readSide.stop()
       await eventStore.close()
       await clickHouse.close()

@@ -89,8 +89,8 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
 type Change = Asked<(typeof automationChange)['_A']>
 
 /** The content that a change makes of the one before. A payload is read anew only with a new one, or a new webhook. */
-const changed = async (
-  { ports }: Automations,
+export const changed = async (
+  { ports }: Pick<Automations, 'ports'>,
   { body, cause }: Pick<Change, 'body' | 'cause'>,
   { team, content: before }: Automation,
 ): Promise<AutomationContent> => {

@@ -109,12 +109,16 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
   if (retraced === undefined)
     return { ...about, reason: 'no_trigger', says: 'No automation can wait for events of this type.' }
   const { verdict, version } = retraced
-  const revision = { automation_revision: version === undefined ? null : Number(version.revision) }
-  if (!verdict.matched || version === undefined)
-    return verdict.matched ? about : { ...about, ...revision, ...unmetShown(verdict.unmet) }
+  if (version === undefined || !verdict.matched)
+    return {
+      ...about,
+      ...(version === undefined ? {} : { automation_revision: Number(version.revision) }),
+      ...unmetShown(verdict.matched ? { why: 'not_there' } : verdict.unmet),
+    }
   const { deliveryId, suppressed } = await firingOf(ports)(event, retraced, version)
   const figure = { value: verdict.figure?.metric_value ?? null, threshold: verdict.figure?.threshold ?? null }
-  const fired = { ...about, ...revision, ...figure, matched: true, delivery: deliveryId }
+  const automation_revision = Number(version.revision)
+  const fired = { ...about, ...figure, automation_revision, matched: true, delivery: deliveryId }
   if (deliveryId === null)
     return { ...fired, reason: 'webhook_deleted', says: 'It fired, but its webhook was deleted by then.' }
   return suppressed === null

@@ -66,7 +66,7 @@ export const countDeliveries =
   async (question: DeliveryQuestion): Promise<number> => {
     const { sql, parameters } = selection(question)
     const [row] = await reader.query<{ total: number }>(`SELECT count() AS total FROM (${sql})`, parameters)
-    return Number(row?.total ?? 0)
+    return row?.total ?? 0
   }
 
 const COLUMNS = `id, owner, automation, webhook, event_type, source_id, source_type, source_position,

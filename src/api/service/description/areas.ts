@@ -16,6 +16,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['secrets', 'Values that webhooks send and sign with; nobody reads them back.', ['secrets']],
   ['webhooks', 'Addresses that receive messages.', ['webhooks']],
   ['automations', 'What sends which message to which webhook.', ['automations']],
+  ['deliveries', 'What was sent, what waits, and what can be done about it.', ['deliveries']],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],
   ['service', 'The service itself; needs no key.', ['health', 'server_info', 'metrics', 'openapi.json']],

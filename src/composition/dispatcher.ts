@@ -54,8 +54,8 @@ export const openDispatcher = async (
   )
   return {
     ...dispatcher,
-    stop: async () => {
-      await dispatcher.stop()
+    stop: async (finishWithinMs) => {
+      await dispatcher.stop(finishWithinMs)
       sender.close()
     },
   }

@@ -9,7 +9,7 @@ import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
-import { listen, type Listening } from './listening.js'
+import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
@@ -58,12 +58,11 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     log,
     metrics.requestSeconds,
   )
-  let listening: Listening | undefined
-  const address = () => listening?.address
+  const listening = await listen(app.callback(), config)
+  const address = () => listening.address
   const dispatcher = config.roles.has('dispatcher')
     ? await openDispatcher(config, stores, { log, metrics, address })
     : undefined
-  listening = await listen(app.callback(), config)
   return {
     address: listening.address,
     createdKey: api?.createdKey ?? null,

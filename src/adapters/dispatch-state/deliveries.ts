@@ -44,7 +44,7 @@ export const deliveriesIn = (db: Database): Deliveries => {
      ORDER BY due_at, ordinal LIMIT 1`,
   )
   const oldest = rows(
-    `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND not_before <= ? ORDER BY ordinal LIMIT 1`,
+    `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND due_at <= ? ORDER BY ordinal LIMIT 1`,
   )
   const claim = db.prepare('UPDATE deliveries SET claimed = ? WHERE id = ?')
   const next = db.prepare<[string], { due: number | null }>(

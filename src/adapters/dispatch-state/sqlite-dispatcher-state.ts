@@ -17,9 +17,11 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
     .prepare<[string, string], string>('SELECT value FROM things WHERE kind = ? AND key = ?')
     .pluck()
   const remove = db.prepare('DELETE FROM things WHERE kind = ? AND key = ?')
-  const all = db.prepare<[string], { key: string; value: string }>(
-    'SELECT key, value FROM things WHERE kind = ? ORDER BY key',
+  const all = db.prepare<[string, number], { key: string; value: string }>(
+    'SELECT key, value FROM things WHERE kind = ? ORDER BY key LIMIT ?',
   )
+  const some = (kind: string, limit: number) =>
+    all.all(kind, limit).map(({ key, value }) => [key, JSON.parse(value) as unknown] as const)
   const unclaimAll = db.prepare('UPDATE deliveries SET claimed = 0 WHERE claimed = 1')
   begin.run()
   unclaimAll.run()
@@ -48,7 +50,8 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
       return value === undefined ? undefined : (JSON.parse(value) as unknown)
     },
     remove: (kind, key) => void remove.run(kind, key),
-    all: (kind) => all.all(kind).map(({ key, value }) => [key, JSON.parse(value) as unknown] as const),
+    all: (kind) => some(kind, -1),
+    some,
     ...deliveriesIn(db),
     close: () => {
       if (db.inTransaction) db.exec('ROLLBACK')

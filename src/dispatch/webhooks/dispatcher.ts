@@ -49,8 +49,8 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   /** Resolves once it has read the log to its end for the first time, and sends. */
   readonly caughtUp: Promise<void>
-  /** Begins nothing any more, finishes what is under way, and says of the rest that nobody knows. */
-  readonly stop: () => Promise<void>
+  /** Begins nothing any more, gives what is under way so long to finish, and says of the rest that nobody knows. */
+  readonly stop: (finishWithinMs?: number) => Promise<void>
 }
 
 const COMMIT_EVERY = 1000
@@ -58,6 +58,7 @@ const COMMIT_MS = 100
 const TICK_MS = 1000
 const FINISH_WITHIN_MS = 8000
 const AGAIN_MS = 1000
+const TELL_EVERY_MS = 5000
 const KEEP_RECORDS_MS = 90 * 24 * 3600 * 1000
 const PRUNE_AT_ONCE = 1000
 
@@ -70,7 +71,10 @@ export const startDispatcher = async (
   const instance = ports.ids.next()
   const measures = measuring(ports.metrics)
   const now = () => clock.now().getTime()
-  if ((state.checkpoint() ?? 0n) > (await eventStore.head())) state.clear()
+  const startedAt = now()
+  let toldAt = startedAt
+  const head = await eventStore.head()
+  if ((state.checkpoint() ?? 0n) > head) state.clear()
 
   const directory = openDirectory(state)
   const automations = openAutomations(state)
@@ -161,7 +165,7 @@ export const startDispatcher = async (
     await lose()
     sender.start()
     announce()
-    log.info('dispatcher.caught_up', { position: String(position) })
+    if (now() - startedAt >= TELL_EVERY_MS) log.info('dispatcher.caught_up', { position: String(position) })
   }
   const read = async () => {
     for await (const item of eventStore.subscribeAll({ after: position, signal: stopping.signal })) {
@@ -199,7 +203,10 @@ export const startDispatcher = async (
   const tick = () => {
     keepRecords()
     if (!isLive) {
-      log.info('dispatcher.catching_up', { position: String(position) })
+      if (now() - toldAt >= TELL_EVERY_MS) {
+        toldAt = now()
+        log.info('dispatcher.catching_up', { position: String(position), of: String(head) })
+      }
       return
     }
     outbox.flush()
@@ -221,9 +228,9 @@ export const startDispatcher = async (
 
   return {
     caughtUp,
-    stop: async () => {
+    stop: async (finishWithinMs = FINISH_WITHIN_MS) => {
       clearInterval(ticking)
-      await sender.stop(FINISH_WITHIN_MS)
+      await sender.stop(finishWithinMs)
       await outbox.close()
       stopping.abort()
       await following

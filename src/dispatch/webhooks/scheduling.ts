@@ -67,30 +67,41 @@ const KIND = 'outbox'
 const MOST_AT_ONCE = 1000
 
 export const openOutbox = (
-  state: Pick<DispatcherState, 'put' | 'remove' | 'all'>,
+  state: Pick<DispatcherState, 'put' | 'remove' | 'some'>,
   ports: Recording & { readonly log: Pick<Log, 'error'> },
 ): Outbox => {
   const writing = new Map<string, Promise<void>>()
+  /** In the log, which has not told of it yet. */
+  const written = new Set<string>()
   let isOpen = false
+  let isBehind = false
 
   const write = async ({ type, data }: Scheduling): Promise<void> => {
     const { delivery_id, source } = data
     const event = { type, data }
     try {
       await record(ports, deliveryStream(delivery_id), 'none', event, source.event_id, { tries: 2 })
+      written.add(delivery_id)
     } catch (error) {
       if (error instanceof ConcurrencyConflict) return
-      ports.log.error('dispatcher.schedule_failed', { delivery: delivery_id, error: String(error) })
+      const name = error instanceof Error ? error.name : 'unknown'
+      ports.log.error('dispatcher.schedule_failed', { delivery: delivery_id, error: name })
     } finally {
       writing.delete(delivery_id)
+      if (isBehind && writing.size <= MOST_AT_ONCE / 2) flush()
     }
   }
   const begin = (scheduling: Scheduling): void => {
     const id = scheduling.data.delivery_id
-    if (isOpen && !writing.has(id)) writing.set(id, write(scheduling))
+    if (isOpen && !writing.has(id) && !written.has(id)) writing.set(id, write(scheduling))
   }
-  const flush = () => {
-    for (const [, scheduling] of state.all(KIND)) begin(scheduling as Scheduling)
+  const flush = (): void => {
+    const left = state.some(KIND, written.size + 2 * MOST_AT_ONCE)
+    isBehind = left.length > written.size + MOST_AT_ONCE
+    for (const [, scheduling] of left) {
+      if (writing.size >= MOST_AT_ONCE) return
+      begin(scheduling as Scheduling)
+    }
   }
 
   return {
@@ -98,7 +109,10 @@ export const openOutbox = (
       state.put(KIND, scheduling.data.delivery_id, scheduling)
       begin(scheduling)
     },
-    seen: (deliveryId) => state.remove(KIND, deliveryId),
+    seen: (deliveryId) => {
+      written.delete(deliveryId)
+      state.remove(KIND, deliveryId)
+    },
     open: () => {
       isOpen = true
       flush()
@@ -109,6 +123,7 @@ export const openOutbox = (
     },
     close: async () => {
       isOpen = false
+      isBehind = false
       await Promise.all(writing.values())
     },
   }

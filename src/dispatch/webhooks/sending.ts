@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { millisOf } from '../../domain/delivery/times.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
@@ -63,6 +64,8 @@ export const openSender = (given: Sending): Sender => {
   const standings = new Map<string, Standing>()
   const underWay = new Map<string, Promise<void>>()
   const abort = new AbortController()
+  // Every attempt listens to it.
+  setMaxListeners(0, abort.signal)
   let isStarted = false
   let isPumping = false
 

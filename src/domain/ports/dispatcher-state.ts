@@ -33,6 +33,8 @@ export interface DispatcherState {
   readonly get: (kind: string, key: string) => unknown
   readonly remove: (kind: string, key: string) => void
   readonly all: (kind: string) => Iterable<readonly [key: string, value: unknown]>
+  /** The first ones by key. */
+  readonly some: (kind: string, limit: number) => readonly (readonly [key: string, value: unknown])[]
 
   /** A delivery that is there already is this from here on, and nobody's claim. */
   readonly putDelivery: (entry: OpenEntry) => void
@@ -43,7 +45,7 @@ export interface DispatcherState {
 
   /** Takes the delivery of a webhook that has been due longest, so that nobody takes it again until it is put anew. */
   readonly claimDue: (webhook: string, turn: Turn, now: number) => OpenEntry | undefined
-  /** The oldest that its receiver has not put off, due or not. */
+  /** The one among those that are due which was scheduled first. */
   readonly claimOldest: (webhook: string, now: number) => OpenEntry | undefined
   readonly unclaim: (id: string) => void
   /** When the next one of a webhook that nobody has claimed is due. */

@@ -11,7 +11,7 @@ import {
 
 /** What happens to a breaker at one moment after another, by letters: `s` succeeds, `f` fails. */
 const after = (outcomes: string, everyMs: number, from: Breaker = closed): Breaker =>
-  [...outcomes].reduce(
+  Array.from(outcomes).reduce(
     (breaker, outcome, index) =>
       outcome === 's' ? afterSuccess(breaker, index * everyMs) : afterFailure(breaker, index * everyMs),
     from,

@@ -70,10 +70,9 @@ describe('the decider of deliveries', () => {
 
   it('gives up when the waits are used up, and not before', () => {
     let state = given(scheduling)
-    let now = 0
     for (let attempt = 1; attempt <= USUAL_WAITS_S.length + 1; attempt += 1) {
       assert.ok(state.phase === 'pending' || state.phase === 'retrying')
-      now = Date.parse(state.dueAt) - START
+      const now = Date.parse(state.dueAt) - START
       state = after(decide(state, starting(now)).events, state)
       state = after(decide(state, finishing(attempt, now + 100)).events, state)
     }
@@ -85,9 +84,8 @@ describe('the decider of deliveries', () => {
     const waitsS = [86_400, 86_400, 86_400, 86_400, 86_400, 86_400, 86_400]
     const attemptsAfter = (heldMs: number) => {
       let state = given(scheduling)
-      let now = 0
       while (state.phase === 'pending' || state.phase === 'retrying') {
-        now = Date.parse(state.dueAt) - START + heldMs
+        const now = Date.parse(state.dueAt) - START + heldMs
         state = after(decide(state, starting(now)).events, state)
         assert.ok(state.phase === 'in_flight')
         state = after(decide(state, finishing(state.attempts, now + 100, { waitsS })).events, state)

@@ -44,8 +44,12 @@ export const dependingOn =
 export const after =
   (ms: number, behaviour: Behaviour): Behaviour =>
   (socket, received) => {
-    const timer = setTimeout(() => socket.destroyed || behaviour(socket, received), ms)
-    socket.once('close', () => clearTimeout(timer))
+    const timer = setTimeout(() => {
+      socket.off('close', forget)
+      if (!socket.destroyed) behaviour(socket, received)
+    }, ms)
+    const forget = () => clearTimeout(timer)
+    socket.once('close', forget)
   }
 
 /** Says nothing, for ever. */

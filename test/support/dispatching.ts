@@ -1,0 +1,153 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openSqliteAttemptRecords } from '../../src/adapters/attempt-records/sqlite-attempt-records.js'
+import { openSqliteDispatcherState } from '../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
+import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
+import { compileRe2 } from '../../src/adapters/patterns/re2.js'
+import { openInMemorySecretStore } from '../../src/adapters/secrets/in-memory-secret-store.js'
+import { systemIds } from '../../src/adapters/system/ids.js'
+import { hmacSha256, sha256, systemClock } from '../../src/adapters/system/system.js'
+import { webhookSender } from '../../src/adapters/webhook-sender/webhook-sender.js'
+import { startDispatcher, type Dispatcher } from '../../src/dispatch/webhooks/dispatcher.js'
+import type { DomainEvent } from '../../src/domain/decider.js'
+import { newEvent } from '../../src/domain/event.js'
+import type { Clock } from '../../src/domain/ports/clock.js'
+import type { EventStore, RecordedEvent } from '../../src/domain/ports/event-store.js'
+import type { SecretStore } from '../../src/domain/ports/secret-store.js'
+
+export interface Dispatching {
+  readonly eventStore: EventStore
+  readonly secrets: SecretStore
+  readonly directory: string
+  readonly append: (stream: string, ...events: readonly DomainEvent[]) => Promise<void>
+  /** Starts a dispatcher over this log; each has a state of its own under its name. */
+  readonly start: (options?: Starting) => Promise<Dispatcher>
+  /** Every event of deliveries so far. */
+  readonly deliveryEvents: () => Promise<readonly RecordedEvent[]>
+  readonly stop: () => Promise<void>
+}
+
+interface Starting {
+  readonly name?: string
+  readonly isAlone?: boolean
+  readonly clock?: Clock
+}
+
+const nothing = () => undefined
+
+/** Dispatchers in this process over one log, which really send, to the loopback addresses alone. */
+export const startDispatching = async (
+  eventStore: EventStore = openInMemoryEventStore(),
+): Promise<Dispatching> => {
+  const directory = await mkdtemp(join(tmpdir(), 'tallytree-dispatching-'))
+  const secrets = openInMemorySecretStore()
+  const running = new Set<Dispatcher>()
+  const cause = { correlationId: 'test', causationId: 'test', actor: 'ada' }
+
+  return {
+    eventStore,
+    secrets,
+    directory,
+    append: async (stream, ...events) => {
+      await eventStore.append(
+        stream,
+        'any',
+        events.map((event) => newEvent(systemIds.next(), event, cause)),
+      )
+    },
+    start: async ({ name = 'dispatcher', isAlone = true, clock = systemClock } = {}) => {
+      const sender = webhookSender({ allowed: { cidrs: ['127.0.0.0/8'] } })
+      const dispatcher = await startDispatcher(
+        {
+          eventStore,
+          secrets,
+          clock,
+          ids: systemIds,
+          sha256,
+          hmac: hmacSha256,
+          compilePattern: compileRe2,
+          state: openSqliteDispatcherState(join(directory, `${name}.db`)),
+          records: openSqliteAttemptRecords(join(directory, 'attempts.db')),
+          sender,
+          log: { info: nothing, warn: nothing, error: nothing },
+        },
+        { vendor: 'Vendor', isAlone },
+      )
+      const started: Dispatcher = {
+        ...dispatcher,
+        stop: async (finishWithinMs) => {
+          if (!running.delete(started)) return
+          await dispatcher.stop(finishWithinMs)
+          sender.close()
+        },
+      }
+      running.add(started)
+      return started
+    },
+    deliveryEvents: async () => {
+      const events: RecordedEvent[] = []
+      for await (const event of eventStore.readAll())
+        if (event.stream.startsWith('delivery-')) events.push(event)
+      return events
+    },
+    stop: async () => {
+      for (const dispatcher of running) await dispatcher.stop()
+      await eventStore.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Asks until it is so. */
+export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> => {
+  const end = Date.now() + withinMs
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error('it did not come to be so')
+    await sleep(10)
+  }
+}
+
+export const webhookCreated = (
+  id: string,
+  url: string,
+  content: Readonly<Record<string, unknown>> = {},
+): DomainEvent => ({
+  type: 'WebhookCreated',
+  data: { id, team: 'default', name: id, url, enabled: true, ...content },
+})
+
+export const automationCreated = (
+  id: string,
+  webhook: string,
+  content: Readonly<Record<string, unknown>> = {},
+): DomainEvent => ({
+  type: 'AutomationCreated',
+  data: {
+    id,
+    team: 'default',
+    name: id,
+    webhook,
+    payload: '{"alias": "${alias}", "collection": "${artifact_collection_name}"}',
+    scope: { type: 'project', entity: 'default', project: 'p' },
+    event: { type: 'ADD_ARTIFACT_ALIAS' },
+    enabled: true,
+    ...content,
+  },
+})
+
+export const COLLECTION = 'artifact-default/p/model'
+
+export const aliasAdded = (alias: string, changed: Readonly<Record<string, unknown>> = {}): DomainEvent => ({
+  type: 'AliasAdded',
+  data: {
+    team: 'default',
+    collection: 'model',
+    project_id: 'default/p',
+    registry: null,
+    version: 0,
+    alias,
+    ...changed,
+  },
+})

@@ -127,6 +127,11 @@ const OF_TEAMS: Readonly<Record<string, () => Ask>> = {
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
+  'GET /api/teams/{team}/webhooks': () => ({}),
+  'POST /api/teams/{team}/webhooks': () => ({ body: { name: 'hook', url: 'https://hooks.example/' } }),
+  'GET /api/teams/{team}/webhooks/{id}': () => ({}),
+  'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
+  'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
 }
 
 const OF_NEITHER = new Set([
@@ -144,6 +149,12 @@ const OF_NEITHER = new Set([
   'GET /api/events',
   'GET /api/admin/digests',
   'GET /api/blobs/{digest}',
+  // They name their team in the body or the query, or are named by id: automations/tenants.test.ts.
+  'POST /api/automations',
+  'GET /api/automations',
+  'GET /api/automations/{id}',
+  'PATCH /api/automations/{id}',
+  'DELETE /api/automations/{id}',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

@@ -40,8 +40,10 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
       return inTurn(async () => {
         const before = key === undefined ? null : await automationById(ports, id, cause)
         const webhook = await webhookCalled(ports, team, proposed.webhook, cause)
-        const checked = await checkedContent(ports, team, proposed, payload, webhook)
-        const { secret } = webhook.content
+        // A repeat is compared with what was made then, whatever became of the webhook's secrets.
+        const isRepeat = before !== null
+        const checked = await checkedContent(ports, team, proposed, payload, isRepeat ? undefined : webhook)
+        const { secret } = isRepeat ? before.first.content : webhook.content
         const content: AutomationContent = {
           name,
           description,
@@ -50,7 +52,7 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
           ...checked,
           webhook: webhook.id,
         }
-        if (before === null) await takeName(ports, named, cause)
+        if (!isRepeat) await takeName(ports, named, cause)
         const { state, refusals, position } = await execute(ports)(
           automationDecider,
           automationStream(id),
@@ -58,7 +60,7 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
           cause,
         )
         refuseIf(refusals.get(0))
-        if (before === null)
+        if (!isRepeat)
           await keepName(ports, named, cause, () =>
             execute(ports)(
               automationDecider,

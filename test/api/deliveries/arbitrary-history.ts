@@ -151,7 +151,6 @@ const placed = (deeds: readonly Deed[]): readonly RecordedEvent[] => {
 
 /** A log to read from, as it is. */
 export const logOf = (events: readonly RecordedEvent[]): Pick<EventStore, 'readStream' | 'readAll'> => ({
-  // eslint-disable-next-line @typescript-eslint/require-await -- what is there needs no waiting for
   async *readStream(stream, { from, backwards = false, limit = Infinity } = {}) {
     const own = events.filter((event) => event.stream === stream)
     const read = backwards
@@ -159,7 +158,6 @@ export const logOf = (events: readonly RecordedEvent[]): Pick<EventStore, 'readS
       : own.filter(({ revision }) => revision >= (from ?? 0n))
     yield* read.slice(0, limit)
   },
-  // eslint-disable-next-line @typescript-eslint/require-await -- as above
   async *readAll({ after = 0n, limit = Infinity } = {}) {
     yield* events.filter(({ position }) => position > after).slice(0, limit)
   },

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '../../../src/domain/json/json.js'
 import { until } from '../../support/dispatching.js'
 import { answers, hangs, inTurn } from '../../support/receivers/behaviours.js'
 import { accepted } from '../tracing/given.js'
-import { givenAutomation, startSending, type Sending } from './given.js'
+import { givenAutomation, startSending, type Listed, type Sending } from './given.js'
 
 type Given = Awaited<ReturnType<typeof givenAutomation>>
 
@@ -17,7 +16,7 @@ describe('the delivery log', function () {
   after(() => sending.stop())
 
   /** Waits until all deliveries of the automation are in a state; answers them, the newest first. */
-  const all = async ({ listed }: Given, state: string, count: number): Promise<readonly JsonObject[]> => {
+  const all = async ({ listed }: Given, state: string, count: number): Promise<readonly Listed[]> => {
     await until(async () => (await listed(`state=${state}`)).length === count)
     return listed()
   }
@@ -39,21 +38,21 @@ describe('the delivery log', function () {
     )
     assert.equal(typeof duration_ms, 'number')
     await until(async () => {
-      const [attempt] = (await given.detailOf(String(id)))['attempts'] as JsonObject[]
-      return attempt!['response'] !== null
+      const [attempt] = (await given.detailOf(id)).attempts
+      return attempt!.response !== null
     })
-    const detail = await given.detailOf(String(id))
-    assert.equal(detail['body'], '{"alias": "prod", "token": "[secret:ACCESS_TOKEN]"}')
-    const [attempt] = detail['attempts'] as JsonObject[]
+    const detail = await given.detailOf(id)
+    assert.equal(detail.body, '{"alias": "prod", "token": "[secret:ACCESS_TOKEN]"}')
+    const [attempt] = detail.attempts
     const [received] = given.received
-    assert.equal(attempt!['body_digest'], createHash('sha256').update(received!.body).digest('hex'))
-    assert.equal(attempt!['outcome'], 'succeeded')
-    assert.equal(attempt!['possible_duplicate'], false)
-    const response = attempt!['response'] as JsonObject
-    assert.equal((response['headers'] as JsonObject)['x-hello'], 'there')
-    assert.match(String(response['body']), /^thank you, /)
+    assert.equal(attempt!.body_digest, createHash('sha256').update(received!.body).digest('hex'))
+    assert.equal(attempt!.outcome, 'succeeded')
+    assert.equal(attempt!.possible_duplicate, false)
+    const response = attempt!.response!
+    assert.equal(response.headers['x-hello'], 'there')
+    assert.match(response.body, /^thank you, /)
     assert.ok(!JSON.stringify(detail).includes('very-secret'))
-    assert.equal((detail['source'] as JsonObject)['type'], 'AliasAdded')
+    assert.equal(detail.source.type, 'AliasAdded')
   })
 
   it('sends a dead delivery again under its own id, and once for one Idempotency-Key', async () => {
@@ -63,15 +62,15 @@ describe('the delivery log', function () {
     )
     await given.aliasAdded('prod')
     const [delivery] = await all(given, 'dead', 1)
-    assert.deepEqual([delivery!['reason'], delivery!['attempts']], ['exhausted', 3])
-    const path = `/api/deliveries/${String(delivery!['id'])}`
+    assert.deepEqual([delivery!.reason, delivery!.attempts], ['exhausted', 3])
+    const path = `/api/deliveries/${delivery!.id}`
     const repeat = { headers: { 'idempotency-key': 'once' } }
     accepted(await given.send('POST', `${path}/resend`, undefined, repeat))
     await all(given, 'succeeded', 1)
     accepted(await given.send('POST', `${path}/resend`, undefined, repeat))
-    const again = await given.detailOf(String(delivery!['id']))
-    assert.equal(again['state'], 'succeeded')
-    assert.equal((again['attempts'] as unknown[]).length, 4)
+    const again = await given.detailOf(delivery!.id)
+    assert.equal(again.state, 'succeeded')
+    assert.equal(again.attempts.length, 4)
     assert.deepEqual(new Set(given.received.map(({ headers }) => headers['webhook-id'])).size, 1)
   })
 
@@ -82,16 +81,16 @@ describe('the delivery log', function () {
     await given.aliasAdded('one')
     await given.aliasAdded('two')
     const [two, one] = await all(given, 'held', 2)
-    assert.deepEqual([await given.listed('state=pending'), two!['state']], [[], 'held'])
-    assert.equal((await given.detailOf(String(one!['id'])))['state'], 'held')
-    accepted(await given.send('POST', `/api/deliveries/${String(one!['id'])}/cancel`))
+    assert.deepEqual([await given.listed('state=pending'), two!.state], [[], 'held'])
+    assert.equal((await given.detailOf(one!.id)).state, 'held')
+    accepted(await given.send('POST', `/api/deliveries/${one!.id}/cancel`))
     assert.deepEqual(
       (await given.listed('state=canceled')).map(({ id }) => id),
-      [one!['id']],
+      [one!.id],
     )
     accepted(await given.send('PATCH', hook, { enabled: true }))
     await all(given, 'succeeded', 1)
-    const refused = await given.send('POST', `/api/deliveries/${String(two!['id'])}/cancel`)
+    const refused = await given.send('POST', `/api/deliveries/${two!.id}/cancel`)
     assert.equal(refused.status, 409)
     assert.equal(given.received.length, 1)
   })
@@ -127,7 +126,7 @@ describe('the delivery log', function () {
     for (let after = ''; ;) {
       const query = `team=${given.team}&limit=2&status=200${after}`
       const page = accepted(await given.send('GET', `/api/deliveries?${query}`)) as unknown as {
-        data: JsonObject[]
+        data: Listed[]
         next: string | null
       }
       ids.push(...page.data.map(({ id }) => id))
@@ -159,7 +158,7 @@ describe('the delivery log', function () {
     await given.aliasAdded('prod')
     await until(async () => (await given.listed()).length === 1)
     const [delivery] = await given.listed()
-    const path = `/api/deliveries/${String(delivery!['id'])}`
+    const path = `/api/deliveries/${delivery!.id}`
     const as = (key: string) => ({ key })
     const { member, registry_administrator, project_administrator } = given.keys
     assert.equal((await given.send('GET', path, undefined, as(member))).status, 200)
@@ -177,19 +176,19 @@ describe('the delivery log', function () {
     const given = await givenAutomation(sending, answers(200))
     await given.aliasAdded('prod')
     const [delivery] = await all(given, 'succeeded', 1)
-    const source = delivery!['source'] as JsonObject
+    const { source } = delivery!
     const { automation, stranger } = given
     const paths = (id: string, of: string): readonly (readonly [string, string, unknown?])[] => [
       ['GET', `/api/deliveries/${id}`],
       ['POST', `/api/deliveries/${id}/resend`],
       ['POST', `/api/deliveries/${id}/cancel`],
       ['GET', `/api/automations/${of}/deliveries`],
-      ['GET', `/api/automations/${of}/why?event=${String(source['position'])}`],
+      ['GET', `/api/automations/${of}/why?event=${source.position}`],
       ['POST', `/api/automations/${of}/backtest`, {}],
       ['POST', `/api/automations/${of}/redrive`, { dry_run: false }],
     ]
     const absent = paths('dlv_none', 'none')
-    for (const [at, [method, path, body]] of paths(String(delivery!['id']), automation).entries()) {
+    for (const [at, [method, path, body]] of paths(delivery!.id, automation).entries()) {
       const seen = await given.send(method, path, body, { key: stranger })
       const [, missing, same] = absent[at]!
       const nothing = await given.send(method, missing, same, { key: stranger })

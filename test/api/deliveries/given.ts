@@ -1,8 +1,12 @@
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type * as t from 'io-ts'
+import type { deliveryDetail, deliveryJson } from '../../../src/api/deliveries/codecs.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { anAutomation, aWebhook, givenTeam } from '../automations/given.js'
 import { accepted, textIn } from '../tracing/given.js'
+
+export type Listed = t.TypeOf<typeof deliveryJson>
+type Detail = t.TypeOf<typeof deliveryDetail>
 
 /** Waits that tests can bear, in seconds. */
 const FAST = { retry_waits_s: [0.05, 0.05], timeout_s: 2 }
@@ -49,11 +53,11 @@ export const givenAutomation = async ({ service, receiver }: Sending, behaviour:
       ...{ team: team.team, project_id: `${team.team}/project`, registry: null },
       ...{ collection: 'model', version: 0, alias },
     })
-  const listed = async (query = ''): Promise<readonly JsonObject[]> => {
+  const listed = async (query = ''): Promise<readonly Listed[]> => {
     const answer = accepted(await team.send('GET', `/api/automations/${automation}/deliveries?${query}`))
-    return answer['data'] as readonly JsonObject[]
+    return answer['data'] as unknown as readonly Listed[]
   }
-  const detailOf = async (delivery: string): Promise<JsonObject> =>
-    accepted(await team.send('GET', `/api/deliveries/${delivery}`))
+  const detailOf = async (delivery: string): Promise<Detail> =>
+    accepted(await team.send('GET', `/api/deliveries/${delivery}`)) as unknown as Detail
   return { ...team, webhook, automation, received, aliasAdded, listed, detailOf }
 }

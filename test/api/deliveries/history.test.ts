@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import type * as t from 'io-ts'
+import type { backtested } from '../../../src/api/deliveries/backtest-codecs.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { until } from '../../support/dispatching.js'
 import { answers } from '../../support/receivers/behaviours.js'
 import { anAutomation } from '../automations/given.js'
 import { accepted, textIn } from '../tracing/given.js'
 import { givenAutomation, startSending, type Sending } from './given.js'
+
+type Backtested = t.TypeOf<typeof backtested>
 
 describe('what automations did', function () {
   this.timeout(60_000)
@@ -30,10 +34,7 @@ describe('what automations did', function () {
       backtest: async (body: object) =>
         accepted(
           await team.send('POST', `/api/automations/${team.automation}/backtest`, body),
-        ) as unknown as {
-          data: JsonObject[]
-          next: string | null
-        },
+        ) as unknown as Backtested,
     }
   }
 
@@ -52,7 +53,7 @@ describe('what automations did', function () {
     const [first, second, third] = await positionsOf(`artifact-${team}/project/model`)
     const [delivery] = await listed()
     const fired = await why(first!.position)
-    assert.deepEqual([fired['matched'], fired['delivery'], fired['reason']], [true, delivery!['id'], null])
+    assert.deepEqual([fired['matched'], fired['delivery'], fired['reason']], [true, delivery!.id, null])
     assert.deepEqual(await why(`${first!.id}&stream=artifact-${team}/project/model`), fired)
     assert.equal((await why(second!.position))['reason'], 'alias_pattern')
     assert.equal((await why(third!.position))['says'], 'The automation was disabled at that time.')
@@ -85,7 +86,7 @@ describe('what automations did', function () {
     assert.equal((await why(fired!.position, id))['matched'], true)
     const cooling = await why(silent!.position, id)
     assert.equal(cooling['reason'], 'cooldown')
-    assert.ok(Date.parse(String(cooling['until'])) > Date.now() + 23 * 3600 * 1000)
+    assert.ok(Date.parse(cooling['until'] as string) > Date.now() + 23 * 3600 * 1000)
   })
 
   it('is what a backtest gives of it: the same ids and bodies, without secrets, and nothing is sent', async () => {
@@ -94,7 +95,7 @@ describe('what automations did', function () {
     await until(async () => (await listed('state=succeeded')).length === 3)
     const sent = (await listed()).toReversed()
     for (const versions of ['current', 'historic']) {
-      const told: JsonObject[] = []
+      const told: Backtested['data'][number][] = []
       let from: string | null = null
       do {
         const page = await backtest({ from, limit: 2, versions })
@@ -105,8 +106,8 @@ describe('what automations did', function () {
         told.map(({ delivery }) => delivery),
         sent.map(({ id }) => id),
       )
-      for (const { delivery, body } of told) assert.equal(body, (await detailOf(String(delivery)))['body'])
-      assert.match(String(told[0]!['body']), /\[secret:ACCESS_TOKEN\]/)
+      for (const { delivery, body } of told) assert.equal(body, (await detailOf(delivery)).body)
+      assert.match(told[0]!.body!, /\[secret:ACCESS_TOKEN\]/)
     }
     assert.equal(received.length, 3)
     const { data } = await backtest({ from: '2100-01-01T00:00:00Z' })

@@ -22,6 +22,39 @@ describe('the configuration', () => {
       )
   })
 
+  it('takes a ring of master keys, the active one first, in either base64', () => {
+    const [standard, urlSafe] = [`${'+/'.repeat(21)}A=`, `${'-_'.repeat(21)}A`]
+    const { masterKeys } = readConfig({ TALLYTREE_MASTER_KEYS: ` new:${standard} ,\nold-1:${urlSafe}\n` })
+    assert.deepEqual(
+      masterKeys.map(({ id, base64 }) => [id, base64]),
+      [
+        ['new', standard.slice(0, 43)],
+        ['old-1', urlSafe],
+      ],
+    )
+    assert.deepEqual(readConfig({}).masterKeys, [])
+  })
+
+  it('refuses other rings, and quotes nothing of a key', () => {
+    const key = 'SECRETSECRET'.padEnd(43, 'A')
+    for (const ring of [
+      key,
+      `:${key}`,
+      `one:${key}A`,
+      `one:${key.slice(1)}`,
+      `one:${key},one:${key}`,
+      `one:${key},`,
+      `a.b:${key}`,
+      `one: ${key}`,
+      `${'x'.repeat(65)}:${key}`,
+    ])
+      assert.throws(
+        () => readConfig({ TALLYTREE_MASTER_KEYS: ring }),
+        ({ message }: Error) =>
+          /^TALLYTREE_MASTER_KEYS: must be id:key,id:key/.test(message) && !message.includes('SECRETSECRET'),
+      )
+  })
+
   const wrong: readonly (readonly [string, Record<string, string>, RegExp])[] = [
     [
       'a role nobody knows',

@@ -133,6 +133,9 @@ const OF_TEAMS: Readonly<Record<string, () => Ask>> = {
   'GET /api/teams/{team}/webhooks/{id}': () => ({}),
   'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
   'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
+  'GET /api/teams/{team}/secrets': () => ({}),
+  'PUT /api/teams/{team}/secrets/{name}': () => ({ body: { value: 'value' } }),
+  'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
 }
 
 const nameOf = ({ method, template }: Endpoint): string => `${method} ${template}`

@@ -26,6 +26,8 @@ export const givenState = async (
       return answer
     })
   }
+  for (const team of ['home', 'strangers'])
+    accepted(await service.send('PUT', `/api/teams/${team}/secrets/TOKEN`, { value: SECRET }))
   for (let i = 0; i < FILES; i += 1)
     memory.remember('audit', { digest: createHash('sha256').update(`note ${i}`).digest('hex') })
   for (const project_id of [STRANGERS, HOME])

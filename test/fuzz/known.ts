@@ -101,6 +101,7 @@ export const knownIn =
     if (format === 'date-time') return DAYS[key]
     if (key === 'project_id') return anyProject
     if (key === 'query') return queriesIn(area)
+    if (key === 'name' && area === 'secrets') return fc.constantFrom('TOKEN', 'TOKEN', 'SIGNING_KEY', '1')
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
     if (meaning === undefined) return undefined
     const [, kinds, fixed = []] = meaning

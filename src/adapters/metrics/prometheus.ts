@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type * as Port from '../../domain/ports/metrics.js'
+import { registering } from './registering.js'
 import { registerWebhooks } from './webhooks.js'
 
 /** Bounds of what a request takes, in seconds: from a point read to what time-outs allow. */
@@ -34,33 +35,3 @@ export const openMetrics = (): Port.Metrics => {
     },
   }
 }
-
-/** Makes metrics that a registry shows. Gauges are absent until they are set. */
-const registering = (registry: Registry) => {
-  const registers = [registry]
-  return {
-    counter: <const L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) => {
-      const counter = new Counter({ name, help, labelNames: [...labelNames], registers })
-      return { add: (labels: Readonly<Record<L, string>>, by = 1) => counter.inc(labels, by) }
-    },
-    gauge: <const L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) => {
-      const gauge = new Gauge({ name, help, labelNames: [...labelNames], registers })
-      gauge.reset()
-      if (labelNames.length === 0) gauge.remove()
-      return { set: (labels: Readonly<Record<L, string>>, value: number) => gauge.set(labels, value) }
-    },
-    histogram: <const L extends string = never>(
-      name: string,
-      help: string,
-      buckets: number[],
-      labelNames: readonly L[] = [],
-    ) => {
-      const histogram = new Histogram({ name, help, buckets, labelNames: [...labelNames], registers })
-      return {
-        observe: (labels: Readonly<Record<L, string>>, value: number) => histogram.observe(labels, value),
-      }
-    },
-  }
-}
-
-export type Registering = ReturnType<typeof registering>

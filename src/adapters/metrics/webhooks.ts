@@ -1,5 +1,5 @@
 import type { WebhookMetrics } from '../../domain/ports/metrics.js'
-import type { Registering } from './prometheus.js'
+import type { Registering } from './registering.js'
 
 /** In seconds: an attempt ends after 30 at the latest, a delivery may be days on its way. */
 const ATTEMPT_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]

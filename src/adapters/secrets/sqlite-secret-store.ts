@@ -50,7 +50,9 @@ export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promis
       const envelope = await patiently(() => find.get(secret))
       return envelope === undefined ? undefined : unseal(ring.find, secret, envelope)
     },
-    confirm: async (secret) => void (await patiently(() => confirm.run(secret))),
+    confirm: async (secret) => {
+      await patiently(() => confirm.run(secret))
+    },
     destroy: async (secrets) => {
       const all = db.transaction(() => secrets.forEach((secret) => remove.run(secret)))
       await patiently(() => all.immediate())
@@ -75,6 +77,8 @@ export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promis
       })
       return [...needed].filter((id) => ring.find(id) === undefined)
     },
-    close: async () => void db.close(),
+    close: async () => {
+      db.close()
+    },
   }
 }

@@ -5,7 +5,7 @@ import { accessRoutes } from '../../../src/api/access/routes.js'
 import { openAccess, type Access } from '../../../src/api/auth/access.js'
 import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
 import { Failure } from '../../../src/api/failure.js'
-import type { Answer, Asked } from '../../../src/api/route.js'
+import type { AnyRoute, Answer, Asked } from '../../../src/api/route.js'
 import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
 import type { Cause } from '../../../src/domain/event.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
@@ -59,10 +59,13 @@ interface Request {
 }
 
 /** A bootstrapped service; `as(key)` asks its routes the way the application does. */
-export const givenService = async (ports = somePorts()) => {
+export const givenService = async <P extends ReturnType<typeof somePorts>>(
+  ports: P = somePorts() as P,
+  furtherRoutes: (ports: P, access: Access) => readonly AnyRoute[] = () => [],
+) => {
   const access = await openedAccess(ports)
   const { createdKey } = await bootstrapAccess(ports, access, undefined)
-  const routes = accessRoutes(ports, access)
+  const routes = [...accessRoutes(ports, access), ...furtherRoutes(ports, access)]
 
   const ask = async (key: string, method: string, path: string, request: Request = {}): Promise<Answer> => {
     const principal = access.authenticate(bearer(key))
@@ -91,6 +94,8 @@ export const givenService = async (ports = somePorts()) => {
       (await ask(key, 'get', path, query === undefined ? {} : { query })).body as Said,
     post: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>
       (await ask(key, 'post', path, { body, headers })).body as Said,
+    put: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>
+      (await ask(key, 'put', path, { body, headers })).body as Said,
     delete: async (path: string): Promise<Said> => (await ask(key, 'delete', path)).body as Said,
   })
   const admin = createdKey!
@@ -108,8 +113,10 @@ const match = (pattern: string, path: string): Record<string, string> | undefine
 }
 
 /** Team `red` of alice, who administers it, and bob, who does not; team `blue` of carol. */
-export const givenTeams = async () => {
-  const service = await givenService()
+export const givenTeams = async <P extends ReturnType<typeof somePorts>>(
+  ...given: Parameters<typeof givenService<P>>
+) => {
+  const service = await givenService(...given)
   const { as, admin } = service
   for (const name of ['red', 'blue']) await as(admin).post('/api/teams', { name })
   const keyOf = async (team: string, user: string, role: string): Promise<string> =>

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { Answered, TestService } from '../../support/service.js'
+import { sharedService } from '../shared-service.js'
+import { accepted, eventsOf, reasonOf, textIn, writesNothing } from '../tracing/given.js'
+
+describe('secrets of a team', () => {
+  let service: TestService
+  let team: string
+  let key: string
+  before(async () => {
+    service = await sharedService()
+  })
+  beforeEach(async () => {
+    team = `team-${randomUUID().slice(0, 8)}`
+    accepted(await service.post('/api/teams', { name: team }))
+    key = await keyOf('team_administrator')
+  })
+
+  const keyOf = async (role: string): Promise<string> => {
+    const user = `user-${randomUUID()}`
+    return textIn(accepted(await service.post(`/api/teams/${team}/members`, { user, role })), 'api_key')
+  }
+  const put = (name: string, value: unknown, headers: Record<string, string> = {}, as = key) =>
+    service.send('PUT', `/api/teams/${team}/secrets/${name}`, { value }, { key: as, headers })
+  const destroy = (name: string, as = key) =>
+    service.send('DELETE', `/api/teams/${team}/secrets/${name}`, undefined, { key: as })
+  const list = async (query = '') =>
+    accepted(await service.send('GET', `/api/teams/${team}/secrets${query}`, undefined, { key })) as {
+      data: Record<string, unknown>[]
+      next: string | null
+    }
+  const valueOf = (name: string, version: number) => service.stores.secrets.get({ team, name, version })
+  const typesIn = async (name: string) =>
+    (await eventsOf(service, `secret-${team}/${name}`)).map(({ type }) => type)
+
+  it('are stored, rotated and destroyed, and begin again behind what was destroyed', async () => {
+    for (const version of [1, 2]) {
+      const answer = await put('TOKEN', `value ${version}`)
+      assert.deepEqual(accepted(answer), { name: 'TOKEN', version })
+      assert.match(answer.headers.get('tallytree-position') ?? '', /^\d+$/)
+    }
+    assert.deepEqual([await valueOf('TOKEN', 1), await valueOf('TOKEN', 2)], ['value 1', 'value 2'])
+
+    assert.deepEqual(accepted(await destroy('TOKEN')), {})
+    assert.deepEqual([await valueOf('TOKEN', 1), await valueOf('TOKEN', 2)], [undefined, undefined])
+    assert.deepEqual((await list()).data, [])
+
+    assert.deepEqual(accepted(await put('TOKEN', 'value 3')), { name: 'TOKEN', version: 3 })
+    assert.deepEqual(await typesIn('TOKEN'), [
+      'SecretStored',
+      'SecretRotated',
+      'SecretDestroyed',
+      'SecretStored',
+    ])
+  })
+
+  it('are destroyed once, and only where they are', async () => {
+    await put('TOKEN', 'value')
+    accepted(await destroy('TOKEN'))
+    await writesNothing(service, async () => {
+      accepted(await destroy('TOKEN'))
+      for (const unknown of ['UNKNOWN', 'no-name', '%00', 'a'.repeat(300)])
+        assert.equal(reasonOf(await destroy(unknown), 404), 'The team has no secret of this name.')
+    })
+  })
+
+  it('are listed by name in pages, with their version and dates alone', async () => {
+    for (const name of ['B', 'a', 'A']) await put(name, 'value')
+    await put('A', 'another value')
+
+    const { data, next } = await list('?limit=2')
+    assert.deepEqual(
+      data.map(({ name, version }) => [name, version]),
+      [
+        ['A', 2],
+        ['B', 1],
+      ],
+    )
+    assert.equal(next, 'B')
+    for (const one of data) {
+      assert.deepEqual(Object.keys(one).toSorted(), ['created_at', 'name', 'updated_at', 'version'])
+      for (const date of ['created_at', 'updated_at'])
+        assert.match(String(one[date]), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+    }
+    assert.deepEqual(
+      (await list(`?limit=2&after=${next}`)).data.map(({ name }) => name),
+      ['a'],
+    )
+  })
+
+  it('repeated with the same Idempotency-Key write nothing, though another value came since', async () => {
+    const once = { 'idempotency-key': 'once' }
+    accepted(await put('TOKEN', 'value', once))
+    await put('TOKEN', 'another value')
+    await writesNothing(service, async () => {
+      assert.deepEqual(accepted(await put('TOKEN', 'value', once)), { name: 'TOKEN', version: 1 })
+      assert.match(reasonOf(await put('TOKEN', 'other', once), 409), /used for another value before/)
+    })
+    accepted(await destroy('TOKEN'))
+    assert.deepEqual(accepted(await put('TOKEN', 'value', once)), { name: 'TOKEN', version: 1 })
+    assert.equal(await valueOf('TOKEN', 1), undefined)
+    assert.equal((await put('TOKEN', 'value', { 'idempotency-key': 'x'.repeat(256) })).status, 422)
+  })
+
+  it('of many requests at once get a version and keep a value each', async () => {
+    const values = Array.from({ length: 12 }, (_, n) => `value ${n}`)
+    const answers = await Promise.all(values.map((value) => put('TOKEN', value)))
+
+    const stored = answers.flatMap((answer, n) =>
+      answer.status === 200 ? [{ value: values[n], version: Number(answer.json()['version']) }] : [],
+    )
+    for (const answer of answers) assert.ok([200, 503].includes(answer.status), answer.text)
+    assert.equal(new Set(stored.map(({ version }) => version)).size, stored.length)
+    for (const { value, version } of stored) assert.equal(await valueOf('TOKEN', version), value)
+    const held = await service.stores.secrets.versions({ team, name: 'TOKEN' })
+    assert.deepEqual(
+      held.map(({ version }) => version),
+      stored.map(({ version }) => version).toSorted((a, b) => a - b),
+    )
+  })
+
+  it('of the same name in another team are others', async () => {
+    await put('TOKEN', 'value')
+    const other = `team-${randomUUID().slice(0, 8)}`
+    accepted(await service.post('/api/teams', { name: other }))
+    accepted(await service.send('PUT', `/api/teams/${other}/secrets/TOKEN`, { value: 'theirs' }))
+    accepted(await service.send('DELETE', `/api/teams/${other}/secrets/TOKEN`))
+    assert.equal(await valueOf('TOKEN', 1), 'value')
+  })
+
+  it('take any well-formed text of up to 8 KiB', async () => {
+    for (const value of [
+      'a',
+      'x'.repeat(8192),
+      'ü'.repeat(4096),
+      '🌳'.repeat(2048),
+      ' \r\n\t"\\{}',
+      '\u0001',
+    ]) {
+      const { version } = accepted(await put('TEXT', value))
+      assert.equal(await valueOf('TEXT', Number(version)), value)
+    }
+  })
+
+  it('take nothing else, and no answer quotes what was sent', async () => {
+    const canary = 'canary-1b9d4e7f'
+    const path = `/api/teams/${team}/secrets`
+    const bodies: readonly unknown[] = [
+      { value: '' },
+      { value: `${canary}\0` },
+      `{"value":"${canary}\\ud800"}`,
+      { value: canary + 'x'.repeat(8192) },
+      { value: '🌳'.repeat(2049) },
+      { value: 7 },
+      { value: [canary] },
+      { value: null },
+      {},
+      { value: 'value', more: canary },
+      `{"value":"${canary}`,
+      `"${canary}"`,
+      [canary],
+    ]
+    await writesNothing(service, async () => {
+      const answers: Answered[] = []
+      for (const body of bodies) answers.push(await service.send('PUT', `${path}/TOKEN`, body, { key }))
+      for (const name of ['1A', 'A-B', 'a'.repeat(129), '%20', 'ü', '$A'])
+        answers.push(await put(name, canary))
+      for (const answer of answers) {
+        assert.equal(answer.status, 422, answer.text)
+        assert.ok(!answer.text.includes(canary), answer.text)
+      }
+    })
+    const invalid = Buffer.concat([Buffer.from('{"value":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
+    const response = await fetch(`${service.address}${path}/TOKEN`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: invalid,
+    })
+    assert.equal(response.status, 422)
+    assert.deepEqual((await list()).data, [])
+  })
+
+  it('need a team administrator, and say so to other members alone', async () => {
+    await put('TOKEN', 'value')
+    const ask = async (as: string) => [
+      await put('TOKEN', 'another value', {}, as),
+      await destroy('TOKEN', as),
+      await service.send('GET', `/api/teams/${team}/secrets`, undefined, { key: as }),
+    ]
+    const others = ['member', 'registry_administrator', 'project_administrator']
+    await Promise.all(others.map(keyOf)).then((keys) =>
+      writesNothing(service, async () => {
+        for (const as of keys)
+          for (const answer of await ask(as))
+            assert.equal(reasonOf(answer, 403), `This needs the role team_administrator in team ${team}.`)
+      }),
+    )
+  })
+})

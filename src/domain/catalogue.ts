@@ -36,7 +36,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },
-  { name: 'registry', stream: 'registry-<team>/<registry>', events: registryEvents },
+  { name: 'registry', stream: 'registry-<team>', events: registryEvents },
   {
     name: 'registered collection',
     stream: 'registered-<team>/<registry>/<collection>',

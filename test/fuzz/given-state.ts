@@ -28,6 +28,7 @@ export const givenState = async (
   }
   for (const team of ['home', 'strangers'])
     accepted(await service.send('PUT', `/api/teams/${team}/secrets/TOKEN`, { value: SECRET }))
+  await givenAutomation(service, areaOf, memory)
   for (let i = 0; i < FILES; i += 1)
     memory.remember('audit', { digest: createHash('sha256').update(`note ${i}`).digest('hex') })
   for (const project_id of [STRANGERS, HOME])
@@ -45,6 +46,19 @@ export const givenMember = async (service: TestService) => {
   )
   const ids = own.flatMap((answer) => answer.json<{ data: { id: string }[] }>().data.map(({ id }) => id))
   return { key, ids }
+}
+
+/** A webhook and an automation at home, unless they are there still. */
+const givenAutomation = async (service: TestService, areaOf: AreaOf, memory: Memory): Promise<void> => {
+  const event = { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '^prod' }
+  const scope = { type: 'project', project: 'first' }
+  for (const [path, body] of [
+    ['/api/teams/{team}/webhooks', { name: 'hook', url: 'https://hooks.example/in' }],
+    ['/api/automations', { team: 'home', name: 'it', webhook: 'hook', payload: '{}', scope, event }],
+  ] as const) {
+    const answer = await service.post(path.replace('{team}', 'home'), body)
+    if (answer.status !== 409) memory.remember(areaOf(path), accepted(answer))
+  }
 }
 
 type Post = (

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { knownOfAutomations } from './known-automations.js'
 import { Remembered } from './memory.js'
 import { HOME, PROJECTS } from './places.js'
 
@@ -102,6 +103,8 @@ export const knownIn =
     if (key === 'project_id') return anyProject
     if (key === 'query') return queriesIn(area)
     if (key === 'name' && area === 'secrets') return fc.constantFrom('TOKEN', 'TOKEN', 'SIGNING_KEY', '1')
+    const ofAutomations = knownOfAutomations(area, key)
+    if (ofAutomations !== undefined) return ofAutomations
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
     if (meaning === undefined) return undefined
     const [, kinds, fixed = []] = meaning

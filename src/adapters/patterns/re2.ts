@@ -23,8 +23,9 @@ const sentenceOf = (error: unknown, source: string): string => {
   return `The pattern is not valid at character ${placeOf(known, input, source)}: ${known}`
 }
 
-/** Counts from 1. What is missing or trailing, is so at the end. */
+/** Counts from 1. What is missing or trailing, is so at the end, and a parenthesis too many is the last one. */
 const placeOf = (what: string, input: unknown, source: string): number => {
+  if (what.startsWith('unexpected )')) return source.lastIndexOf(')') + 1
   const at = typeof input === 'string' && !what.startsWith('missing closing') ? source.indexOf(input) : -1
   return Math.max(1, at < 0 ? source.length : at + 1)
 }

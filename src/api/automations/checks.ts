@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { registryStream } from '../../domain/artifact/events.js'
 import type { AutomationContent, AutomationScope } from '../../domain/automation/events.js'
 import { watchedBy, type Watched } from '../../domain/automation/watched.js'
 import type { Problem } from '../../domain/codec/problem.js'
@@ -10,7 +9,7 @@ import { parseTemplate } from '../../domain/template/parse.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
 import { invalidBody, invalidField } from '../failure.js'
 import type { Automations } from './automations.js'
-import { exists, rosterOf, webhookById } from './kept.js'
+import { hasRegistry, rosterOf, webhookById } from './kept.js'
 
 type Ports = Automations['ports']
 
@@ -77,6 +76,6 @@ const registryProblems = async (
   team: string,
   { registry }: AutomationScope,
 ): Promise<readonly Problem[]> =>
-  registry === null || (await exists(ports, registryStream(team, registry)))
+  registry === null || (await hasRegistry(ports, team, registry))
     ? []
     : [{ loc: ['scope', 'registry'], type: 'value_error', msg: 'The team has no registry of this name' }]

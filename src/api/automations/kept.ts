@@ -1,3 +1,4 @@
+import { registryStream } from '../../domain/artifact/events.js'
 import { automationDecider, type Automation } from '../../domain/automation/decider.js'
 import { automationStream } from '../../domain/automation/events.js'
 import type { Cause } from '../../domain/event.js'
@@ -30,8 +31,13 @@ export const hasSecret = async (ports: Streams, team: string, name: string): Pro
   return false
 }
 
-/** Whether anything was ever written to a stream. */
-export const exists = async ({ eventStore }: Pick<Ports, 'eventStore'>, stream: string): Promise<boolean> => {
-  for await (const event of eventStore.readStream(stream, { limit: 1 })) return event.stream === stream
+/** Whether a team has a registry of this name; registries are for good. */
+export const hasRegistry = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  team: string,
+  registry: string,
+): Promise<boolean> => {
+  for await (const { data } of eventStore.readStream(registryStream(team)))
+    if (data['registry'] === registry) return true
   return false
 }

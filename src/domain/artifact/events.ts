@@ -1,18 +1,22 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable, nullableText } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
-import { int64, jsonObject } from '../codec/leaves.js'
+import { int64, jsonObject, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { textLike, textUpToBytes } from '../codec/text.js'
 import type { EventOf } from '../decider.js'
 import { id, projectId, teamName } from '../ids.js'
 import { collectionName, collectionPlace, registryName, versionNumber } from './place.js'
 
-const TEXT = /^[^\p{Cc}/:\\]{1,128}$/u
 const RULE = "String should have 1 to 128 characters, without control characters, '/', ':' and '\\'"
 
-export const alias = textLike('alias', TEXT, RULE)
-export const tag = textLike('tag', TEXT, RULE)
+/** Where it is written, the name of a version may be written too: `v` with digits is never an alias. */
+export const alias = textLike(
+  'alias',
+  /^(?!v\d+$)[^\p{Cc}/:\\]{1,128}$/u,
+  `${RULE}, and not be 'v' with digits`,
+)
+export const tag = textLike('tag', /^[^\p{Cc}/:\\]{1,128}$/u, RULE)
 export const artifactType = textUpToBytes(128)
 
 export const artifactFile = open('ArtifactFile', {
@@ -29,11 +33,14 @@ const collectionCreated = open('CollectionCreated', {
 })
 
 const versionCreated = open('VersionCreated', {
-  says: 'A collection has one more version. `artifact_id` is its own in the whole service.',
+  says:
+    'A collection has one more version. `artifact_id` is its own in the whole service; `digest` is the SHA-256 of what ' +
+    'it is: its type, metadata and files.',
   required: {
     ...required,
     version: versionNumber,
     artifact_id: id,
+    digest: string,
     metadata: jsonObject,
     created_at: instant,
   },
@@ -83,7 +90,7 @@ const versionUnlinked = open('VersionUnlinked', {
 
 const registryCreated = open('RegistryCreated', {
   says: 'A team has a registry: collections of linked versions come into being in it with the first link.',
-  required: { team: teamName, registry: registryName },
+  required: { team: teamName, registry: registryName, id },
 })
 
 export const artifactEvents = {
@@ -113,4 +120,5 @@ export type RegistryEvent = EventOf<typeof registryEvents>
 export type VersionCreated = t.TypeOf<typeof versionCreated>
 export type VersionLinked = t.TypeOf<typeof versionLinked>
 
-export const registryStream = (team: string, registry: string): string => `registry-${team}/${registry}`
+/** The registries of a team in one stream: that a name is used once is decided at one place, and lists are read there. */
+export const registryStream = (team: string): string => `registry-${team}`

@@ -9,8 +9,8 @@ import { registryName } from '../artifact/place.js'
 import { metricName } from '../run/events.js'
 import { secretName } from '../webhook/events.js'
 
-export const automationName = textUpToBytes(256)
-export const pattern = textUpToBytes(512)
+const automationName = textUpToBytes(256)
+const pattern = textUpToBytes(512)
 export const templateText = textUpToBytes(64 * 1024)
 export const automationDescription = nullableText(textUpToBytes(4096))
 
@@ -34,10 +34,10 @@ export const EVENT_TYPES = [
 export const eventType = oneOf(...EVENT_TYPES)
 export type EventType = t.TypeOf<typeof eventType>
 
-export const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
-export const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
-export const MOST_WINDOW = 1000
-export const window = integerBetween(1, MOST_WINDOW)
+const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
+const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
+const MOST_WINDOW = 1000
+const window = integerBetween(1, MOST_WINDOW)
 
 /** Where an automation watches: everything in a registry or a project, later collections too, or the team itself. */
 export const scopeFields = {

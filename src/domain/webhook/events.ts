@@ -6,7 +6,7 @@ import { textLike, textUpToBytes } from '../codec/text.js'
 import type { EventOf } from '../decider.js'
 import { id, teamName } from '../ids.js'
 
-export const webhookName = textUpToBytes(256)
+const webhookName = textUpToBytes(256)
 
 /** The name of a stored secret of the team, as templates write it behind `$`. */
 export const secretName = textLike(

@@ -57,6 +57,7 @@ describe('patterns', () => {
     )
     assert.equal(errorOf('(a'), 'The pattern is not valid at character 2: missing closing )')
     assert.match(errorOf('x(?=secret)'), /^The pattern is not valid at character 2: [a-zA-Z ]+$/)
+    assert.match(errorOf('a)'), /at character 2: unexpected \)/)
     assert.match(errorOf('\\1'), /at character 1: invalid escape sequence$/)
     assert.match(errorOf('abc\\'), /at character 4: trailing backslash/)
     for (const source of ['a{1001}', '((a{1000}){1000}){10}', '[z-a]', '\\p{Xx}', '*', ')'])

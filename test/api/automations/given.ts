@@ -35,7 +35,7 @@ export const givenTeam = async (service: TestService) => {
     ])
   for (const name of ['TOKEN', 'HOOK_KEY'])
     await append(`secret-${team}/${name}`, 'SecretStored', { team, name, version: 1 })
-  await append(`registry-${team}/models`, 'RegistryCreated', { team, registry: 'models' })
+  await append(`registry-${team}`, 'RegistryCreated', { team, registry: 'models', id: 'models' })
 
   const webhooks = `/api/teams/${team}/webhooks`
   const send = (method: string, path: string, body?: unknown, options: SendOptions = {}) =>
@@ -47,8 +47,6 @@ export const givenTeam = async (service: TestService) => {
     postAutomation: (body: object, options?: SendOptions) => send('POST', '/api/automations', body, options),
   }
 }
-
-export type GivenTeam = Awaited<ReturnType<typeof givenTeam>>
 
 export const aWebhook = (more: object = {}) => ({ name: 'hook', url: 'https://hooks.example/in', ...more })
 
@@ -64,3 +62,20 @@ export const anAutomation = (team: string, more: object = {}) => ({
   event: { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '^prod' },
   ...more,
 })
+
+/** A valid request to each endpoint of a team's webhooks. */
+export const OF_WEBHOOKS = {
+  'GET /api/teams/{team}/webhooks': () => ({}),
+  'POST /api/teams/{team}/webhooks': () => ({ body: aWebhook() }),
+  'GET /api/teams/{team}/webhooks/{id}': () => ({}),
+  'PATCH /api/teams/{team}/webhooks/{id}': () => ({ body: { name: 'hook' } }),
+  'DELETE /api/teams/{team}/webhooks/{id}': () => ({}),
+}
+
+export const OF_AUTOMATIONS = [
+  'POST /api/automations',
+  'GET /api/automations',
+  'GET /api/automations/{id}',
+  'PATCH /api/automations/{id}',
+  'DELETE /api/automations/{id}',
+]

@@ -8,6 +8,18 @@ import { accepted, textIn } from '../tracing/given.js'
 export type Listed = t.TypeOf<typeof deliveryJson>
 type Detail = t.TypeOf<typeof deliveryDetail>
 
+/** Endpoints of deliveries, and of what automations did. */
+export const OF_DELIVERIES = [
+  'GET /api/deliveries',
+  'GET /api/deliveries/{id}',
+  'POST /api/deliveries/{id}/resend',
+  'POST /api/deliveries/{id}/cancel',
+  'GET /api/automations/{id}/deliveries',
+  'GET /api/automations/{id}/why',
+  'POST /api/automations/{id}/backtest',
+  'POST /api/automations/{id}/redrive',
+]
+
 /** Waits that tests can bear, in seconds. */
 const FAST = { retry_waits_s: [0.05, 0.05], timeout_s: 2 }
 

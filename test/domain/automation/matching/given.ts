@@ -1,5 +1,5 @@
-import type { AutomationCondition, AutomationContent } from '../../../../src/domain/automation/events.js'
-import { automationContent, condition } from '../../../../src/domain/automation/events.js'
+import type { AutomationContent } from '../../../../src/domain/automation/events.js'
+import { automationContent } from '../../../../src/domain/automation/events.js'
 import type { AutomationVersion } from '../../../../src/domain/automation/state.js'
 import { triggerOf } from '../../../../src/domain/automation/matching/trigger-of.js'
 import type { Trigger } from '../../../../src/domain/automation/matching/trigger.js'
@@ -12,8 +12,6 @@ export const complete = <A>(codec: Codec<A>, value: unknown): A => {
   if (decoded._tag === 'Left') throw new Error(JSON.stringify(decoded.left.map(({ message }) => message)))
   return decoded.right
 }
-
-export const conditionOf = (fields: object): AutomationCondition => complete(condition, fields)
 
 export const contentOf = (event: object, more: object = {}): AutomationContent =>
   complete(automationContent, {

@@ -39,6 +39,7 @@ describe('what an event triggers', () => {
         recorded(IN_PROJECT, 'VersionCreated', {
           ...ofProject,
           artifact_id: 'a',
+          digest: 'd',
           metadata: { k: 1 },
           created_at: instant,
         }),

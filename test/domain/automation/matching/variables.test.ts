@@ -113,6 +113,7 @@ describe('the version that an alias was added to', () => {
         version,
         artifact_id: `a${version}`,
         metadata: { version },
+        digest: 'd',
         created_at: '2026-01-01T00:00:00.000000Z',
       },
     })

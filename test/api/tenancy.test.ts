@@ -3,9 +3,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { digestedRow, tableDigest } from '../../src/domain/table/digests.js'
 import type { Answered, TestService } from '../support/service.js'
-import { OF_AUTOMATIONS, OF_WEBHOOKS } from './automations/given.js'
-import { OF_DELIVERIES } from './deliveries/given.js'
+import { OF_WEBHOOKS } from './automations/given.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
+import { OF_NEITHER } from './of-neither.js'
 import { sharedService } from './shared-service.js'
 import {
   accepted,
@@ -134,33 +134,6 @@ const OF_TEAMS: Readonly<Record<string, () => Ask>> = {
   'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
   ...OF_WEBHOOKS,
 }
-
-const OF_NEITHER = new Set([
-  // What it says of projects is held against their tenants in graphql/projects.test.ts.
-  'POST /graphql',
-  // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.
-  'POST /refs/read_batch',
-  // For administrators alone: admin/rebuilds.test.ts.
-  'POST /api/admin/rebuilds',
-  'GET /api/admin/rebuilds',
-  'GET /api/admin/rebuilds/{id}',
-  // For the administrator alone: admin/prices.test.ts.
-  'POST /api/admin/prices',
-  // The log, of which each key sees its teams' projects, and what is the administrator's alone: audit/audit.test.ts.
-  'GET /api/events',
-  'GET /api/admin/digests',
-  'GET /api/blobs/{digest}',
-  // They name their team in the body or the query, or are named by id: automations/tenants.test.ts.
-  ...OF_AUTOMATIONS,
-  // They are named by id, or by team in the query: deliveries/deliveries.test.ts.
-  ...OF_DELIVERIES,
-  'POST /api/teams',
-  'GET /api/teams',
-  'GET /api/users/me',
-  'GET /api/users/me/api-keys',
-  'POST /api/users/me/api-keys',
-  'DELETE /api/users/me/api-keys/{id}',
-])
 
 const nameOf = ({ method, template }: Endpoint): string => `${method} ${template}`
 

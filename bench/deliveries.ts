@@ -73,7 +73,8 @@ const watching = async (store: EventStore, signal: AbortSignal) => {
       } else if (type === 'AttemptStarted')
         seen.waited.push(Date.parse(data['started_at'] as string) - recorded.get(stream)!)
       else if (type === 'AttemptFinished') {
-        if (data['outcome'] !== 'succeeded') throw new Error(`an attempt ended with ${String(data['error'])}`)
+        if (data['outcome'] !== 'succeeded')
+          throw new Error(`an attempt ended with ${data['error'] as string}`)
         recorded.delete(stream)
         seen.ended += 1
       }

@@ -9,7 +9,7 @@ import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
 import type { Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
 import { readAnswer, type AnswerRead } from './answers.js'
 import type { KnownWebhook } from './directory.js'
-import type { Prepared } from './message.js'
+import type { Outgoing, Prepared } from './message.js'
 import { record, type Recording } from './recording.js'
 
 export interface Attempting extends Recording {
@@ -20,15 +20,6 @@ export interface Attempting extends Recording {
   readonly webhook: (id: string) => KnownWebhook | undefined
   readonly prepare: (outgoing: Outgoing) => Promise<Prepared>
   readonly keep: (attempt: AttemptRecord) => void
-}
-
-/** A message that is about to be sent for the `attempt`th time, at `sentAt` milliseconds since 1970. */
-export interface Outgoing {
-  readonly scheduled: DeliveryScheduled
-  readonly webhook: KnownWebhook
-  readonly attempt: number
-  readonly mayBeDuplicate: boolean
-  readonly sentAt: number
 }
 
 export interface Claimed {

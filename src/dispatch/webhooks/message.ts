@@ -10,9 +10,17 @@ import type { OutgoingMessage, Sent } from '../../domain/ports/webhook-sender.js
 import { redacted, render } from '../../domain/template/render.js'
 import type { Template } from '../../domain/template/template.js'
 import { messageHeaders } from '../../domain/webhook/signing.js'
-import type { Outgoing } from './attempt.js'
 import type { KnownWebhook } from './directory.js'
 import type { WebhookSecrets } from './secret-values.js'
+
+/** A message that is about to be sent for the `attempt`th time, at `sentAt` milliseconds since 1970. */
+export interface Outgoing {
+  readonly scheduled: DeliveryScheduled
+  readonly webhook: KnownWebhook
+  readonly attempt: number
+  readonly mayBeDuplicate: boolean
+  readonly sentAt: number
+}
 
 /** A message as it goes out, or why there can be none. */
 export type Prepared =

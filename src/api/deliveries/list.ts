@@ -75,10 +75,10 @@ const cursorIn = (after: string | undefined): bigint | undefined => {
   throw invalid([{ loc: ['query', 'after'], type: 'value_error', msg: 'Input should be the next of a page' }])
 }
 
-export const waits = (state: StoredState): boolean => state === 'pending' || state === 'retrying'
+const waits = (state: StoredState): boolean => state === 'pending' || state === 'retrying'
 
 /** What waits for a disabled webhook is held, and nothing else. */
-export const inState = async (
+const inState = async (
   ports: Deliveries['ports'],
   team: string,
   state: Filters['state'],

@@ -16,6 +16,9 @@ import { historyOf, judgingAs, judgingThen } from './retraced.js'
 import { standingAutomationInPath } from './rights.js'
 import { sourceOf } from './source.js'
 
+/** Characters of bodies that an answer holds. */
+const MOST_SIZE = 8 * 1024 * 1024
+
 export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
   route({
     method: 'post',
@@ -40,10 +43,19 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
         body.versions === 'historic' && body.candidate === null
           ? judgingThen(ports, versions)
           : judgingAs(ports, version)
-      const { fired, next, read } = await replayed(ports, judge, { after, to, limit: body.limit })
+      const page = await replayed(ports, judge, { after, to, limit: body.limit })
       const data = []
-      for (const one of fired) data.push(await shown(deliveries, one, body.candidate !== null))
-      return { body: { data, next: next === null ? null : String(next), events_read: read } }
+      let { next } = page
+      let size = 0
+      for (const [index, one] of page.fired.entries()) {
+        const told = await shown(deliveries, one, body.candidate !== null)
+        data.push(told)
+        size += told.body?.length ?? 0
+        if (size < MOST_SIZE || index === page.fired.length - 1) continue
+        next = one.event.position
+        break
+      }
+      return { body: { data, next: next === null ? null : String(next), events_read: page.read } }
     },
   })
 

@@ -76,7 +76,7 @@ describe('a backtest', function () {
           ? judgingThen(ports, versions)
           : judgingAs(ports, { ...versions.at(-1)!, enabled: true })
       const asked = { after: from, to: BigInt(to) * 7n, limit }
-      const { fired, next } = await replayed(ports, judge, asked, mostReads)
+      const { fired, next } = await replayed(ports, judge, asked, { least: 1, most: mostReads })
       assert.ok(fired.length <= limit)
       for (const { event, retraced, version, figure, deliveryId } of fired) {
         const told = { trigger: retraced.trigger, eventType: version.content.event.type, figure }

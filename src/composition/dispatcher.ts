@@ -13,9 +13,9 @@ import type { Stores } from './stores.js'
 import { openWebhookSender } from './webhook-sender.js'
 
 /** Where the dispatcher's state lies, which may be deleted while it is stopped. */
-export const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatcher.db')
+const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatcher.db')
 /** Where it is kept what attempts looked like, which nothing else knows. */
-export const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db')
+const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db')
 
 /** What was kept of attempts, for those who look at it. */
 export const openAttempts = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): AttemptRecords =>

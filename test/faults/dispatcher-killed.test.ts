@@ -124,7 +124,7 @@ describe('the dispatcher under kill -9', function () {
   /** Runs until nothing is left to do but what is due in hours, and stops. */
   const drain = async () => {
     const child = await start()
-    for (let still = 0, seen = -1; still < 8;) {
+    for (let still = 0, seen = -1; still < 12;) {
       await sleep(250)
       still = arrivals.length === seen ? still + 1 : 0
       seen = arrivals.length
@@ -188,11 +188,13 @@ describe('the dispatcher under kill -9', function () {
     for (const id of expected) {
       const events = streams.get(id)!
       const seen = arrived.get(id) ?? []
-      assert.ok(seen.length > 0, `${id} never arrived`)
       const isLate = events[0]!.data['webhook_id'] === 'late'
       const { type, data } = events.at(-1)!
+      const isLost = type === 'AttemptOutcomeUnknown'
+      // What was lost before it left comes hours later where the first wait is as long.
+      assert.ok(seen.length > 0 || (isLate && isLost), `${id} never arrived`)
       if (!isLate) assert.equal(data['outcome'], 'succeeded')
-      else assert.ok(type === 'AttemptOutcomeUnknown' || data['outcome'] === 'retry')
+      else assert.ok(isLost || data['outcome'] === 'retry')
       seen.forEach((arrival, index) => {
         const before = seen.slice(0, index)
         // What was refused with a status, and that was heard, may come again without a mark; nothing else may.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rememberedPatterns } from '../../domain/automation/matching/patterns.js'
-import type { AttemptRecord, AttemptRecords } from '../../domain/ports/attempt-records.js'
+import type { AttemptRecords } from '../../domain/ports/attempt-records.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
@@ -22,6 +22,7 @@ import { matching } from './matching.js'
 import { measuring } from './measures.js'
 import { preparing } from './message.js'
 import { openMetricValues } from './metric-values.js'
+import { keepingRecords } from './record-keeping.js'
 import { openOutbox } from './scheduling.js'
 import { secretValues } from './secret-values.js'
 import { openSecretVersions } from './secret-versions.js'
@@ -59,20 +60,22 @@ const TICK_MS = 1000
 const FINISH_WITHIN_MS = 8000
 const AGAIN_MS = 1000
 const TELL_EVERY_MS = 5000
-const KEEP_RECORDS_MS = 90 * 24 * 3600 * 1000
-const PRUNE_AT_ONCE = 1000
+/** Counting takes a while where very much waits. */
+const MEASURE_EVERY_MS = 15_000
+const nothing = () => undefined
 
 /** Follows the log from where it was, schedules what automations match, and sends what is due. */
 export const startDispatcher = async (
   ports: DispatcherPorts,
   { vendor, isAlone }: DispatcherOptions,
 ): Promise<Dispatcher> => {
-  const { eventStore, state, records, clock, log } = ports
+  const { eventStore, state, clock, log } = ports
   const instance = ports.ids.next()
   const measures = measuring(ports.metrics)
   const now = () => clock.now().getTime()
   const startedAt = now()
   let toldAt = startedAt
+  let measuredAt = 0
   const head = await eventStore.head()
   if ((state.checkpoint() ?? 0n) > head) state.clear()
 
@@ -82,7 +85,7 @@ export const startDispatcher = async (
   const ledger = openLedger(eventStore, state)
   const outbox = openOutbox(state, ports)
   const templates = rememberedTemplates()
-  const kept: AttemptRecord[] = []
+  const keeping = keepingRecords(ports.records)
   const prepare = preparing({
     eventStore,
     templates,
@@ -98,7 +101,7 @@ export const startDispatcher = async (
     scheduled: ledger.scheduled,
     webhook: directory.get,
     prepare,
-    keep: (record: AttemptRecord) => void kept.push(record),
+    keep: keeping.keep,
   }
   const sender = openSender({
     state,
@@ -197,11 +200,21 @@ export const startDispatcher = async (
       }
   }
 
-  const keepRecords = () => {
-    if (kept.length > 0) records.put(kept.splice(0))
+  const measure = () => {
+    measuredAt = now()
+    const { pending, retrying, oldestDue } = state.counts()
+    measures.standing({
+      pending,
+      retrying,
+      inFlight: sender.inFlight(),
+      oldestDueMs: oldestDue === undefined ? 0 : Math.max(0, now() - oldestDue),
+      breakers: sender.breakers(),
+    })
+    // Only the embedded log counts its events by their positions.
+    if (isAlone) void eventStore.head().then((end) => measures.behind(Number(end - position)), nothing)
   }
   const tick = () => {
-    keepRecords()
+    keeping.turn(now())
     if (!isLive) {
       if (now() - toldAt >= TELL_EVERY_MS) {
         toldAt = now()
@@ -211,16 +224,7 @@ export const startDispatcher = async (
     }
     outbox.flush()
     void lose()
-    records.prune(now() - KEEP_RECORDS_MS, PRUNE_AT_ONCE)
-    const { pending, retrying, oldestDue } = state.counts()
-    measures.standing({
-      pending,
-      retrying,
-      inFlight: sender.inFlight(),
-      oldestDueMs: oldestDue === undefined ? 0 : Math.max(0, now() - oldestDue),
-      lag: 0,
-      breakers: sender.breakers(),
-    })
+    if (now() - measuredAt >= MEASURE_EVERY_MS) measure()
   }
   const committing = setInterval(commit, COMMIT_MS)
   const ticking = setInterval(tick, TICK_MS)
@@ -236,9 +240,8 @@ export const startDispatcher = async (
       await following
       clearInterval(committing)
       commit()
-      keepRecords()
       state.close()
-      records.close()
+      keeping.close()
     },
   }
 }

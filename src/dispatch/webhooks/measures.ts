@@ -21,6 +21,8 @@ export const measuring = (metrics: WebhookMetrics | undefined) => ({
       metrics.ssrfBlocked.add({})
   },
 
+  behind: (events: number) => metrics?.scheduleLagEvents.set({}, events),
+
   unknown: () => metrics?.outcomesUnknown.add({}),
 
   matched: (matches: number, seconds: number) => {
@@ -30,13 +32,12 @@ export const measuring = (metrics: WebhookMetrics | undefined) => ({
 
   suppressed: (reason: string) => metrics?.suppressed.add({ reason }),
 
-  standing: ({ pending, retrying, inFlight, oldestDueMs, lag, breakers }: Standing) => {
+  standing: ({ pending, retrying, inFlight, oldestDueMs, breakers }: Standing) => {
     metrics?.deliveries.set({ state: 'pending' }, pending)
     metrics?.deliveries.set({ state: 'retrying' }, retrying)
     metrics?.deliveries.set({ state: 'in_flight' }, inFlight)
     metrics?.inFlight.set({}, inFlight)
     metrics?.oldestDueSeconds.set({}, oldestDueMs / 1000)
-    metrics?.scheduleLagEvents.set({}, lag)
     for (const [state, endpoints] of Object.entries(breakers)) metrics?.breakers.set({ state }, endpoints)
   },
 })
@@ -48,7 +49,6 @@ interface Standing {
   readonly retrying: number
   readonly inFlight: number
   readonly oldestDueMs: number
-  readonly lag: number
   readonly breakers: Readonly<Record<string, number>>
 }
 

@@ -30,8 +30,8 @@ describe('the dispatcher', function () {
     for (const receiver of receivers) await receiver.stop()
   })
 
-  const receiver = async (behaviour: Behaviour): Promise<Receiver> => {
-    const started = await startReceiver(behaviour)
+  const receiver = async (behaviour: Behaviour, address = '127.0.0.1'): Promise<Receiver> => {
+    const started = await startReceiver(behaviour, { address })
     receivers.push(started)
     return started
   }
@@ -303,5 +303,46 @@ describe('the dispatcher', function () {
     await ended(1)
     assert.equal(received.length, 1)
     assert.deepEqual(JSON.parse(received[0]!.body.toString()), { value: 5.5 / 3, run: 'first' })
+  })
+
+  it('stops asking a receiver that fails again and again, and holds what comes for it', async () => {
+    const { received } = await given(answers(500), { retry_waits_s: [3600] })
+    await log.start()
+    for (let index = 0; index < 30; index += 1) await log.append(COLLECTION, aliasAdded(`v-${index}`))
+    await until(async () => {
+      const types = typesOf(await log.deliveryEvents())
+      const begun = types.filter((type) => type === 'AttemptStarted').length
+      return (
+        types.filter((type) => type === 'DeliveryScheduled').length === 30 &&
+        types.filter((type) => type === 'AttemptFinished').length === begun
+      )
+    })
+    assert.ok(received.length >= 10 && received.length < 20, `${received.length}`)
+  })
+
+  it('serves the webhooks of others while hundreds of one team hang', async () => {
+    const hanging = await receiver(hangs, '0.0.0.0')
+    for (let index = 0; index < 300; index += 1) {
+      const id = `h-${index}`
+      // Every loopback address is a host of its own.
+      const url = `http://127.1.${Math.floor(index / 250)}.${(index % 250) + 1}:${hanging.port}/`
+      await log.append(`webhook-${id}`, webhookCreated(id, url, { timeout_s: 30 }))
+      await log.append(`automation-${id}`, automationCreated(id, id))
+    }
+    const fast = await receiver(answers(200))
+    const own = { team: 'others' }
+    await log.append('webhook-f', webhookCreated('f', fast.url, own))
+    const scope = { type: 'project', entity: 'others', project: 'p' }
+    await log.append('automation-f', automationCreated('f', 'f', { ...own, scope }))
+    const dispatcher = await log.start()
+    await log.append(COLLECTION, aliasAdded('one'), aliasAdded('two'))
+    for (let index = 0; index < 100; index += 1)
+      await log.append(
+        'artifact-others/p/model',
+        aliasAdded(`v-${index}`, { ...own, project_id: 'others/p' }),
+      )
+    await until(() => fast.received.length === 100)
+    assert.ok(hanging.received.length > 0 && hanging.received.length <= 64)
+    await dispatcher.stop(50)
   })
 })

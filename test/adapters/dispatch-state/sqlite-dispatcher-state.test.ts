@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
+import type { Instant } from '../../../src/domain/codec/instant.js'
+import { initialState, evolve, type Waiting } from '../../../src/domain/delivery/state.js'
+import { instantAt } from '../../../src/domain/delivery/times.js'
+import type { DispatcherState, OpenEntry } from '../../../src/domain/ports/dispatcher-state.js'
+import { aScheduled } from '../../domain/delivery/arbitrary.js'
+import { temporaryDirectory, type TemporaryDirectory } from '../event-store/temporary-directory.js'
+
+const waiting = (changed: Partial<Waiting> = {}): Waiting => ({
+  ...(evolve(initialState, { type: 'DeliveryScheduled', data: aScheduled({ webhook_id: 'w' }) }) as Waiting),
+  dueAt: instantAt(1000),
+  ...changed,
+})
+
+const entry = (id: string, order: bigint, changed: Partial<Waiting> = {}): OpenEntry => ({
+  id,
+  delivery: waiting(changed),
+  revision: 0n,
+  order,
+})
+
+const at = (millis: number): Instant => instantAt(millis)
+
+describe("the dispatcher's state in SQLite", () => {
+  let directory: TemporaryDirectory
+  before(async () => (directory = await temporaryDirectory()))
+  after(() => directory.remove())
+  let names = 0
+  let path: string
+  let state: DispatcherState
+  beforeEach(() => {
+    path = join(directory.path, `state-${(names += 1)}.db`)
+    state = openSqliteDispatcherState(path)
+  })
+  afterEach(() => state.close())
+
+  const reopen = () => {
+    state.close()
+    state = openSqliteDispatcherState(path)
+  }
+
+  it('keeps what was committed, with its checkpoint, and nothing else', () => {
+    state.put('webhook', 'w', { url: 'one' })
+    state.putDelivery(entry('a', 1n))
+    state.commit(7n)
+    state.put('webhook', 'w', { url: 'two' })
+    state.removeDelivery('a')
+    reopen()
+    assert.equal(state.checkpoint(), 7n)
+    assert.deepEqual(state.get('webhook', 'w'), { url: 'one' })
+    assert.deepEqual(state.delivery('a'), entry('a', 1n))
+  })
+
+  it('takes back what was folded since the last commit', () => {
+    state.commit(1n)
+    state.put('cooldown', 'k', 1)
+    state.rollBack()
+    assert.equal(state.get('cooldown', 'k'), undefined)
+    state.put('cooldown', 'k', 2)
+    state.commit(2n)
+    assert.equal(state.get('cooldown', 'k'), 2)
+  })
+
+  it('gives what has been due longest, to one claimant', () => {
+    state.putDelivery(entry('late', 1n, { dueAt: at(3000) }))
+    state.putDelivery(entry('early', 2n, { dueAt: at(2000) }))
+    state.putDelivery(entry('again', 3n, { phase: 'retrying', dueAt: at(1000) }))
+    assert.equal(state.claimDue('w', 'fresh', 2500)?.id, 'early')
+    assert.equal(state.claimDue('w', 'fresh', 2500), undefined)
+    assert.equal(state.claimDue('w', 'retry', 2500)?.id, 'again')
+    assert.equal(state.nextDue('w'), 3000)
+    state.unclaim('early')
+    assert.equal(state.nextDue('w'), 2000)
+  })
+
+  it('forgets claims with the process', () => {
+    state.putDelivery(entry('a', 1n))
+    state.claimDue('w', 'fresh', 5000)
+    state.commit(1n)
+    reopen()
+    assert.equal(state.claimDue('w', 'fresh', 5000)?.id, 'a')
+  })
+
+  it('probes with the one that was scheduled first, among those that are due', () => {
+    state.putDelivery(entry('first', 1n, { dueAt: at(9000) }))
+    state.putDelivery(entry('second', 2n, { dueAt: at(2000), phase: 'retrying' }))
+    state.putDelivery(entry('third', 3n, { dueAt: at(1000) }))
+    assert.equal(state.claimOldest('w', 5000)?.id, 'second')
+  })
+
+  it('hastens what waits, but not before the receiver asked for it', () => {
+    state.putDelivery(entry('a', 1n, { phase: 'retrying', dueAt: at(90_000) }))
+    state.putDelivery(entry('b', 2n, { phase: 'retrying', dueAt: at(90_000), notBefore: at(50_000) }))
+    state.hasten('w', 10_000)
+    assert.equal(state.nextDue('w'), 10_000)
+    assert.equal(state.claimDue('w', 'retry', 49_999)?.id, 'a')
+    assert.equal(state.claimDue('w', 'retry', 49_999), undefined)
+    assert.equal(state.claimDue('w', 'retry', 50_000)?.id, 'b')
+  })
+
+  it('begins empty where the file is none of ours', async () => {
+    const other = join(directory.path, 'spoilt.db')
+    await writeFile(other, 'no database at all, but long enough to be taken for one'.repeat(50))
+    const opened = openSqliteDispatcherState(other)
+    assert.equal(opened.checkpoint(), undefined)
+    opened.close()
+  })
+})

@@ -39,7 +39,7 @@ describe('what automations did', function () {
   }
 
   it('is told for an event: the delivery, or the first condition that was not met', async () => {
-    const { why, aliasAdded, listed, positionsOf, send, team, automation, append } = await given()
+    const { why, aliasAdded, listed, positionsOf, send, team, other, automation, append } = await given()
     await aliasAdded('prod')
     await until(async () => (await listed('state=succeeded')).length === 1)
     const path = `/api/automations/${automation}`
@@ -61,9 +61,14 @@ describe('what automations did', function () {
     assert.equal((await why(first!.position, textIn(made, 'id')))['reason'], 'not_there')
     const [tag] = await positionsOf(`artifact-${team}/other/model`)
     assert.equal((await why(tag!.position, textIn(made, 'id')))['reason'], 'not_there')
-    const [ofAutomation] = await positionsOf(`automation-${automation}`)
-    const unseen = await send('GET', `${path}/why?event=${ofAutomation!.position}`)
-    assert.equal(unseen.status, 404)
+    await append(`artifact-${other}/project/model`, 'AliasAdded', {
+      ...{ team: other, project_id: `${other}/project`, registry: null, collection: 'model' },
+      ...{ version: 0, alias: 'prod' },
+    })
+    const [ofOthers] = await positionsOf(`artifact-${other}/project/model`)
+    const unseen = await send('GET', `${path}/why?event=${ofOthers!.position}`)
+    const nothing = await send('GET', `${path}/why?event=999999998`)
+    assert.deepEqual([unseen.status, unseen.text], [404, nothing.text])
     for (const wrong of ['', '?event=x', '?event=-1', '?other=1'])
       assert.equal((await send('GET', `${path}/why${wrong}`)).status, 422, wrong)
     assert.equal((await send('GET', `${path}/why?event=999999999`)).status, 404)

@@ -9,6 +9,8 @@ import { auditRoutes } from './audit/routes.js'
 import type { Automations } from './automations/automations.js'
 import { automationRoutes } from './automations/routes.js'
 import { costRoutes } from './costs/routes.js'
+import type { Deliveries } from './deliveries/deliveries.js'
+import { deliveryRoutes } from './deliveries/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
@@ -33,10 +35,12 @@ import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts extends Tracing, Vitals {
-  readonly ports: Ports & KeyPorts & Automations['ports'] & Secrets['ports']
+  readonly ports: Ports & KeyPorts & Secrets['ports'] & Automations['ports'] & Deliveries['ports']
   readonly access: Access
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
+  /** Stands in references to artifacts, lower case. */
+  readonly vendor: string
 }
 
 /** Every endpoint of the service, and the description of them all. */
@@ -64,8 +68,9 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...projectRoutes(parts),
   ...graphQlRoutes(parts),
   ...accessRoutes(parts.ports, parts.access),
-  ...automationRoutes(parts),
   ...secretRoutes(parts),
+  ...automationRoutes(parts),
+  ...deliveryRoutes(parts),
   ...rebuildRoutes(parts),
   ...priceListRoutes(parts),
   ...auditRoutes(parts),

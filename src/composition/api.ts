@@ -44,6 +44,7 @@ export const openApi = async (
     reader: ports.clickHouse.reader,
     pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
     maxTraceCalls: config.maxTraceCalls,
+    vendor: config.vendor.toLowerCase(),
   })
   return { access, routes, createdKey }
 }

@@ -6,6 +6,7 @@ import { systemIds } from '../adapters/system/ids.js'
 import { hmacSha256, sha256, systemClock } from '../adapters/system/system.js'
 import type { Config } from '../config.js'
 import { startDispatcher, type Dispatcher } from '../dispatch/webhooks/dispatcher.js'
+import type { AttemptRecords } from '../domain/ports/attempt-records.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
@@ -15,6 +16,10 @@ import type { Stores } from './stores.js'
 const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatcher.db')
 /** Where it is kept what attempts looked like, which nothing else knows. */
 const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db')
+
+/** What was kept of attempts, for those who look at it. */
+export const openAttempts = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): AttemptRecords =>
+  openSqliteAttemptRecords(attemptsFile(dataDirectory))
 
 interface Around {
   readonly log: Log
@@ -27,8 +32,8 @@ export const openDispatcher = (
   config: Config,
   { eventStore, secrets }: Pick<Stores, 'eventStore' | 'secrets'>,
   { log, metrics, webhookSender }: Around,
-): Promise<Dispatcher> => {
-  return startDispatcher(
+): Promise<Dispatcher> =>
+  startDispatcher(
     {
       eventStore,
       secrets,
@@ -38,11 +43,10 @@ export const openDispatcher = (
       hmac: hmacSha256,
       compilePattern: compileRe2,
       state: openSqliteDispatcherState(dispatcherFile(config.dataDirectory)),
-      records: openSqliteAttemptRecords(attemptsFile(config.dataDirectory)),
+      records: openAttempts(config),
       sender: webhookSender,
       log,
       metrics: metrics.webhooks,
     },
     { vendor: config.vendor, isAlone: config.eventStoreUrl === null },
   )
-}

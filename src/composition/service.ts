@@ -1,5 +1,5 @@
-import { compileRe2 } from '../adapters/patterns/re2.js'
 import { openMetrics } from '../adapters/metrics/prometheus.js'
+import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
 import { hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
@@ -8,7 +8,7 @@ import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
-import { openDispatcher } from './dispatcher.js'
+import { openAttempts, openDispatcher } from './dispatcher.js'
 import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
@@ -30,8 +30,10 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   const readSide = await openReadSide(config, stores, systemClock, log)
   let address = ''
   const webhookSender = openWebhookSender(config, () => address)
+  const attempts = openAttempts(config)
   const ports = {
     ...stores,
+    attempts,
     clock: systemClock,
     ids: systemIds,
     sha256,
@@ -76,6 +78,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
       await Promise.all([listening.close(), sent])
       api?.access.close()
       await tidied
+      attempts.close()
       await readSide.stop()
       await eventStore.close()
       await clickHouse.close()

@@ -1,4 +1,5 @@
 import { callsProjection } from './calls/project.js'
+import { deliveriesProjection } from './deliveries/project.js'
 import { feedbackProjection } from './feedback/project.js'
 import { objectsProjection } from './objects/project.js'
 import { pricesProjection } from './prices/project.js'
@@ -17,4 +18,5 @@ export const projections: readonly Projection[] = [
   pricesProjection,
   rebuildsProjection,
   timesProjection,
+  deliveriesProjection,
 ]

@@ -13,3 +13,6 @@ export const instantFrom = (text: string): Instant => `${text.slice(0, 10)}T${te
  */
 export const asText = (value: Json): Json =>
   typeof value === 'object' && value !== null ? value : JSON.stringify(value)
+
+/** A double that is a 64-bit integer, in digits: JSON would write the largest ones rounded up, over the edge. */
+export const int64 = (value: number): string => BigInt(value).toString()

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answered, TestService } from '../support/service.js'
-import { OF_AUTOMATIONS, OF_WEBHOOKS } from './automations/given.js'
+import { OF_WEBHOOKS } from './automations/given.js'
 import { endpointsOf, type Endpoint } from './http/endpoints.js'
+import { OF_NEITHER } from './of-neither.js'
 import { sharedService } from './shared-service.js'
 import { CALL, makeFor, makeRegistryOf, OF_PROJECTS, OF_REGISTRIES, type Ask } from './requests-of-tenants.js'
 import {
@@ -26,36 +27,11 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'GET /api/teams/{team}/members': () => ({}),
   'POST /api/teams/{team}/members': () => ({ body: { user: 'somebody', role: 'member' } }),
   'DELETE /api/teams/{team}/members/{user}': () => ({}),
-  ...OF_WEBHOOKS,
   'GET /api/teams/{team}/secrets': () => ({}),
   'PUT /api/teams/{team}/secrets/{name}': () => ({ body: { value: 'value' } }),
   'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
+  ...OF_WEBHOOKS,
 }
-
-const OF_NEITHER = new Set([
-  // What it says of projects is held against their tenants in graphql/projects.test.ts.
-  'POST /graphql',
-  // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.
-  'POST /refs/read_batch',
-  // For administrators alone: admin/rebuilds.test.ts.
-  'POST /api/admin/rebuilds',
-  'GET /api/admin/rebuilds',
-  'GET /api/admin/rebuilds/{id}',
-  // For the administrator alone: admin/prices.test.ts.
-  'POST /api/admin/prices',
-  // The log, of which each key sees its teams' projects, and what is the administrator's alone: audit/audit.test.ts.
-  'GET /api/events',
-  'GET /api/admin/digests',
-  'GET /api/blobs/{digest}',
-  // They name their team in the body or the query, or are named by id: automations/tenants.test.ts.
-  ...OF_AUTOMATIONS,
-  'POST /api/teams',
-  'GET /api/teams',
-  'GET /api/users/me',
-  'GET /api/users/me/api-keys',
-  'POST /api/users/me/api-keys',
-  'DELETE /api/users/me/api-keys/{id}',
-])
 
 const nameOf = ({ method, template }: Endpoint): string => `${method} ${template}`
 

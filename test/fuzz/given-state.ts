@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { entityOf } from '../../src/domain/ids.js'
 import type { TestService } from '../support/service.js'
 import { accepted, aCompleted, aStart, anEnd, textIn } from '../api/tracing/given.js'
+import { givenDeliveries } from './given-deliveries.js'
 import type { Memory } from './memory.js'
 import { HOME, PROJECTS, STRANGERS } from './places.js'
 
@@ -27,9 +28,10 @@ export const givenState = async (
       return answer
     })
   }
-  await givenAutomation(service, areaOf, memory)
   for (const team of ['home', 'strangers'])
     accepted(await service.send('PUT', `/api/teams/${team}/secrets/TOKEN`, { value: SECRET }))
+  await givenAutomation(service, areaOf, memory)
+  await givenDeliveries(service, memory, round)
   for (let i = 0; i < FILES; i += 1)
     memory.remember('audit', { digest: createHash('sha256').update(`note ${i}`).digest('hex') })
   for (const project_id of [STRANGERS, HOME])
@@ -54,7 +56,7 @@ const givenAutomation = async (service: TestService, areaOf: AreaOf, memory: Mem
   const event = { type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '^prod' }
   const scope = { type: 'project', project: 'first' }
   for (const [path, body] of [
-    ['/api/teams/{team}/webhooks', { name: 'hook', url: 'https://hooks.example/in' }],
+    ['/api/teams/{team}/webhooks', { name: 'hook', url: 'https://127.0.0.1/in' }],
     ['/api/automations', { team: 'home', name: 'it', webhook: 'hook', payload: '{}', scope, event }],
   ] as const) {
     const answer = await service.post(path.replace('{team}', 'home'), body)

@@ -106,13 +106,17 @@ const DAYS: Readonly<Record<string, fc.Arbitrary<string>>> = {
 /** Strings that lead somewhere, by the key that they stand under, in an area of the API. */
 export const knownIn =
   (area: string) =>
-  (key: string, { format }: { readonly format?: unknown } = {}): fc.Arbitrary<unknown> | undefined => {
+  (
+    key: string,
+    { format, type }: { readonly format?: unknown; readonly type?: unknown } = {},
+  ): fc.Arbitrary<unknown> | undefined => {
     if (format === 'date-time') return DAYS[key]
     if (key === 'project_id') return anyProject
     if (key === 'query') return queriesIn(area)
+    if (key === 'name' && area === 'secrets') return fc.constantFrom('TOKEN', 'TOKEN', 'SIGNING_KEY', '1')
+    if (key === 'event' && type === 'string') return fc.constantFrom('1', '2', '30')
     const ofAutomations = knownOfAutomations(area, key)
     if (ofAutomations !== undefined) return ofAutomations
-    if (key === 'name' && area === 'secrets') return fc.constantFrom('TOKEN', 'TOKEN', 'SIGNING_KEY', '1')
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))
     if (meaning === undefined) return undefined
     const [, kinds, fixed = []] = meaning

@@ -10,6 +10,7 @@ import { arbitraryOf } from '../support/arbitrary-of-codec.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { expectedObjectRows, readObjectRows } from './expected-object-rows.js'
 import { expectedTables, readTables } from './expected-tables.js'
+import { expectedDeliveries, readDeliveries } from './expected-deliveries.js'
 import { expectedFeedback, readFeedback } from './expected-feedback.js'
 import { expectedPrices, readPrices } from './expected-prices.js'
 import { expectedCalls, expectedFacts, readCalls, readFacts } from './expected-rows.js'
@@ -26,6 +27,7 @@ const WEIGHT: Readonly<Record<string, number>> = {
   TablePublished: 4,
   FeedbackGiven: 10,
   PricePublished: 6,
+  AttemptFinished: 3,
 }
 
 const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
@@ -44,7 +46,10 @@ const EVENTS_A_BATCH = { minLength: 55, maxLength: 65 }
 const placed = (events: readonly Happened[], entity: string): readonly ProjectedEvent[] =>
   events.map(({ type, data }, index) => ({
     type,
-    data: { ...(data as object), project_id: `${entity}/${index}` },
+    data: {
+      ...(data as object),
+      ...('delivery_id' in (data as object) ? { team: entity } : { project_id: `${entity}/${index}` }),
+    },
     position: BigInt(index + 1),
   }))
 
@@ -75,6 +80,7 @@ describe('the law of projections', function () {
         assert.deepEqual(await readObjectRows(clickHouse, entity), expectedObjectRows(events))
         assert.deepEqual(await readTables(clickHouse, entity), expectedTables(events))
         assert.deepEqual(await readFeedback(clickHouse, entity), expectedFeedback(events))
+        assert.deepEqual(await readDeliveries(clickHouse, entity), expectedDeliveries(events))
         assert.deepEqual(await readPrices(clickHouse, entity), expectedPrices(events))
       }),
       { numRuns: BATCHES, endOnFailure: true },

@@ -4,14 +4,19 @@ import type { SecretStore } from '../../domain/ports/secret-store.js'
 import type { Access } from '../auth/access.js'
 import type { TestPorts } from './send-test.js'
 
-interface SendingTests extends TestPorts {
+/** What it takes to check what an automation or a webhook is to be. */
+export interface CheckingPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha256'> {
   readonly compilePattern: CompilePattern
+}
+
+/** Tests of webhooks are sent too. */
+interface ManagingPorts extends CheckingPorts, TestPorts {
   readonly secrets: Pick<SecretStore, 'get'>
 }
 
 /** What webhooks and automations are managed with. */
 export interface Automations {
-  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & SendingTests
+  readonly ports: ManagingPorts
   readonly access: Pick<Access, 'directory'>
   /** Takes and releases names one after another, so that only another process can come in between. */
   readonly inTurn: <A>(task: () => Promise<A>) => Promise<A>

@@ -8,10 +8,8 @@ import { holderOf } from '../../domain/names/decider.js'
 import { parseTemplate } from '../../domain/template/parse.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
 import { invalidBody, invalidField } from '../failure.js'
-import type { Automations } from './automations.js'
+import type { CheckingPorts } from './automations.js'
 import { hasRegistry, rosterOf, webhookById } from './kept.js'
-
-type Ports = Automations['ports']
 
 /** What somebody needs to be in a team for automations of a scope (spec section 5). */
 export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
@@ -25,7 +23,7 @@ export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
 
 /** The webhook of a team by its id or its name. */
 export const webhookCalled = async (
-  ports: Ports,
+  ports: CheckingPorts,
   team: string,
   named: string,
   cause: Cause,
@@ -54,7 +52,7 @@ const payloadFor = (
 
 /** Completes what an automation watches for and what it sends, or refuses it with all that is wrong. */
 export const checkedContent = async (
-  ports: Ports,
+  ports: CheckingPorts,
   team: string,
   proposed: Watched,
   payload: string,
@@ -72,7 +70,7 @@ export const checkedContent = async (
 
 /** Registries are made by name; projects come into being with what is written to them. */
 const registryProblems = async (
-  ports: Ports,
+  ports: CheckingPorts,
   team: string,
   { registry }: AutomationScope,
 ): Promise<readonly Problem[]> =>

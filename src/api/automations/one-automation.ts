@@ -8,7 +8,7 @@ import { writesDirectory } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
-import type { Automations } from './automations.js'
+import type { Automations, CheckingPorts } from './automations.js'
 import { checkedContent, roleFor, webhookCalled } from './checks.js'
 import { given } from './given.js'
 import { automationById } from './kept.js'
@@ -89,8 +89,8 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
 type Change = Asked<(typeof automationChange)['_A']>
 
 /** The content that a change makes of the one before. A payload is read anew only with a new one, or a new webhook. */
-const changed = async (
-  { ports }: Automations,
+export const changed = async (
+  { ports }: { readonly ports: CheckingPorts },
   { body, cause }: Pick<Change, 'body' | 'cause'>,
   { team, content: before }: Automation,
 ): Promise<AutomationContent> => {

@@ -9,7 +9,7 @@ import { refuseIf, requireRole } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalidBody } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
-import type { Automations } from './automations.js'
+import type { Automations, CheckingPorts } from './automations.js'
 import { hasSecret, rosterOf, webhookById } from './kept.js'
 import { keepName, takeName } from './names.js'
 import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
@@ -57,7 +57,7 @@ export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute 
 
 /** Refuses values that a webhook cannot have, and names of secrets that were given and are none of the team's. */
 export const requireGoodWebhook = async (
-  ports: Automations['ports'],
+  ports: CheckingPorts,
   team: string,
   content: WebhookContent,
   { access_token, secret }: Partial<WebhookContent>,

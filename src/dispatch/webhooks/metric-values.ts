@@ -1,3 +1,4 @@
+import { metricValue } from '../../domain/automation/matching/retracing.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 
 /** The last values of a run's metrics, in log order. */
@@ -33,7 +34,7 @@ export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): Me
   ): Promise<Window> => {
     const values: number[] = []
     for await (const event of eventStore.readStream(stream, { from: revision, backwards: true })) {
-      const value = valueIn(event, metric)
+      const value = metricValue(event, metric)
       if (value !== undefined) values.unshift(value)
       if (values.length >= count) return { revision, values, whole: false }
     }
@@ -44,7 +45,7 @@ export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): Me
     const values = [...from.values]
     const limit = Number(revision - from.revision)
     for await (const event of eventStore.readStream(stream, { from: from.revision + 1n, limit })) {
-      const value = valueIn(event, metric)
+      const value = metricValue(event, metric)
       if (value !== undefined) values.push(value)
     }
     const whole = from.whole && values.length <= MOST_VALUES
@@ -66,13 +67,4 @@ export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): Me
       return read.values.slice(-count)
     },
   }
-}
-
-const valueIn = ({ type, data }: RecordedEvent, metric: string): number | undefined => {
-  const { metrics } = data
-  if (type !== 'MetricsLogged' || typeof metrics !== 'object' || metrics === null) return undefined
-  const value: unknown = Object.hasOwn(metrics, metric)
-    ? (metrics as Record<string, unknown>)[metric]
-    : undefined
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }

@@ -1,5 +1,5 @@
 import type { DeliveryEvent, DeliveryScheduled } from '../../domain/delivery/events.js'
-import { deliveryStream } from '../../domain/delivery/events.js'
+import { DEEPEST, deliveryStream } from '../../domain/delivery/events.js'
 import { deliveryIdOf } from '../../domain/delivery/id.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
@@ -9,9 +9,6 @@ import type { Log } from '../../domain/ports/log.js'
 import type { Sha256 } from '../../domain/ports/sha256.js'
 import type { Matched } from './matching.js'
 import { record, type Recording } from './recording.js'
-
-/** A delivery that an event led to may lead to another one, and so on, this often. */
-const DEEPEST = 3
 
 type Scheduling = Extract<DeliveryEvent, { type: 'DeliveryScheduled' | 'DeliverySuppressed' }>
 

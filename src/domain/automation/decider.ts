@@ -88,7 +88,7 @@ const change = (
 }
 
 /** What of a content says when it fires: with another one, cooldowns begin anew. */
-const watched = ({ event, scope, run_filters }: AutomationContent) => ({ event, scope, run_filters })
+export const watched = ({ event, scope, run_filters }: AutomationContent) => ({ event, scope, run_filters })
 
 export const noSuchAutomation: Refusal = {
   kind: 'not-found',

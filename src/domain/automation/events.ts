@@ -36,7 +36,7 @@ export type EventType = t.TypeOf<typeof eventType>
 
 const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
 const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
-const MOST_WINDOW = 1000
+export const MOST_WINDOW = 1000
 const window = integerBetween(1, MOST_WINDOW)
 
 /** Where an automation watches: everything in a registry or a project, later collections too, or the team itself. */

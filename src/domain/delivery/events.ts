@@ -118,4 +118,7 @@ export const deliveryEvents = {
 export type DeliveryEvent = EventOf<typeof deliveryEvents>
 export type DeliveryScheduled = t.TypeOf<typeof deliveryScheduled>
 
+/** A delivery that an event led to may lead to another one, and so on, this often. */
+export const DEEPEST = 3
+
 export const deliveryStream = (id: string): string => `delivery-${id}`

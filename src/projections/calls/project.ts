@@ -1,5 +1,5 @@
 import type { CallEvent } from '../../domain/call/events.js'
-import { asText, dateTime64 } from '../clickhouse-values.js'
+import { asText, dateTime64, int64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { AT, CALL_COLUMNS, emptyCallRow, type CallRow, type Naming } from './call-row.js'
 import { refsIn } from './refs.js'
@@ -77,6 +77,3 @@ const rowOf = (
   }
   return row
 }
-
-/** A double that is a 64-bit integer, in digits: JSON would write the largest ones rounded up, over the edge. */
-const int64 = (value: number): string => BigInt(value).toString()

@@ -1,3 +1,4 @@
+import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../deliveries/delivery-row.js'
 import { FEEDBACK_COLUMNS } from '../feedback/feedback-row.js'
 import { PRICE_COLUMNS } from '../prices/price-row.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
@@ -57,6 +58,12 @@ const prices: DigestedModel = {
     FROM prices FINAL WHERE ${stretch} AND (${PUBLISHED} OR ${WITHDRAWN})`,
 }
 
+const DELIVERY = ['team', 'automation_id', 'delivery_id']
+const CHANGE = ['team', 'delivery_id']
+/** Positions, and when a log recorded something, are of that log alone. */
+const saidBy = (columns: readonly string[], key: readonly string[]) =>
+  columns.filter((column) => !key.includes(column) && column !== 'position' && column !== 'at')
+
 /** Every read model. The project's own facts, checkpoints and quarantined events are none. */
 export const digestedModels: readonly DigestedModel[] = [
   calls,
@@ -84,4 +91,10 @@ export const digestedModels: readonly DigestedModel[] = [
   contents('tables', ['project_id', 'digest'], ['row_count']),
   feedback,
   prices,
+  facts('deliveries', {
+    key: ['team', 'automation_id'],
+    of: DELIVERY,
+    says: saidBy(DELIVERY_COLUMNS, DELIVERY),
+  }),
+  facts('delivery_changes', { key: CHANGE, of: CHANGE, says: saidBy(CHANGE_COLUMNS, CHANGE) }),
 ]

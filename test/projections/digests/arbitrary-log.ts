@@ -6,6 +6,7 @@ import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { arbitraryOf } from '../../support/arbitrary-of-codec.js'
 import { arbitraryDeeds } from '../../support/object-model.js'
 import { arbitraryHistory } from '../arbitrary-history.js'
+import { arbitraryLife } from '../deliveries/lives.js'
 import { logOf } from '../objects/object-log.js'
 
 export type Happened = Pick<ProjectedEvent, 'type' | 'data'>
@@ -63,11 +64,18 @@ const arbitraryObjects = arbitraryDeeds.map((deeds): readonly Happened[] =>
   logOf('any/project', deeds).events.map(({ type, data }) => ({ type, data })),
 )
 
+const arbitraryDelivery = arbitraryLife('dlv_1').map(({ events }): readonly Happened[] =>
+  events.map(({ type, data }) => ({ type, data })),
+)
+
 /** A log that a service could have written about one project: the histories of its things, interleaved anyhow. */
 export const arbitraryLog: fc.Arbitrary<readonly Happened[]> = fc
   .tuple(
-    fc.tuple(arbitraryHistory, arbitraryObjects, arbitraryFeedback, arbitraryTables, arbitraryPrices),
-    fc.infiniteStream(fc.nat(4)),
+    fc.tuple(
+      ...[arbitraryHistory, arbitraryObjects, arbitraryFeedback, arbitraryTables, arbitraryPrices],
+      arbitraryDelivery,
+    ),
+    fc.infiniteStream(fc.nat(5)),
   )
   .map(([histories, turns]) => interleaved(histories, turns))
 

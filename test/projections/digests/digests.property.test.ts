@@ -13,6 +13,7 @@ const ROUNDS = Number(process.env['DIGEST_ROUNDS'] ?? 6)
 const TABLES = [
   ...['calls', 'usage_facts', 'usage_reporting', 'object_versions', 'object_tags', 'object_aliases'],
   ...['table_rows', 'table_entries', 'tables', 'feedback', 'prices'],
+  ...['deliveries', 'delivery_changes'],
 ]
 
 /** Positions of one store and those of another, where the same log has others. */
@@ -47,6 +48,12 @@ const otherwise = ({ type, data }: Happened): Happened => {
     FeedbackPurged: () => text('id'),
     PricePublished: () => text('llm_id'),
     PriceWithdrawn: () => text('id'),
+    DeliveryScheduled: () => text('webhook_id'),
+    AttemptStarted: () => ({ attempt: Number(fields['attempt']) + 1 }),
+    AttemptFinished: () => text('error'),
+    AttemptOutcomeUnknown: () => ({ attempt: Number(fields['attempt']) + 1 }),
+    DeliveryCanceled: () => text('delivery_id'),
+    DeliveryResent: () => text('delivery_id'),
     TablePublished: () => ({ row_count: Number(fields['row_count']) - 1 }),
     TableRowsStored: () => ({
       rows: [{ digest: 'e'.repeat(43), val: {} }, ...(fields['rows'] as readonly unknown[])],

@@ -1,0 +1,70 @@
+import * as t from 'io-ts'
+import { Codec, refuse } from '../../domain/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
+import { parseInstant, type Instant } from '../../domain/codec/instant.js'
+import { int64, integerBetween, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { deliverySource } from '../../domain/delivery/events.js'
+import { id } from '../../domain/ids.js'
+import { automationChange } from '../automations/automation-codecs.js'
+
+/** A place in the log, or a time. */
+export type Point = { readonly position: bigint } | { readonly time: Instant }
+
+const pointOf = (text: string): Point | undefined => {
+  if (/^\d{1,19}$/.test(text)) return { position: BigInt(text) }
+  const time = parseInstant(text)
+  return time && { time }
+}
+
+const point: Codec<Point> = new Codec<Point>(
+  'point',
+  (u): u is Point => typeof u === 'object' && u !== null && ('position' in u || 'time' in u),
+  (u, c) => {
+    const read = typeof u === 'string' ? pointOf(u) : undefined
+    return read === undefined
+      ? refuse(u, c, 'value_error', 'Input should be a log position in decimal digits, or a time')
+      : t.success(read)
+  },
+  { type: 'string', description: 'A log position in decimal digits, or a time.' },
+)
+
+/** What happened behind `from`, up to `to`. */
+export const backtestBody = closed('Backtest', {
+  optional: {
+    from: nullable(point),
+    to: nullable(point),
+    limit: withDefault(integerBetween(1, 1000), 100),
+    /** `current`: as if it had always been what it is; `historic`: as it was at each time. */
+    versions: withDefault(oneOf('current', 'historic'), 'current'),
+    /** Changes to try without making them. */
+    candidate: nullable(automationChange),
+  },
+})
+
+export const backtested = open('Backtested', {
+  says:
+    'What would have been sent. `next` is the `from` of a next request, null once all up to `to` was looked at: a page ' +
+    'ends after many events too, so that it may be empty. Bodies have names in place of secrets.',
+  required: {
+    data: arrayOf(
+      open('BacktestedDelivery', {
+        required: {
+          /** The one that the automation's delivery has, or would have had. */
+          delivery: id,
+          event_type: string,
+          source: deliverySource,
+          automation_revision: nullable(int64),
+          value: nullable(number),
+          threshold: nullable(number),
+          body: nullable(string),
+          unresolved: arrayOf(string),
+          suppressed: nullable(oneOf('loop')),
+        },
+      }),
+    ),
+    next: nullable(string),
+    /** Events that were read, those that windows and cooldowns were taken from among them. */
+    events_read: int64,
+  },
+})

@@ -1,0 +1,124 @@
+import type * as t from 'io-ts'
+import { retoldVariables } from '../../domain/automation/matching/retold.js'
+import { watched, type Automation } from '../../domain/automation/decider.js'
+import type { AutomationVersion } from '../../domain/automation/state.js'
+import { jsonEqual } from '../../domain/json/equal.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { changed } from '../automations/one-automation.js'
+import { readsPresent } from '../conduct.js'
+import { Failure, invalid } from '../failure.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
+import { backtestBody, backtested, type Point } from './backtest-codecs.js'
+import { replayed, type Fired } from './backtesting.js'
+import type { Deliveries } from './deliveries.js'
+import { renderedFor, templateOf } from './rendered.js'
+import { historyOf, judgingAs, judgingThen } from './retraced.js'
+import { standingAutomationInPath } from './rights.js'
+import { sourceOf } from './source.js'
+
+/** Characters of bodies that an answer holds. */
+const MOST_SIZE = 8 * 1024 * 1024
+
+export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
+  route({
+    method: 'post',
+    path: '/api/automations/:id/backtest',
+    summary:
+      'What an automation would have sent for the events behind `from`, up to `to`: as it is, as it was, or with ' +
+      "changes to try. Nothing is sent or written. For the members of the automation's team.",
+    body: backtestBody,
+    takes: [],
+    fails: [...readsPresent.fails],
+    answer: { schema: backtested.schema, headers: [] },
+    handle: async (asked) => {
+      const { ports } = deliveries
+      const { body } = asked
+      const automation = await standingAutomationInPath(deliveries, asked)
+      const versions = await historyOf(ports, automation.id)
+      const version = await tried(deliveries, asked, automation, versions.at(-1)!)
+      const head = await ports.eventStore.head()
+      const to = body.to === null ? head : await positionOf(deliveries, body.to, head)
+      const after = body.from === null ? 0n : await positionOf(deliveries, body.from, head)
+      const judge =
+        body.versions === 'historic' && body.candidate === null
+          ? judgingThen(ports, versions)
+          : judgingAs(ports, version)
+      const page = await replayed(ports, judge, { after, to, limit: body.limit })
+      const data = []
+      let { next } = page
+      let size = 0
+      for (const [index, one] of page.fired.entries()) {
+        const told = await shown(deliveries, one, body.candidate !== null)
+        data.push(told)
+        size += told.body?.length ?? 0
+        if (size < MOST_SIZE || index === page.fired.length - 1) continue
+        next = one.event.position
+        break
+      }
+      return { body: { data, next: next === null ? null : String(next), events_read: page.read } }
+    },
+  })
+
+type Backtesting = Asked<t.TypeOf<typeof backtestBody>>
+
+/** The version that is tried: the newest, with the changes that are asked for, as if it had always been there. */
+const tried = async (
+  { ports }: Deliveries,
+  { body, cause }: Backtesting,
+  automation: Automation,
+  newest: AutomationVersion,
+): Promise<AutomationVersion> => {
+  const standing = { ...newest, enabled: true }
+  if (body.candidate === null) return standing
+  const content = await changed({ ports }, { body: body.candidate, cause }, automation).catch(
+    (error: unknown) => {
+      throw insideCandidate(error)
+    },
+  )
+  // What watches for something else would not have known the cooldowns that began with the last change.
+  const isSame = jsonEqual(watched(content), watched(newest.content))
+  return { ...standing, content, conditionsSince: isSame ? newest.conditionsSince : 0n }
+}
+
+const insideCandidate = (error: unknown): unknown => {
+  if (!(error instanceof Failure) || error.kind !== 'invalid') return error
+  const problems = error.details.problems ?? []
+  return invalid(
+    problems.map((problem) => ({ ...problem, loc: ['body', 'candidate', ...problem.loc.slice(1)] })),
+  )
+}
+
+/** Nothing is behind the head of the log, and nothing was recorded in times to come. */
+const positionOf = async (
+  { ports, reading }: Deliveries,
+  point: Point,
+  head: Position,
+): Promise<Position> => {
+  if ('position' in point) return point.position < head ? point.position : head
+  if (Date.parse(point.time) > ports.clock.now().getTime()) return head
+  const position = await reading.inLog({ 'tallytree-as-of': point.time })
+  return position < head ? position : head
+}
+
+const shown = async (
+  { ports, vendor }: Deliveries,
+  { event, retraced, version, figure, deliveryId, suppressed }: Fired,
+  isCandidate: boolean,
+) => {
+  const { trigger } = retraced
+  const eventType = version.content.event.type
+  const template = templateOf(version.content)
+  const told = { trigger, eventType, figure }
+  const variables =
+    template === undefined ? {} : await retoldVariables(ports.eventStore, template, told, vendor)
+  return {
+    delivery: deliveryId,
+    event_type: eventType,
+    source: sourceOf(event),
+    automation_revision: isCandidate ? null : Number(version.revision),
+    value: figure?.metric_value ?? null,
+    threshold: figure?.threshold ?? null,
+    suppressed,
+    ...renderedFor(template, variables),
+  }
+}

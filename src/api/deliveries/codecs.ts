@@ -1,0 +1,130 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { decode, type Codec } from '../../domain/codec/codec.js'
+import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { boolean, int64, integerBetween, json, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { deliverySource } from '../../domain/delivery/events.js'
+import { id, teamName } from '../../domain/ids.js'
+import { pageFields } from '../access/page.js'
+import { invalid } from '../failure.js'
+import type { Asked } from '../route.js'
+
+/** `held`: it waits, and its webhook is disabled. `suppressed`: nothing was ever to be sent. */
+export const deliveryState = oneOf(
+  'pending',
+  'in_flight',
+  'retrying',
+  'held',
+  'succeeded',
+  'dead',
+  'canceled',
+  'suppressed',
+)
+
+const filters = {
+  state: withDefault(deliveryState, undefined),
+  /** The status of the last answer. */
+  status: withDefault(integerBetween(100, 999), undefined),
+  /** When they were scheduled: from the one on, before the other. */
+  from: withDefault(instant, undefined),
+  to: withDefault(instant, undefined),
+  ...pageFields,
+}
+
+export const automationDeliveriesQuery = closed('AutomationDeliveriesAsked', {
+  optional: { ...filters, webhook: withDefault(id, undefined) },
+})
+
+export const deliveriesQuery = closed('DeliveriesAsked', {
+  required: { team: teamName },
+  optional: { ...filters, webhook: withDefault(id, undefined), automation: withDefault(id, undefined) },
+})
+
+const NUMBERS = ['limit', 'status']
+
+/** @throws Failure that names the parameters that are wrong */
+export const filtersIn = <A>(codec: Codec<A>, query: Asked<unknown>['query']): A => {
+  const read = Object.entries(query).map(([name, value]) => {
+    const isNumber = NUMBERS.includes(name) && typeof value === 'string' && /^\d{1,9}$/.test(value)
+    return [name, isNumber ? Number(value) : value]
+  })
+  const decoded = decode(codec)(Object.fromEntries(read))
+  if (E.isRight(decoded)) return decoded.right
+  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
+}
+
+export const deliveryJson = open('Delivery', {
+  says: 'A message to a webhook, and how far it came.',
+  required: {
+    id,
+    team: teamName,
+    automation: id,
+    webhook: nullable(id),
+    event_type: nullable(string),
+    state: deliveryState,
+    attempts: int64,
+    /** Of the last attempt that ended. */
+    status: nullable(int64),
+    error: nullable(string),
+    duration_ms: nullable(number),
+    /** Why it is dead, canceled or suppressed. */
+    reason: nullable(string),
+    source: open('DeliverySourceShown', { required: { event_id: id, type: string, position: string } }),
+    scheduled_at: instant,
+    next_at: nullable(instant),
+    finished_at: nullable(instant),
+  },
+})
+
+const response = open('DeliveryResponse', {
+  says: 'The head of an answer and the beginning of its body, without secrets. They are not kept for ever.',
+  required: { status: nullable(int64), headers: recordOf(string), body: string },
+})
+
+const attempt = open('DeliveryAttempt', {
+  says: 'One time that a message was sent. It is `unknown` where the one who sent it was gone before it ended.',
+  required: {
+    attempt: int64,
+    outcome: oneOf('under_way', 'succeeded', 'retry', 'dead', 'unknown'),
+    started_at: instant,
+    deadline_at: instant,
+    finished_at: nullable(instant),
+    webhook_revision: int64,
+    possible_duplicate: boolean,
+    status: nullable(int64),
+    error: nullable(string),
+    reason: nullable(string),
+    phases: recordOf(nullable(number)),
+    peer: nullable(string),
+    body_digest: nullable(string),
+    body_bytes: nullable(int64),
+    next_at: nullable(instant),
+    response: nullable(response),
+  },
+})
+
+export const deliveryDetail = open('DeliveryDetail', {
+  says:
+    'A delivery as its own events tell it, up to now. `body` is what it says, with names in place of secrets; null ' +
+    'where it cannot be rendered. `response` of an attempt is null where there was none, or it is kept no longer.',
+  required: {
+    id,
+    team: teamName,
+    automation: id,
+    automation_revision: nullable(int64),
+    webhook: nullable(id),
+    event_type: nullable(string),
+    state: deliveryState,
+    reason: nullable(string),
+    source: deliverySource,
+    depth: int64,
+    variables: recordOf(json),
+    body: nullable(string),
+    unresolved: arrayOf(string),
+    scheduled_at: instant,
+    next_at: nullable(instant),
+    finished_at: nullable(instant),
+    attempts: arrayOf(attempt),
+  },
+})

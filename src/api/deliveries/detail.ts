@@ -1,0 +1,90 @@
+import type * as t from 'io-ts'
+import type { Account, AttemptAccount } from '../../domain/delivery/account.js'
+import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
+import { readsDirectory } from '../conduct.js'
+import { route, type AnyRoute } from '../route.js'
+import { deliveryDetail } from './codecs.js'
+import type { Deliveries } from './deliveries.js'
+import { bodyOf } from './rendered.js'
+import { deliveryInPath } from './rights.js'
+import { disabledAmong } from './webhooks.js'
+
+export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
+  route({
+    method: 'get',
+    path: '/api/deliveries/:id',
+    summary:
+      'A delivery with its attempts, as the log has it now, for the members of its team. What receivers answered is ' +
+      'kept for 90 days where messages are sent from.',
+    takes: [],
+    fails: [...readsDirectory.fails, 'not-found'],
+    answer: { schema: deliveryDetail.schema, headers: [] },
+    handle: async (asked) => {
+      const account = await deliveryInPath(deliveries, asked)
+      const webhook = account.scheduled?.webhook_id
+      const isWaiting = account.state.phase === 'pending' || account.state.phase === 'retrying'
+      const disabled = await disabledAmong(
+        deliveries.ports,
+        isWaiting && webhook !== undefined ? [webhook] : [],
+        asked.cause,
+      )
+      return { body: await shownDetail(deliveries, account, disabled.size > 0) }
+    },
+  })
+
+type Detail = t.TypeOf<typeof deliveryDetail>
+
+const shownDetail = async (
+  { ports }: Pick<Deliveries, 'ports'>,
+  account: Account,
+  isHeld: boolean,
+): Promise<Detail> => {
+  const { scheduled, suppressed, state, at } = account
+  const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
+  const records = new Map(ports.attempts.of(delivery_id).map((record) => [record.attempt, record]))
+  const body = scheduled === null ? { body: null, unresolved: [] } : await bodyOf(ports.eventStore, scheduled)
+  const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
+  return {
+    id: delivery_id,
+    team,
+    automation: automation_id,
+    automation_revision: scheduled?.automation_revision ?? null,
+    webhook: scheduled?.webhook_id ?? null,
+    event_type: scheduled?.event_type ?? null,
+    state: isHeld ? 'held' : state.phase === 'absent' ? 'pending' : state.phase,
+    reason: suppressed?.reason ?? ('reason' in state ? state.reason : null),
+    source,
+    depth,
+    variables: scheduled?.variables ?? {},
+    ...body,
+    scheduled_at: scheduled?.scheduled_at ?? source.recorded_at,
+    next_at: 'dueAt' in state ? state.dueAt : null,
+    finished_at: isOver ? at : null,
+    attempts: account.attempts.map((attempt) => shownAttempt(attempt, records.get(attempt.started.attempt))),
+  }
+}
+
+const shownAttempt = (
+  { started, finished, isUnknown, endedAt }: AttemptAccount,
+  record: AttemptRecord | undefined,
+): Detail['attempts'][number] => ({
+  attempt: started.attempt,
+  outcome: finished?.outcome ?? (isUnknown ? 'unknown' : 'under_way'),
+  started_at: started.started_at,
+  deadline_at: started.deadline_at,
+  finished_at: endedAt,
+  webhook_revision: started.webhook_revision,
+  possible_duplicate: started.possible_duplicate,
+  status: finished?.status ?? null,
+  error: finished?.error ?? null,
+  reason: finished?.reason ?? null,
+  phases: finished?.phases ?? {},
+  peer: finished?.peer ?? null,
+  body_digest: finished?.body_digest ?? null,
+  body_bytes: finished?.body_bytes ?? null,
+  next_at: finished?.next_at ?? null,
+  response:
+    record === undefined || record.status === null
+      ? null
+      : { status: record.status, headers: record.responseHeaders, body: record.responseBody },
+})

@@ -1,0 +1,75 @@
+import { spansOf } from '../../domain/automation/matching/windows.js'
+import { rememberedPatterns } from '../../domain/automation/matching/patterns.js'
+import { depthOf } from '../../domain/automation/matching/retold.js'
+import { retracing, type Retraced } from '../../domain/automation/matching/retracing.js'
+import { automationStream } from '../../domain/automation/events.js'
+import { versionAt, versionsOf, type AutomationVersion } from '../../domain/automation/state.js'
+import { DEEPEST } from '../../domain/delivery/events.js'
+import { deliveryIdOf } from '../../domain/delivery/id.js'
+import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { webhookStream } from '../../domain/webhook/events.js'
+import type { Deliveries } from './deliveries.js'
+
+type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>
+
+/** All that an automation has been. */
+export const historyOf = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  id: string,
+): Promise<readonly AutomationVersion[]> => {
+  const events: RecordedEvent[] = []
+  for await (const event of eventStore.readStream(automationStream(id))) events.push(event)
+  return versionsOf(events)
+}
+
+/** Judges events of the past, given in log order, against the versions that an automation had when they happened. */
+export const judgingThen = (ports: Ports, versions: readonly AutomationVersion[]) =>
+  judging(ports, versions, (position) => versionAt(versions, position))
+
+/** Judges them against one version, as if there had always been that one. */
+export const judgingAs = (ports: Ports, version: AutomationVersion) =>
+  judging(ports, [version], () => version)
+
+const judging = (
+  { eventStore, compilePattern }: Ports,
+  versions: readonly AutomationVersion[],
+  versionFor: (position: Position) => AutomationVersion | undefined,
+): ((event: RecordedEvent) => Promise<Retraced | undefined>) =>
+  retracing({
+    eventStore,
+    pattern: rememberedPatterns(compilePattern),
+    versionFor,
+    metrics: new Set(versions.flatMap(({ content }) => spansOf(content.event)?.metric ?? [])),
+  })
+
+/** What came of an automation firing for an event: a delivery, or the reason why there is none. */
+export type Firing =
+  | { readonly deliveryId: string; readonly suppressed: 'loop' | null }
+  | { readonly deliveryId: null; readonly suppressed: null }
+
+/** Tells what the dispatcher does when an automation fires: nothing, once its webhook is deleted. */
+export const firingOf = ({ eventStore, sha256 }: Ports) => {
+  const deletions = new Map<string, Promise<Position | undefined>>()
+  const deletionOf = (webhook: string) => {
+    const known = deletions.get(webhook) ?? deletedAt(eventStore, webhook)
+    deletions.set(webhook, known)
+    return known
+  }
+  return async (
+    event: RecordedEvent,
+    { trigger }: Pick<Retraced, 'trigger'>,
+    { id, content }: Pick<AutomationVersion, 'id' | 'content'>,
+  ): Promise<Firing> => {
+    const deleted = await deletionOf(content.webhook)
+    if (deleted !== undefined && deleted < event.position) return { deliveryId: null, suppressed: null }
+    const isLoop = (await depthOf(eventStore, trigger)) > DEEPEST
+    const deliveryId = deliveryIdOf(sha256, { eventId: event.id, automationId: id, action: 0 })
+    return { deliveryId, suppressed: isLoop ? 'loop' : null }
+  }
+}
+
+const deletedAt = async (eventStore: Ports['eventStore'], webhook: string): Promise<Position | undefined> => {
+  const last = eventStore.readStream(webhookStream(webhook), { backwards: true, limit: 1 })
+  for await (const { type, position } of last) if (type === 'WebhookDeleted') return position
+  return undefined
+}

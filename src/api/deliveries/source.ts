@@ -1,0 +1,19 @@
+import type * as t from 'io-ts'
+import { instantOf } from '../../domain/codec/instant.js'
+import type { deliverySource } from '../../domain/delivery/events.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+
+/** The event that a delivery tells of, as its own events name it. */
+export const sourceOf = ({
+  id,
+  type,
+  stream,
+  position,
+  recordedAt,
+}: RecordedEvent): t.TypeOf<typeof deliverySource> => ({
+  event_id: id,
+  type,
+  stream,
+  position: String(position),
+  recorded_at: instantOf(recordedAt),
+})

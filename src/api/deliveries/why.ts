@@ -1,0 +1,139 @@
+import { mayRead } from '../../domain/access/visible.js'
+import { inWords } from '../../domain/automation/matching/in-words.js'
+import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
+import type { Unmet } from '../../domain/automation/matching/verdict.js'
+import { nullable, withDefault } from '../../domain/codec/containers.js'
+import { instant, instantOf } from '../../domain/codec/instant.js'
+import { boolean, int64, number, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { deliverySource } from '../../domain/delivery/events.js'
+import { id } from '../../domain/ids.js'
+import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import { readsDirectory } from '../conduct.js'
+import { Failure, invalid } from '../failure.js'
+import type { Principal } from '../principal.js'
+import { route, type AnyRoute } from '../route.js'
+import { filtersIn } from './codecs.js'
+import type { Deliveries } from './deliveries.js'
+import { firingOf, historyOf, judgingThen } from './retraced.js'
+import { automationInPath } from './rights.js'
+import { sourceOf } from './source.js'
+
+const whyQuery = closed('WhyAsked', {
+  required: { event: string },
+  optional: { stream: withDefault(string, undefined) },
+})
+
+const why = open('Why', {
+  says:
+    'What an event did to an automation. `reason` is null where it fired; `says` tells it in words. The figures are ' +
+    'those of windows, thresholds and cooldowns.',
+  required: {
+    event: deliverySource,
+    matched: boolean,
+    delivery: nullable(id),
+    reason: nullable(string),
+    says: string,
+    value: nullable(number),
+    threshold: nullable(number),
+    values_there: nullable(int64),
+    values_needed: nullable(int64),
+    until: nullable(instant),
+    automation_revision: nullable(int64),
+  },
+})
+
+export const whyRoute = (deliveries: Deliveries): AnyRoute =>
+  route({
+    method: 'get',
+    path: '/api/automations/:id/why',
+    summary:
+      'Why an event made an automation fire, or did not: `event` is its position in the log, or its id together with ' +
+      "its `stream`. For the members of the automation's team.",
+    query: whyQuery,
+    takes: [],
+    fails: [...readsDirectory.fails, 'not-found', 'overloaded'],
+    answer: { schema: why.schema, headers: [] },
+    handle: async (asked) => {
+      const { id: automationId, team } = await automationInPath(deliveries, asked)
+      const { event: named, stream } = filtersIn(whyQuery, asked.query)
+      const event = visible(await found(deliveries.ports.eventStore, named, stream), team, asked.principal)
+      return { body: await explained(deliveries, automationId, event) }
+    },
+  })
+
+/** The event at a position, or the one of a stream with an id. */
+const found = async (
+  eventStore: EventStore,
+  named: string,
+  stream: string | undefined,
+): Promise<RecordedEvent | undefined> => {
+  if (stream !== undefined) {
+    for await (const event of eventStore.readStream(stream)) if (event.id === named) return event
+    return undefined
+  }
+  if (!/^\d{1,19}$/.test(named))
+    throw invalid([
+      {
+        loc: ['query', 'event'],
+        type: 'value_error',
+        msg: 'Input should be a log position in decimal digits, or an id together with stream',
+      },
+    ])
+  const position = BigInt(named)
+  if (position === 0n) return undefined
+  for await (const event of eventStore.readAll({ after: position - 1n, limit: 1 }))
+    return event.position === position ? event : undefined
+  return undefined
+}
+
+/** An event of another team is as if it were not there. */
+const visible = (event: RecordedEvent | undefined, team: string, principal: Principal): RecordedEvent => {
+  if (event !== undefined && (triggerOf(event)?.team === team || mayRead(principal, event))) return event
+  throw new Failure('not-found', 'Event not found, or it is none of the team.')
+}
+
+const NOTHING = {
+  value: null,
+  threshold: null,
+  values_there: null,
+  values_needed: null,
+  until: null,
+  delivery: null,
+  automation_revision: null,
+}
+
+const explained = async ({ ports }: Deliveries, automationId: string, event: RecordedEvent) => {
+  const retraced = await judgingThen(ports, await historyOf(ports, automationId))(event)
+  const about = { ...NOTHING, event: sourceOf(event), matched: false }
+  if (retraced === undefined)
+    return { ...about, reason: 'no_trigger', says: 'No automation can wait for events of this type.' }
+  const { verdict, version } = retraced
+  if (version === undefined || !verdict.matched)
+    return {
+      ...about,
+      ...(version === undefined ? {} : { automation_revision: Number(version.revision) }),
+      ...unmetShown(verdict.matched ? { why: 'not_there' } : verdict.unmet),
+    }
+  const { deliveryId, suppressed } = await firingOf(ports)(event, retraced, version)
+  const figure = { value: verdict.figure?.metric_value ?? null, threshold: verdict.figure?.threshold ?? null }
+  const automation_revision = Number(version.revision)
+  const fired = { ...about, ...figure, automation_revision, matched: true, delivery: deliveryId }
+  if (deliveryId === null)
+    return { ...fired, reason: 'webhook_deleted', says: 'It fired, but its webhook was deleted by then.' }
+  return suppressed === null
+    ? { ...fired, reason: null, says: 'The automation fired.' }
+    : {
+        ...fired,
+        reason: suppressed,
+        says: 'It fired, but deliveries had led to it too often in a row: nothing is sent.',
+      }
+}
+
+const unmetShown = (unmet: Unmet) => ({
+  reason: unmet.why,
+  says: inWords(unmet),
+  ...(unmet.why === 'threshold' ? { value: unmet.value, threshold: unmet.threshold } : {}),
+  ...(unmet.why === 'window_not_full' ? { values_there: unmet.has, values_needed: unmet.needs } : {}),
+  ...(unmet.why === 'cooldown' ? { until: instantOf(unmet.until) } : {}),
+})

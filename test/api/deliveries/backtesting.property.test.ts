@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
+import { compileRe2 } from '../../../src/adapters/patterns/re2.js'
+import { sha256 } from '../../../src/adapters/system/system.js'
+import { replayed } from '../../../src/api/deliveries/backtesting.js'
+import { historyOf, judgingAs, judgingThen } from '../../../src/api/deliveries/retraced.js'
+import { templateOf } from '../../../src/api/deliveries/rendered.js'
+import { openAutomations } from '../../../src/dispatch/webhooks/automations.js'
+import { openDirectory } from '../../../src/dispatch/webhooks/directory.js'
+import { matching } from '../../../src/dispatch/webhooks/matching.js'
+import { openMetricValues } from '../../../src/dispatch/webhooks/metric-values.js'
+import { schedulingOf } from '../../../src/dispatch/webhooks/scheduling.js'
+import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
+import { rememberedPatterns } from '../../../src/domain/automation/matching/patterns.js'
+import { retoldVariables } from '../../../src/domain/automation/matching/retold.js'
+import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import { arbitraryHistory, logOf } from './arbitrary-history.js'
+
+interface Sent {
+  readonly id: string
+  readonly position: bigint
+  readonly variables: object
+}
+
+/** What the dispatcher schedules for a log, event by event. */
+const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly Sent[]> => {
+  const eventStore = logOf(events)
+  const state = openSqliteDispatcherState(':memory:')
+  const automations = openAutomations(state)
+  const directory = openDirectory(state)
+  const match = matching({
+    ...{ eventStore, state, automations, values: openMetricValues(eventStore), vendor: 'vendor' },
+    ...{ templates: rememberedTemplates(), pattern: rememberedPatterns(compileRe2) },
+  })
+  const sent: Sent[] = []
+  for (const event of events) {
+    for (const matched of await match(event)) {
+      if (directory.get(matched.automation.content.webhook) === undefined) continue
+      const { data } = schedulingOf(sha256, event, matched, 0)
+      const variables = 'variables' in data ? data.variables : {}
+      sent.push({ id: data.delivery_id, position: event.position, variables })
+    }
+    if (event.stream.startsWith('automation-')) automations.apply(event)
+    if (event.stream.startsWith('webhook-')) directory.apply(event)
+  }
+  state.close()
+  return sent
+}
+
+const range = fc.record({
+  after: fc.nat(40),
+  to: fc.integer({ min: 10, max: 80 }),
+  limit: fc.integer({ min: 1, max: 4 }),
+})
+const reads = fc.integer({ min: 1, max: 30 })
+
+describe('a backtest', function () {
+  this.timeout(120_000)
+
+  const backtested = async (
+    events: readonly RecordedEvent[],
+    mode: 'current' | 'historic',
+    { after, to, limit }: { readonly after: number; readonly to: number; readonly limit: number },
+    mostReads: number,
+  ): Promise<readonly Sent[]> => {
+    const eventStore = logOf(events) as EventStore
+    const ports = { eventStore, sha256, compilePattern: compileRe2 }
+    const versions = await historyOf(ports, 'a')
+    const sent: Sent[] = []
+    let from: bigint | null = BigInt(after) * 7n
+    while (from !== null) {
+      // Each page begins anew, as each request does.
+      const judge =
+        mode === 'historic'
+          ? judgingThen(ports, versions)
+          : judgingAs(ports, { ...versions.at(-1)!, enabled: true })
+      const asked = { after: from, to: BigInt(to) * 7n, limit }
+      const { fired, next } = await replayed(ports, judge, asked, { least: 1, most: mostReads })
+      assert.ok(fired.length <= limit)
+      for (const { event, retraced, version, figure, deliveryId } of fired) {
+        const told = { trigger: retraced.trigger, eventType: version.content.event.type, figure }
+        const template = templateOf(version.content)!
+        const variables = await retoldVariables(eventStore, template, told, 'vendor')
+        sent.push({ id: deliveryId, position: event.position, variables })
+      }
+      from = next
+    }
+    return sent
+  }
+
+  const within = (sent: readonly Sent[], after: number, to: number) =>
+    sent.filter(({ position }) => position > BigInt(after) * 7n && position <= BigInt(to) * 7n)
+
+  it('of the versions that there were gives what was sent, whatever became of them, in any range and pages', () =>
+    fc.assert(
+      fc.asyncProperty(arbitraryHistory(true), range, reads, async (events, asked, most) => {
+        const sent = within(await scheduledFor(events), asked.after, asked.to)
+        assert.deepEqual(await backtested(events, 'historic', asked, most), sent)
+      }),
+      { numRuns: 200 },
+    ))
+
+  it('of an automation that was never changed gives what was sent since it is there', () =>
+    fc.assert(
+      fc.asyncProperty(arbitraryHistory(false), range, reads, async (events, asked, most) => {
+        const created = events.find(({ type }) => type === 'AutomationCreated')!.position
+        const sent = within(await scheduledFor(events), asked.after, asked.to)
+        const told = await backtested(events, 'current', asked, most)
+        assert.deepEqual(
+          told.filter(({ position }) => position > created),
+          sent,
+        )
+      }),
+      { numRuns: 200 },
+    ))
+})

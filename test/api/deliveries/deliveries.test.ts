@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { until } from '../../support/dispatching.js'
+import { answers, hangs, inTurn } from '../../support/receivers/behaviours.js'
+import { accepted } from '../tracing/given.js'
+import { givenAutomation, startSending, type Listed, type Sending } from './given.js'
+
+type Given = Awaited<ReturnType<typeof givenAutomation>>
+
+describe('the delivery log', function () {
+  this.timeout(60_000)
+  let sending: Sending
+  before(async () => {
+    sending = await startSending()
+  })
+  after(() => sending.stop())
+
+  /** Waits until all deliveries of the automation are in a state; answers them, the newest first. */
+  const all = async ({ listed }: Given, state: string, count: number): Promise<readonly Listed[]> => {
+    await until(async () => (await listed(`state=${state}`)).length === count)
+    return listed()
+  }
+
+  it('tells of a message that arrived: its attempt, its body without secrets, and what was answered', async () => {
+    const given = await givenAutomation(
+      sending,
+      answers(200, { 'x-hello': 'there' }, 'thank you, very-secret'),
+    )
+    await given.aliasAdded('prod')
+    const [delivery] = await all(given, 'succeeded', 1)
+    const { id, state, attempts, status, webhook, event_type, next_at, duration_ms } = delivery!
+    assert.deepEqual(
+      { state, attempts, status, webhook, event_type, next_at },
+      {
+        ...{ state: 'succeeded', attempts: 1, status: 200, webhook: given.webhook },
+        ...{ event_type: 'ADD_ARTIFACT_ALIAS', next_at: null },
+      },
+    )
+    assert.equal(typeof duration_ms, 'number')
+    await until(async () => {
+      const [attempt] = (await given.detailOf(id)).attempts
+      return attempt!.response !== null
+    })
+    const detail = await given.detailOf(id)
+    assert.equal(detail.body, '{"alias": "prod", "token": "[secret:ACCESS_TOKEN]"}')
+    const [attempt] = detail.attempts
+    const [received] = given.received
+    assert.equal(attempt!.body_digest, createHash('sha256').update(received!.body).digest('hex'))
+    assert.equal(attempt!.outcome, 'succeeded')
+    assert.equal(attempt!.possible_duplicate, false)
+    const response = attempt!.response!
+    assert.equal(response.headers['x-hello'], 'there')
+    assert.match(response.body, /^thank you, /)
+    assert.ok(!JSON.stringify(detail).includes('very-secret'))
+    assert.equal(detail.source.type, 'AliasAdded')
+  })
+
+  it('sends a dead delivery again under its own id, and once for one Idempotency-Key', async () => {
+    const given = await givenAutomation(
+      sending,
+      inTurn(answers(500), answers(500), answers(500), answers(204)),
+    )
+    await given.aliasAdded('prod')
+    const [delivery] = await all(given, 'dead', 1)
+    assert.deepEqual([delivery!.reason, delivery!.attempts], ['exhausted', 3])
+    const path = `/api/deliveries/${delivery!.id}`
+    const repeat = { headers: { 'idempotency-key': 'once' } }
+    accepted(await given.send('POST', `${path}/resend`, undefined, repeat))
+    await all(given, 'succeeded', 1)
+    accepted(await given.send('POST', `${path}/resend`, undefined, repeat))
+    const again = await given.detailOf(delivery!.id)
+    assert.equal(again.state, 'succeeded')
+    assert.equal(again.attempts.length, 4)
+    assert.deepEqual(new Set(given.received.map(({ headers }) => headers['webhook-id'])).size, 1)
+  })
+
+  it('holds what waits for a disabled webhook, cancels it by hand, and says so in lists', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    const hook = `${given.webhooks}/${given.webhook}`
+    accepted(await given.send('PATCH', hook, { enabled: false }))
+    await given.aliasAdded('one')
+    await given.aliasAdded('two')
+    const [two, one] = await all(given, 'held', 2)
+    assert.deepEqual([await given.listed('state=pending'), two!.state], [[], 'held'])
+    assert.equal((await given.detailOf(one!.id)).state, 'held')
+    accepted(await given.send('POST', `/api/deliveries/${one!.id}/cancel`))
+    assert.deepEqual(
+      (await given.listed('state=canceled')).map(({ id }) => id),
+      [one!.id],
+    )
+    accepted(await given.send('PATCH', hook, { enabled: true }))
+    await all(given, 'succeeded', 1)
+    const refused = await given.send('POST', `/api/deliveries/${two!.id}/cancel`)
+    assert.equal(refused.status, 409)
+    assert.equal(given.received.length, 1)
+  })
+
+  it('redrives as many dead ones as its dry run counts', async () => {
+    let well = false
+    const given = await givenAutomation(sending, (socket, received) =>
+      answers(well ? 200 : 410)(socket, received),
+    )
+    await given.aliasAdded('one')
+    await all(given, 'dead', 1)
+    well = true
+    const hook = `${given.webhooks}/${given.webhook}`
+    accepted(await given.send('PATCH', hook, { enabled: true }))
+    const path = `/api/automations/${given.automation}/redrive`
+    const dry = accepted(await given.send('POST', path, { dry_run: true, reason: 'gone' }))
+    assert.deepEqual(dry, { dry_run: true, matching: 1, resent: 0, left: 0 })
+    assert.equal(
+      accepted(await given.send('POST', path, { dry_run: true, reason: 'too_old' }))['matching'],
+      0,
+    )
+    const real = accepted(await given.send('POST', path, { dry_run: false }))
+    assert.deepEqual(real, { dry_run: false, matching: 1, resent: 1, left: 0 })
+    await all(given, 'succeeded', 1)
+    assert.equal(accepted(await given.send('POST', path, { dry_run: true }))['matching'], 0)
+  })
+
+  it('lists a team in pages, by webhook, automation, state and status', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    for (const alias of ['a', 'b', 'c', 'd', 'e']) await given.aliasAdded(alias)
+    const newest = await all(given, 'succeeded', 5)
+    const ids: unknown[] = []
+    for (let after = ''; ;) {
+      const query = `team=${given.team}&limit=2&status=200${after}`
+      const page = accepted(await given.send('GET', `/api/deliveries?${query}`)) as unknown as {
+        data: Listed[]
+        next: string | null
+      }
+      ids.push(...page.data.map(({ id }) => id))
+      if (page.next === null) break
+      after = `&after=${page.next}`
+    }
+    assert.deepEqual(
+      ids,
+      newest.map(({ id }) => id),
+    )
+    const asked = async (query: string) =>
+      (accepted(await given.send('GET', `/api/deliveries?team=${given.team}&${query}`))['data'] as unknown[])
+        .length
+    assert.equal(await asked(`webhook=${given.webhook}&automation=${given.automation}`), 5)
+    assert.equal(await asked('webhook=another'), 0)
+    assert.equal(await asked('status=500'), 0)
+    assert.equal(await asked('from=2100-01-01T00:00:00Z'), 0)
+    for (const wrong of ['state=lost', 'status=1', 'limit=0', 'after=x', 'from=x', 'other=1'])
+      assert.equal(
+        (await given.send('GET', `/api/deliveries?team=${given.team}&${wrong}`)).status,
+        422,
+        wrong,
+      )
+    assert.equal((await given.send('GET', '/api/deliveries')).status, 422)
+  })
+
+  it('lets members read, and those alone act who may change the automation', async () => {
+    const given = await givenAutomation(sending, hangs)
+    await given.aliasAdded('prod')
+    await until(async () => (await given.listed()).length === 1)
+    const [delivery] = await given.listed()
+    const path = `/api/deliveries/${delivery!.id}`
+    const as = (key: string) => ({ key })
+    const { member, registry_administrator, project_administrator } = given.keys
+    assert.equal((await given.send('GET', path, undefined, as(member))).status, 200)
+    for (const action of ['resend', 'cancel']) {
+      const send = (key: string) => given.send('POST', `${path}/${action}`, undefined, as(key))
+      assert.equal((await send(member)).status, 403)
+      assert.equal((await send(registry_administrator)).status, 403)
+      assert.ok([200, 409].includes((await send(project_administrator)).status))
+    }
+    const redrive = `/api/automations/${given.automation}/redrive`
+    assert.equal((await given.send('POST', redrive, { dry_run: true }, as(member))).status, 403)
+  })
+
+  it('is to other teams as if it were not there', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    await given.aliasAdded('prod')
+    const [delivery] = await all(given, 'succeeded', 1)
+    const { source } = delivery!
+    const { automation, stranger } = given
+    const paths = (id: string, of: string): readonly (readonly [string, string, unknown?])[] => [
+      ['GET', `/api/deliveries/${id}`],
+      ['POST', `/api/deliveries/${id}/resend`],
+      ['POST', `/api/deliveries/${id}/cancel`],
+      ['GET', `/api/automations/${of}/deliveries`],
+      ['GET', `/api/automations/${of}/why?event=${source.position}`],
+      ['POST', `/api/automations/${of}/backtest`, {}],
+      ['POST', `/api/automations/${of}/redrive`, { dry_run: false }],
+    ]
+    const absent = paths('dlv_none', 'none')
+    for (const [at, [method, path, body]] of paths(delivery!.id, automation).entries()) {
+      const seen = await given.send(method, path, body, { key: stranger })
+      const [, missing, same] = absent[at]!
+      const nothing = await given.send(method, missing, same, { key: stranger })
+      assert.deepEqual([seen.status, seen.text], [404, nothing.text], path)
+    }
+    const list = await given.send('GET', `/api/deliveries?team=${given.team}`, undefined, { key: stranger })
+    const none = await given.send('GET', '/api/deliveries?team=no-team', undefined, { key: stranger })
+    assert.deepEqual([list.status, list.text], [404, none.text])
+  })
+})

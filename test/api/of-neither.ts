@@ -1,0 +1,30 @@
+import { OF_AUTOMATIONS } from './automations/given.js'
+import { OF_DELIVERIES } from './deliveries/given.js'
+
+/** Endpoints that are about no project, and no team in their path; each is held against other tenants in a test of its own. */
+export const OF_NEITHER = new Set([
+  // What it says of projects is held against their tenants in graphql/projects.test.ts.
+  'POST /graphql',
+  // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.
+  'POST /refs/read_batch',
+  // For administrators alone: admin/rebuilds.test.ts.
+  'POST /api/admin/rebuilds',
+  'GET /api/admin/rebuilds',
+  'GET /api/admin/rebuilds/{id}',
+  // For the administrator alone: admin/prices.test.ts.
+  'POST /api/admin/prices',
+  // The log, of which each key sees its teams' projects, and what is the administrator's alone: audit/audit.test.ts.
+  'GET /api/events',
+  'GET /api/admin/digests',
+  'GET /api/blobs/{digest}',
+  // They name their team in the body or the query, or are named by id: automations/tenants.test.ts.
+  ...OF_AUTOMATIONS,
+  // They are named by id, or by team in the query: deliveries/deliveries.test.ts.
+  ...OF_DELIVERIES,
+  'POST /api/teams',
+  'GET /api/teams',
+  'GET /api/users/me',
+  'GET /api/users/me/api-keys',
+  'POST /api/users/me/api-keys',
+  'DELETE /api/users/me/api-keys/{id}',
+])

@@ -15,6 +15,7 @@ import { repeatableId } from '../access/idempotency.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure, invalid } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
+import { turns } from '../turns.js'
 import { managedTeam, PATH, rights, type Secrets } from './secrets.js'
 import { secretValue } from './value.js'
 
@@ -23,8 +24,9 @@ const stored = open('StoredSecret', {
   required: { name: secretName, version: integerBetween(1, 2 ** 31 - 1) },
 })
 
-export const storeSecret = ({ ports, access }: Secrets): AnyRoute =>
-  route({
+export const storeSecret = ({ ports, access }: Secrets): AnyRoute => {
+  const inTurn = turns()
+  return route({
     method: 'put',
     path: `${PATH}/:name`,
     summary:
@@ -40,10 +42,13 @@ export const storeSecret = ({ ports, access }: Secrets): AnyRoute =>
       const secret = { team, name: nameIn(params) }
       const key = headers['idempotency-key']
       const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
-      const { version, position } = await storedNext(ports, secret, { value, request }, cause)
+      const { version, position } = await inTurn(secretStream(team, secret.name), () =>
+        storedNext(ports, secret, { value, request }, cause),
+      )
       return { body: { name: secret.name, version }, position }
     },
   })
+}
 
 const nameIn = (params: Readonly<Record<string, string>>): string => {
   const decoded = decode(secretName)(params['name'])
@@ -64,7 +69,7 @@ interface Stored {
 const MOST_TRIES = 5
 
 /**
- * The value is durable before the log says that it is there. Another request may take the same number first: in the store,
+ * The value is durable before the log says that it is there. Another process may take the same number first: in the store,
  * where each is taken once, or with a higher one in the log, where ours then cannot follow any more.
  */
 const storedNext = async (

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import got from 'got'
 import { openSqliteEventStore } from '../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import type { EventStore } from '../src/domain/ports/event-store.js'
 import {
   aliasAdded,
   automationCreated,
@@ -13,6 +12,7 @@ import {
 } from '../test/support/dispatching.js'
 import { startChild } from './support/child.js'
 import { median, ratio } from './support/report.js'
+import { watchDeliveries } from './support/watched-deliveries.js'
 
 /**
  * How many deliveries a second, each scheduled, begun and ended durably, to fast receivers on the loopback addresses,
@@ -58,34 +58,9 @@ const writeEvents = async (count: number): Promise<void> => {
   await log.append(`artifact-${project_id}/model`, ...Array.from({ length: count }, () => event))
 }
 
-/** Counts what has ended, and keeps how long each event waited for its first attempt, in milliseconds. */
-const watching = async (store: EventStore, signal: AbortSignal) => {
-  const head = await store.head()
-  const seen = { ended: 0, scheduled: 0, waited: [] as number[] }
-  const recorded = new Map<string, number>()
-  const watch = async () => {
-    for await (const item of store.subscribeAll({ after: head, signal })) {
-      if (item.kind !== 'event') continue
-      const { type, data, stream } = item.event
-      if (type === 'DeliveryScheduled') {
-        seen.scheduled += 1
-        recorded.set(stream, Date.parse(data['scheduled_at'] as string))
-      } else if (type === 'AttemptStarted')
-        seen.waited.push(Date.parse(data['started_at'] as string) - recorded.get(stream)!)
-      else if (type === 'AttemptFinished') {
-        if (data['outcome'] !== 'succeeded')
-          throw new Error(`an attempt ended with ${data['error'] as string}`)
-        recorded.delete(stream)
-        seen.ended += 1
-      }
-    }
-  }
-  return { seen, watched: watch() }
-}
-
 const deliveriesPerSecond = async (): Promise<number> => {
   const stopping = new AbortController()
-  const { seen, watched } = await watching(eventStore, stopping.signal)
+  const { seen, watched } = await watchDeliveries(eventStore, stopping.signal)
   let events = 0
   const began = performance.now()
   while (performance.now() - began < SECONDS * 1000) {
@@ -129,7 +104,7 @@ for (let round = 0; round <= ROUNDS; round += 1) {
 ratio('deliveries ÷ bare got loop', median(ratios), '>= 0.4', median(ratios) >= 0.4, `median of ${ROUNDS}`)
 
 const stopping = new AbortController()
-const { seen, watched } = await watching(eventStore, stopping.signal)
+const { seen, watched } = await watchDeliveries(eventStore, stopping.signal)
 const began = performance.now()
 for (let event = 0; event < EVENTS_PER_SECOND * SECONDS; event += 1) {
   const early = began + (event * 1000) / EVENTS_PER_SECOND - performance.now()

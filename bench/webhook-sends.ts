@@ -28,7 +28,7 @@ const perSecond = async (post: () => Promise<number | null>): Promise<number> =>
   return (sent * 1000) / (performance.now() - began)
 }
 
-const receiver = await startChild('bench/support/fast-receiver.ts', {})
+const receiver = await startChild('bench/support/fast-receivers.ts', {})
 const sender = webhookSender({ allowed: { cidrs: ['127.0.0.1/32'] } })
 const url = `${receiver.address}/hook`
 const bare = async () => (await got.post(url, { headers, body, retry: { limit: 0 } })).statusCode

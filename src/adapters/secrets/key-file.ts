@@ -21,9 +21,10 @@ export class UnusableMasterKeys extends Error {
 
 /** The keys in a file; none where there is no file. */
 export const readKeyFile = (path: string): readonly MasterKeyText[] => {
-  const decoded = decode(masterKeys)(textIn(path) ?? '-')
+  const text = textIn(path)
+  if (text === undefined) return []
+  const decoded = decode(masterKeys)(text)
   if (E.isRight(decoded)) return decoded.right
-  if (textIn(path) === undefined) return []
   throw new UnusableMasterKeys(`${path} cannot be used: it ${decoded.left[0]?.msg ?? ''}, or one a line`)
 }
 

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3'
 import { begin, tallytree } from '../support/command.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
-const MODELS = 11
+const MODELS = 13
 
 describe('an auditor', function () {
   this.timeout(180_000)

@@ -15,7 +15,13 @@ const main = async (): Promise<void> => {
 
   const stop = () => {
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref()
-    void service.stop().then(() => process.exit(0))
+    service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`Tallytree did not stop as it should: ${explanation(error)}\n`)
+        process.exit(1)
+      },
+    )
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)

@@ -10,6 +10,7 @@ import type { AttemptRecords } from '../domain/ports/attempt-records.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
+import { openOrPutAside } from './put-aside.js'
 import type { Stores } from './stores.js'
 
 /** Where the dispatcher's state lies, which may be deleted while it is stopped. */
@@ -17,9 +18,24 @@ const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatche
 /** Where it is kept what attempts looked like, which nothing else knows. */
 const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db')
 
-/** What was kept of attempts, for those who look at it. */
-export const openAttempts = ({ dataDirectory }: Pick<Config, 'dataDirectory'>): AttemptRecords =>
-  openSqliteAttemptRecords(attemptsFile(dataDirectory))
+/** What was kept of attempts, for those who look at it; what cannot be read now is as if it were not kept. */
+export const openAttempts = (
+  { dataDirectory }: Pick<Config, 'dataDirectory'>,
+  log: Pick<Log, 'warn'>,
+): AttemptRecords => {
+  const records = openOrPutAside(attemptsFile(dataDirectory), openSqliteAttemptRecords, log)
+  return {
+    ...records,
+    of: (deliveryId) => {
+      try {
+        return records.of(deliveryId)
+      } catch (error) {
+        log.warn('attempts.not_read', { error: error instanceof Error ? error.name : 'unknown' })
+        return []
+      }
+    },
+  }
+}
 
 interface Around {
   readonly log: Log
@@ -42,8 +58,8 @@ export const openDispatcher = (
       sha256,
       hmac: hmacSha256,
       compilePattern: compileRe2,
-      state: openSqliteDispatcherState(dispatcherFile(config.dataDirectory)),
-      records: openAttempts(config),
+      state: openOrPutAside(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
+      records: openAttempts(config, log),
       sender: webhookSender,
       log,
       metrics: metrics.webhooks,

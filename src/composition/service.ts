@@ -30,7 +30,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   const readSide = await openReadSide(config, stores, systemClock, log)
   let address = ''
   const webhookSender = openWebhookSender(config, () => address)
-  const attempts = openAttempts(config)
+  const attempts = openAttempts(config, log)
   const ports = {
     ...stores,
     attempts,

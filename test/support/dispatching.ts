@@ -13,7 +13,9 @@ import { webhookSender } from '../../src/adapters/webhook-sender/webhook-sender.
 import { startDispatcher, type Dispatcher } from '../../src/dispatch/webhooks/dispatcher.js'
 import type { DomainEvent } from '../../src/domain/decider.js'
 import { newEvent } from '../../src/domain/event.js'
+import type { AttemptRecords } from '../../src/domain/ports/attempt-records.js'
 import type { Clock } from '../../src/domain/ports/clock.js'
+import type { DispatcherState } from '../../src/domain/ports/dispatcher-state.js'
 import type { EventStore, RecordedEvent } from '../../src/domain/ports/event-store.js'
 import type { SecretStore } from '../../src/domain/ports/secret-store.js'
 
@@ -33,6 +35,9 @@ interface Starting {
   readonly name?: string
   readonly isAlone?: boolean
   readonly clock?: Clock
+  /** Comes between the dispatcher and what it keeps. */
+  readonly state?: (state: DispatcherState) => DispatcherState
+  readonly records?: (records: AttemptRecords) => AttemptRecords
 }
 
 const nothing = () => undefined
@@ -57,7 +62,13 @@ export const startDispatching = async (
         events.map((event) => newEvent(systemIds.next(), event, cause)),
       )
     },
-    start: async ({ name = 'dispatcher', isAlone = true, clock = systemClock } = {}) => {
+    start: async ({
+      name = 'dispatcher',
+      isAlone = true,
+      clock = systemClock,
+      state = (itself: DispatcherState) => itself,
+      records = (itself: AttemptRecords) => itself,
+    } = {}) => {
       const sender = webhookSender({ allowed: { cidrs: ['127.0.0.0/8'] } })
       const dispatcher = await startDispatcher(
         {
@@ -68,8 +79,8 @@ export const startDispatching = async (
           sha256,
           hmac: hmacSha256,
           compilePattern: compileRe2,
-          state: openSqliteDispatcherState(join(directory, `${name}.db`)),
-          records: openSqliteAttemptRecords(join(directory, 'attempts.db')),
+          state: state(openSqliteDispatcherState(join(directory, `${name}.db`))),
+          records: records(openSqliteAttemptRecords(join(directory, 'attempts.db'))),
           sender,
           log: { info: nothing, warn: nothing, error: nothing },
         },

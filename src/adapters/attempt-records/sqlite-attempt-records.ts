@@ -22,13 +22,22 @@ interface Row {
   readonly seen: string
 }
 
-/** In a file of its own, which several processes may use: what is in it cannot be folded from the log again. */
+/**
+ * In a file of its own, which several processes may use: what is in it cannot be folded from the log again.
+ *
+ * @throws SqliteError, SQLITE_NOTADB or SQLITE_CORRUPT among them
+ */
 export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
   mkdirSync(dirname(path), { recursive: true })
   const db = new Database(path)
-  db.pragma('journal_mode = WAL')
-  db.pragma('synchronous = NORMAL')
-  db.exec(SCHEMA)
+  try {
+    db.pragma('journal_mode = WAL')
+    db.pragma('synchronous = NORMAL')
+    db.exec(SCHEMA)
+  } catch (error) {
+    db.close()
+    throw error
+  }
   const insert = db.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)')
   const select = db.prepare<[string], Row>(
     'SELECT attempt, ended_at, seen FROM attempts WHERE delivery = ? ORDER BY attempt',

@@ -23,29 +23,32 @@ const SCHEMA = `
   CREATE INDEX deliveries_by_turn ON deliveries (turn, due_at);
 `
 
-/** Nothing in it is worth a sync: what is not on the disk is folded again. */
+/**
+ * Nothing in it is worth a sync: what is not on the disk is folded again.
+ *
+ * @throws SqliteError SQLITE_NOTADB or SQLITE_CORRUPT for a file that is spoilt anywhere
+ */
 export const openStateFile = (path: string): Database.Database => {
   mkdirSync(dirname(path), { recursive: true })
-  return openedIfOurs(path) ?? made(path)
-}
-
-const openedIfOurs = (path: string): Database.Database | undefined => {
-  let db: Database.Database | undefined
+  const db = new Database(path, { timeout: 0 })
   try {
-    db = new Database(path, { timeout: 0 })
     db.pragma('locking_mode = EXCLUSIVE')
     db.pragma('journal_mode = WAL')
     db.pragma('synchronous = NORMAL')
-    if (db.pragma('user_version', { simple: true }) === MAKE) return db
+    if (db.pragma('user_version', { simple: true }) === MAKE) return whole(db)
   } catch (error) {
-    if (!isSpoilt(error)) throw error
+    db.close()
+    throw error
   }
-  db?.close()
-  return undefined
+  db.close()
+  return made(path)
 }
 
-const isSpoilt = (error: unknown) =>
-  error instanceof Database.SqliteError && /^SQLITE_(NOTADB|CORRUPT)/u.test(error.code)
+/** What is spoilt is found now, and not one day in the middle of a batch. */
+const whole = (db: Database.Database): Database.Database => {
+  if (db.pragma('quick_check(1)', { simple: true }) === 'ok') return db
+  throw new Database.SqliteError('the file is spoilt', 'SQLITE_CORRUPT')
+}
 
 const made = (path: string): Database.Database => {
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })

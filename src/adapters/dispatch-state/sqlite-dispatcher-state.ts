@@ -37,7 +37,8 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
       begin.run()
     },
     rollBack: () => {
-      db.exec('ROLLBACK')
+      // Some failures end the transaction by themselves.
+      if (db.inTransaction) db.exec('ROLLBACK')
       begin.run()
       unclaimAll.run()
     },

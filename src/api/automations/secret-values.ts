@@ -1,7 +1,7 @@
 import type { Ports } from '../../domain/ports/ports.js'
 import type { SecretStore } from '../../domain/ports/secret-store.js'
 import { secretStream } from '../../domain/secret/events.js'
-import type { SigningSecret } from '../../domain/webhook/signing.js'
+import { MOST_VERSIONS, type SigningSecret } from '../../domain/webhook/signing.js'
 
 interface SecretPorts extends Pick<Ports, 'eventStore'> {
   readonly secrets: Pick<SecretStore, 'get'>
@@ -14,15 +14,12 @@ export const secretValuesOf = async (
   name: string | null,
 ): Promise<readonly SigningSecret[]> => {
   if (name === null) return []
-  const live: { readonly version: number; readonly storedAt: Date }[] = []
-  for await (const { type, data, recordedAt } of eventStore.readStream(secretStream(team, name))) {
-    if (type === 'SecretDestroyed') live.length = 0
-    else live.push({ version: Number(data['version']), storedAt: recordedAt })
-  }
   const values: SigningSecret[] = []
-  for (const { version, storedAt } of live) {
-    const value = await secrets.get({ team, name, version })
-    if (value !== undefined) values.unshift({ value, storedAt })
+  const newest = { backwards: true, limit: MOST_VERSIONS }
+  for await (const { type, data, recordedAt } of eventStore.readStream(secretStream(team, name), newest)) {
+    if (type === 'SecretDestroyed') break
+    const value = await secrets.get({ team, name, version: Number(data['version']) })
+    if (value !== undefined) values.push({ value, storedAt: recordedAt })
   }
   return values
 }

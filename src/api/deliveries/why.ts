@@ -1,4 +1,4 @@
-import { mayRead } from '../../domain/access/visible.js'
+import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import { inWords } from '../../domain/automation/matching/in-words.js'
 import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
 import type { Unmet } from '../../domain/automation/matching/verdict.js'
@@ -57,6 +57,7 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
     handle: async (asked) => {
       const { id: automationId, team } = await automationInPath(deliveries, asked)
       const { event: named, stream } = filtersIn(whyQuery, asked.query)
+      if (stream !== undefined && !mayReadFrom(asked.principal, stream)) throw noSuchEvent()
       const event = visible(await found(deliveries.ports.eventStore, named, stream), team, asked.principal)
       return { body: await explained(deliveries, automationId, event) }
     },
@@ -90,8 +91,10 @@ const found = async (
 /** An event of another team is as if it were not there. */
 const visible = (event: RecordedEvent | undefined, team: string, principal: Principal): RecordedEvent => {
   if (event !== undefined && (triggerOf(event)?.team === team || mayRead(principal, event))) return event
-  throw new Failure('not-found', 'Event not found, or it is none of the team.')
+  throw noSuchEvent()
 }
+
+const noSuchEvent = () => new Failure('not-found', 'Event not found, or it is none of the team.')
 
 const NOTHING = {
   value: null,

@@ -30,8 +30,9 @@ export const canceling = (
 
   return (webhook) => {
     if (underWay.has(webhook)) return
+    const waiting = state.deliveriesOf(webhook, AT_ONCE)
     underWay.add(webhook)
-    void Promise.all(state.deliveriesOf(webhook, AT_ONCE).map(cancel)).then(() => {
+    void Promise.all(waiting.map(cancel)).then(() => {
       setTimeout(() => {
         underWay.delete(webhook)
         wake(webhook)

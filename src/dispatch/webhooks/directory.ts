@@ -17,6 +17,8 @@ export interface KnownWebhook {
 
 /** The webhooks there are; those that were deleted are not. */
 export interface Directory {
+  /** The state was taken back. */
+  readonly readAgain: () => void
   readonly apply: (event: RecordedEvent) => void
   readonly get: (id: string) => KnownWebhook | undefined
   readonly noteAttempt: (id: string, outcome: { readonly succeeded: boolean; readonly at: number }) => void
@@ -25,14 +27,21 @@ export interface Directory {
 const KIND = 'webhook'
 
 export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remove'>): Directory => {
-  const known = new Map([...state.all(KIND)].map(([id, webhook]) => [id, webhook as KnownWebhook]))
+  const known = new Map<string, KnownWebhook>()
 
+  const readAgain = () => {
+    const kept = [...state.all(KIND)]
+    known.clear()
+    for (const [id, webhook] of kept) known.set(id, webhook as KnownWebhook)
+  }
   const keep = (webhook: KnownWebhook) => {
     known.set(webhook.id, webhook)
     state.put(KIND, webhook.id, webhook)
   }
 
+  readAgain()
   return {
+    readAgain,
     apply: (event) => {
       const id = event.stream.slice('webhook-'.length)
       if (event.type === 'WebhookDeleted') {

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { rememberedPatterns } from '../../domain/automation/matching/patterns.js'
 import type { AttemptRecords } from '../../domain/ports/attempt-records.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { Position } from '../../domain/ports/event-store.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { WebhookMetrics } from '../../domain/ports/metrics.js'
@@ -17,6 +15,7 @@ import { openDirectory } from './directory.js'
 import { disabling } from './disabling.js'
 import { folding } from './following.js'
 import { openLedger } from './ledger.js'
+import { readLog } from './log-reading.js'
 import { losing } from './lost-attempts.js'
 import { matching } from './matching.js'
 import { measuring } from './measures.js'
@@ -54,11 +53,9 @@ export interface Dispatcher {
   readonly stop: (finishWithinMs?: number) => Promise<void>
 }
 
-const COMMIT_EVERY = 1000
 const COMMIT_MS = 100
 const TICK_MS = 1000
 const FINISH_WITHIN_MS = 8000
-const AGAIN_MS = 1000
 const TELL_EVERY_MS = 5000
 /** Counting takes a while where very much waits. */
 const MEASURE_EVERY_MS = 15_000
@@ -79,13 +76,14 @@ export const startDispatcher = async (
   const head = await eventStore.head()
   if ((state.checkpoint() ?? 0n) > head) state.clear()
 
+  const distrust = (error: unknown) => reading.distrust(error)
   const directory = openDirectory(state)
   const automations = openAutomations(state)
   const versions = openSecretVersions(state)
   const ledger = openLedger(eventStore, state)
-  const outbox = openOutbox(state, ports)
+  const outbox = openOutbox(state, { ...ports, distrust })
   const templates = rememberedTemplates()
-  const keeping = keepingRecords(ports.records)
+  const keeping = keepingRecords(ports.records, log)
   const prepare = preparing({
     eventStore,
     templates,
@@ -111,6 +109,7 @@ export const startDispatcher = async (
       measures.started(claimed, now())
       return attempt(attempting, claimed, webhook, signal)
     },
+    onStateFailed: distrust,
     cancelAll: canceling(ports, state, (webhook) => sender.wake(webhook)),
     onAnswered: (ended, claimed) => {
       measures.answered(ended, now())
@@ -146,59 +145,32 @@ export const startDispatcher = async (
     measures,
   })
 
-  const stopping = new AbortController()
-  let position: Position = state.checkpoint() ?? 0n
-  let uncommitted = 0
-  /** An event is folded whole or not at all. */
-  let isTaking = false
   let isLive = false
   let announce: () => void = () => undefined
   const caughtUp = new Promise<void>((resolve) => (announce = resolve))
-
-  const commit = () => {
-    if (uncommitted === 0 || isTaking) return
-    state.commit(position)
-    uncommitted = 0
-  }
   const goLive = async () => {
     if (isLive) return
-    isLive = true
-    commit()
+    reading.commit()
     outbox.open()
     await lose()
     sender.start()
+    isLive = true
     announce()
-    if (now() - startedAt >= TELL_EVERY_MS) log.info('dispatcher.caught_up', { position: String(position) })
+    if (now() - startedAt >= TELL_EVERY_MS)
+      log.info('dispatcher.caught_up', { position: String(reading.position()) })
   }
-  const read = async () => {
-    for await (const item of eventStore.subscribeAll({ after: position, signal: stopping.signal })) {
-      if (item.kind === 'caughtUp') await goLive()
-      else {
-        isTaking = true
-        if (item.kind === 'event') await take(item.event)
-        isTaking = false
-        position = item.kind === 'event' ? item.event.position : item.position
-        uncommitted += 1
-        if (uncommitted >= COMMIT_EVERY) commit()
-      }
-    }
-  }
-  const follow = async () => {
-    while (!stopping.signal.aborted)
-      try {
-        await read()
-      } catch (error) {
-        log.error('dispatcher.subscription_failed', {
-          error: error instanceof Error ? error.name : 'unknown',
-        })
-        // What was folded of the event that failed is taken back, with what stands before it.
-        state.rollBack()
-        isTaking = false
-        position = state.checkpoint() ?? 0n
-        uncommitted = 0
-        await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
-      }
-  }
+  const reading = readLog({
+    eventStore,
+    state,
+    take,
+    onCaughtUp: goLive,
+    onRolledBack: () => {
+      directory.readAgain()
+      automations.readAgain()
+      if (isLive) sender.start()
+    },
+    log,
+  })
 
   const measure = () => {
     measuredAt = now()
@@ -211,24 +183,30 @@ export const startDispatcher = async (
       breakers: sender.breakers(),
     })
     // Only the embedded log counts its events by their positions.
-    if (isAlone) void eventStore.head().then((end) => measures.behind(Number(end - position)), nothing)
+    if (isAlone)
+      void eventStore.head().then((end) => measures.behind(Number(end - reading.position())), nothing)
   }
   const tick = () => {
     keeping.turn(now())
     if (!isLive) {
       if (now() - toldAt >= TELL_EVERY_MS) {
         toldAt = now()
-        log.info('dispatcher.catching_up', { position: String(position), of: String(head) })
+        log.info('dispatcher.catching_up', { position: String(reading.position()), of: String(head) })
       }
       return
     }
     outbox.flush()
-    void lose()
+    lose().catch(distrust)
     if (now() - measuredAt >= MEASURE_EVERY_MS) measure()
   }
-  const committing = setInterval(commit, COMMIT_MS)
-  const ticking = setInterval(tick, TICK_MS)
-  const following = follow()
+  const committing = setInterval(reading.commit, COMMIT_MS)
+  const ticking = setInterval(() => {
+    try {
+      tick()
+    } catch (error) {
+      distrust(error)
+    }
+  }, TICK_MS)
 
   return {
     caughtUp,
@@ -236,10 +214,9 @@ export const startDispatcher = async (
       clearInterval(ticking)
       await sender.stop(finishWithinMs)
       await outbox.close()
-      stopping.abort()
-      await following
+      await reading.stop()
       clearInterval(committing)
-      commit()
+      reading.commit()
       state.close()
       keeping.close()
     },

@@ -68,7 +68,11 @@ const MOST_AT_ONCE = 1000
 
 export const openOutbox = (
   state: Pick<DispatcherState, 'put' | 'remove' | 'some'>,
-  ports: Recording & { readonly log: Pick<Log, 'error'> },
+  ports: Recording & {
+    readonly log: Pick<Log, 'error'>
+    /** Told what the state failed with. */
+    readonly distrust: (error: unknown) => void
+  },
 ): Outbox => {
   const writing = new Map<string, Promise<void>>()
   /** In the log, which has not told of it yet. */
@@ -93,7 +97,8 @@ export const openOutbox = (
   }
   const begin = (scheduling: Scheduling): void => {
     const id = scheduling.data.delivery_id
-    if (isOpen && !writing.has(id) && !written.has(id)) writing.set(id, write(scheduling))
+    if (isOpen && !writing.has(id) && !written.has(id))
+      writing.set(id, write(scheduling).catch(ports.distrust))
   }
   const flush = (): void => {
     const left = state.some(KIND, written.size + 2 * MOST_AT_ONCE)

@@ -1,4 +1,5 @@
 import type { SecretStore } from '../../domain/ports/secret-store.js'
+import { versionedCache } from '../../domain/versioned-cache.js'
 import { scrubbing, type Scrub } from '../../domain/webhook/scrub.js'
 import type { SigningSecret } from '../../domain/webhook/signing.js'
 import type { KnownWebhook } from './directory.js'
@@ -8,26 +9,31 @@ import type { LiveVersion, SecretVersions } from './secret-versions.js'
 export interface WebhookSecrets {
   /** Null where the webhook names none; undefined where the one that it names is gone. */
   readonly accessToken: string | null | undefined
-  /** Every version, the newest first; undefined where the one that the webhook names is gone. */
+  /** Its newest versions, the newest first; undefined where the one that the webhook names is gone. */
   readonly secrets: readonly SigningSecret[] | undefined
   /** Takes any version of any of them out of what a receiver answered. */
   readonly scrub: Scrub
 }
 
 interface Kept {
-  /** What the log says of webhook and secrets: as long as that is the same, the values are. */
-  readonly of: string
   readonly values: Promise<WebhookSecrets>
+  readonly versions: number
+  failed: boolean
 }
 
-const MOST_KEPT = 500
+/** Versions of secrets whose values are remembered: large ones take some 250 kB each, with all that is looked for. */
+const MOST_KEPT = 1000
 
 /** Reads secrets as they are when a message is sent; those of the webhooks in use are remembered while they stand. */
 export const secretValues = (
   store: Pick<SecretStore, 'get'>,
   versions: Pick<SecretVersions, 'of'>,
 ): ((webhook: KnownWebhook) => Promise<WebhookSecrets>) => {
-  const kept = new Map<string, Kept>()
+  const kept = versionedCache<Kept>({
+    most: MOST_KEPT,
+    weightOf: ({ versions }) => Math.max(1, versions),
+    isWorthKeeping: () => true,
+  })
 
   const read = async (team: string, name: string | null, live: readonly LiveVersion[]) => {
     if (name === null) return []
@@ -55,20 +61,16 @@ export const secretValues = (
 
   return (webhook) => {
     const { id, team, content } = webhook
-    const of = JSON.stringify([
-      webhook.revision,
-      liveOf(team, content.access_token),
-      liveOf(team, content.secret),
-    ])
-    const before = kept.get(id)
-    if (before?.of === of) return before.values
+    const live = [liveOf(team, content.access_token), liveOf(team, content.secret)]
+    // As long as the log says the same of webhook and secrets, the values are the same.
+    const of = JSON.stringify([webhook.revision, ...live])
+    const before = kept.get(id, of)
+    if (before?.failed === false) return before.values
     const values = readBoth(webhook)
+    const entry: Kept = { values, versions: live.flat().length, failed: false }
     // What could not be read now is read again the next time.
-    values.catch(() => kept.delete(id))
-    kept.delete(id)
-    kept.set(id, { of, values })
-    const [oldest] = kept.keys()
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest)
+    values.catch(() => (entry.failed = true))
+    kept.put(id, of, entry)
     return values
   }
 }

@@ -1,5 +1,6 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import { MOST_VERSIONS } from '../../domain/webhook/signing.js'
 
 export interface LiveVersion {
   readonly version: number
@@ -10,7 +11,7 @@ export interface LiveVersion {
 /** Which versions of a team's secrets there are, as the log says; values lie elsewhere. */
 export interface SecretVersions {
   readonly apply: (event: RecordedEvent) => void
-  /** The oldest first. */
+  /** The newest ones, of these the oldest first. */
   readonly of: (team: string, name: string) => readonly LiveVersion[]
 }
 
@@ -26,7 +27,7 @@ export const openSecretVersions = (
       const { version } = data
       if (type === 'SecretDestroyed') state.remove(KIND, key)
       else if ((type === 'SecretStored' || type === 'SecretRotated') && typeof version === 'number')
-        state.put(KIND, key, [...of(key), { version, since: recordedAt.getTime() }])
+        state.put(KIND, key, [...of(key), { version, since: recordedAt.getTime() }].slice(-MOST_VERSIONS))
     },
     of: (team, name) => of(`${team}/${name}`),
   }

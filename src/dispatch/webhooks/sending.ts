@@ -26,6 +26,8 @@ interface Sending {
   readonly directory: Pick<Directory, 'get'>
   readonly clock: Clock
   readonly attempt: (claimed: Claimed, webhook: KnownWebhook, signal: AbortSignal) => Promise<AttemptEnd>
+  /** What was claimed or learnt may be lost. */
+  readonly onStateFailed: (error: unknown) => void
   /** Nobody receives these any more. */
   readonly cancelAll: (webhook: string) => void
   /** Told after each attempt that was answered, or ran out of time. */
@@ -136,7 +138,11 @@ export const openSender = (given: Sending): Sender => {
 
   const pump = () => {
     isPumping = false
-    while (!abort.signal.aborted && isStarted && !shares.isFull() && pumpOne());
+    try {
+      while (!abort.signal.aborted && isStarted && !shares.isFull() && pumpOne());
+    } catch (error) {
+      given.onStateFailed(error)
+    }
   }
 
   const begin = (claimed: Claimed, webhook: KnownWebhook, standing: Standing, giveBack: () => void) => {
@@ -152,6 +158,7 @@ export const openSender = (given: Sending): Sender => {
         learn(ended, claimed, standing)
         wake(webhook.id)
       })
+      .catch(given.onStateFailed)
     underWay.set(claimed.id, sending)
   }
 
@@ -182,8 +189,12 @@ export const openSender = (given: Sending): Sender => {
   const release = ({ id, delivery }: Claimed) => {
     setTimeout(() => {
       if (abort.signal.aborted || underWay.has(id)) return
-      state.unclaim(id)
-      wake(delivery.webhook)
+      try {
+        state.unclaim(id)
+        wake(delivery.webhook)
+      } catch (error) {
+        given.onStateFailed(error)
+      }
     }, POSTPONED_MS).unref()
   }
 

@@ -1,5 +1,6 @@
 import { binaryOf, bytesOf, hexOf, utf8, type Binary } from './binary.js'
 import { WHSEC } from './signing.js'
+import { soughtFor, spansIn, type Span } from './spans.js'
 
 export interface Answered {
   readonly headers: Readonly<Record<string, string>>
@@ -19,12 +20,17 @@ const LEAST_TRACE = 4
  * where the end of the text cuts one off. Letters of either case count.
  */
 export const scrubbing = (secrets: readonly string[]): Scrub => {
-  const traces = [...new Set(secrets.filter((secret) => secret !== '').flatMap(tracesOf))].sort(
-    (a, b) => b.length - a.length,
+  const traces = [...new Set(secrets.filter((secret) => secret !== '').flatMap(tracesOf))].map((trace) =>
+    soughtFor(trace.toLowerCase(), LEAST_TRACE),
   )
   if (traces.length === 0) return (answer) => answer
-  const whole = new RegExp(traces.map(literally).join('|'), 'gi')
-  const scrubbed = (text: Binary): Binary => withoutBeginning(text.replace(whole, MARK), traces)
+  const scrubbed = (text: Binary): Binary => {
+    const lower = text.toLowerCase()
+    return without(
+      text,
+      traces.flatMap((trace) => spansIn(trace, lower)),
+    )
+  }
   return (answer) => ({
     ...answer,
     headers: Object.fromEntries(
@@ -32,6 +38,16 @@ export const scrubbing = (secrets: readonly string[]): Scrub => {
     ),
     body: bytesOf(scrubbed(binaryOf(answer.body))),
   })
+}
+
+const without = (text: Binary, spans: readonly Span[]): Binary => {
+  let left = ''
+  let end = 0
+  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
+    if (span.from >= end) left += text.slice(end, span.from) + MARK
+    end = Math.max(end, span.to)
+  }
+  return left + text.slice(end)
 }
 
 const tracesOf = (secret: string): readonly Binary[] => {
@@ -68,16 +84,3 @@ const escaped = (secret: string): string =>
   JSON.stringify(secret)
     .slice(1, -1)
     .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
-/** Where a text breaks off within a secret, what is there of it goes too. */
-const withoutBeginning = (text: Binary, traces: readonly Binary[]): Binary => {
-  const lower = text.toLowerCase()
-  for (const trace of traces) {
-    const sought = trace.toLowerCase()
-    for (let length = Math.min(sought.length - 1, text.length); length >= LEAST_TRACE; length -= 1)
-      if (lower.endsWith(sought.slice(0, length))) return text.slice(0, -length) + MARK
-  }
-  return text
-}
-
-const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')

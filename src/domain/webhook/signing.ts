@@ -72,6 +72,9 @@ export const messageHeaders =
 
 const MOST_SIGNATURES = 10
 
+/** Versions of a secret that a message has to do with, the newest: those before are not in force, and not looked for. */
+export const MOST_VERSIONS = 16
+
 const inForce = (secrets: readonly SigningSecret[], now: Date): readonly SigningSecret[] =>
   secrets
     .filter((_, at) => at === 0 || now.getTime() - secrets[at - 1]!.storedAt.getTime() < DAY_MS)

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import type { Instant } from '../../../src/domain/codec/instant.js'
@@ -99,13 +98,5 @@ describe("the dispatcher's state in SQLite", () => {
     assert.equal(state.claimDue('w', 'retry', 49_999)?.id, 'a')
     assert.equal(state.claimDue('w', 'retry', 49_999), undefined)
     assert.equal(state.claimDue('w', 'retry', 50_000)?.id, 'b')
-  })
-
-  it('begins empty where the file is none of ours', async () => {
-    const other = join(directory.path, 'spoilt.db')
-    await writeFile(other, 'no database at all, but long enough to be taken for one'.repeat(50))
-    const opened = openSqliteDispatcherState(other)
-    assert.equal(opened.checkpoint(), undefined)
-    opened.close()
   })
 })

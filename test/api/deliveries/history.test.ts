@@ -75,6 +75,33 @@ describe('what automations did', function () {
     assert.equal((await send('GET', `${path}/why?event=0`)).status, 404)
   })
 
+  it('reads no stream of others for somebody who asks in its name', async () => {
+    const { positionsOf, send, other, automation, append } = await given()
+    const stream = `artifact-${other}/project/model`
+    await append(stream, 'AliasAdded', {
+      ...{ team: other, project_id: `${other}/project`, registry: null, collection: 'model' },
+      ...{ version: 0, alias: 'prod' },
+    })
+    const [ofOthers] = await positionsOf(stream)
+    const { eventStore } = sending.service.stores
+    const { readStream } = eventStore
+    const read: string[] = []
+    const spied: typeof readStream = (of, range) => {
+      read.push(of)
+      return readStream(of, range)
+    }
+    Object.assign(eventStore, { readStream: spied })
+    for (const named of [stream, 'access-directory', 'nothing-there']) {
+      const answer = await send(
+        'GET',
+        `/api/automations/${automation}/why?event=${ofOthers!.id}&stream=${named}`,
+      )
+      assert.equal(answer.status, 404)
+      assert.ok(!read.includes(named))
+    }
+    Object.assign(eventStore, { readStream })
+  })
+
   it('tells windows, thresholds and cooldowns of runs in figures', async () => {
     const { why, positionsOf, postAutomation, append, team } = await given()
     const event = { type: 'RUN_METRIC', metric: 'loss', window: 2, aggregation: 'MAX' }

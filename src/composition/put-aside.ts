@@ -1,0 +1,21 @@
+import { existsSync, renameSync } from 'node:fs'
+import type { Log } from '../domain/ports/log.js'
+
+/**
+ * Opens a file of SQLite that the service can do without. One that is spoilt is put aside, as `<path>.spoilt`, said, and
+ * made anew.
+ */
+export const openOrPutAside = <A>(path: string, open: (path: string) => A, log: Pick<Log, 'warn'>): A => {
+  try {
+    return open(path)
+  } catch (error) {
+    if (!isSpoilt(error)) throw error
+    const aside = `${path}.spoilt`
+    for (const end of ['', '-wal', '-shm']) if (existsSync(path + end)) renameSync(path + end, aside + end)
+    log.warn('data.file_put_aside', { path, aside, reason: 'it is no readable database' })
+    return open(path)
+  }
+}
+
+const isSpoilt = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^SQLITE_(?:NOTADB|CORRUPT)/u.test(String(error.code))

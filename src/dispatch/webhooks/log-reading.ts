@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Log } from '../../domain/ports/log.js'
+
+interface Given {
+  readonly eventStore: Pick<EventStore, 'subscribeAll'>
+  readonly state: Pick<DispatcherState, 'checkpoint' | 'commit' | 'rollBack'>
+  readonly take: (event: RecordedEvent) => Promise<void>
+  /** Told whenever there is nothing more to read for now. */
+  readonly onCaughtUp: () => Promise<void>
+  /** The state is again what it was at its last commit: what is remembered of it is read anew. */
+  readonly onRolledBack: () => void
+  readonly log: Pick<Log, 'error'>
+}
+
+/** Reads the log into the state, from where that is, for as long as it takes. */
+export interface LogReading {
+  readonly position: () => Position
+  readonly commit: () => void
+  /** The state failed: what was folded since the last commit is folded anew. */
+  readonly distrust: (error: unknown) => void
+  readonly stop: () => Promise<void>
+}
+
+const COMMIT_EVERY = 1000
+const AGAIN_MS = 1000
+
+export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log }: Given): LogReading => {
+  const stopping = new AbortController()
+  let attempt = new AbortController()
+  let position: Position = state.checkpoint() ?? 0n
+  let uncommitted = 0
+  /** An event is folded whole or not at all. */
+  let isTaking = false
+  let distrusted: { readonly error: unknown } | undefined
+
+  const distrust = (error: unknown) => {
+    distrusted ??= { error }
+    attempt.abort()
+  }
+  const commit = () => {
+    if (uncommitted === 0 || isTaking || distrusted !== undefined) return
+    try {
+      state.commit(position)
+      uncommitted = 0
+    } catch (error) {
+      distrust(error)
+    }
+  }
+  const rollBack = () => {
+    state.rollBack()
+    onRolledBack()
+    position = state.checkpoint() ?? 0n
+    uncommitted = 0
+    isTaking = false
+    distrusted = undefined
+  }
+  const read = async (signal: AbortSignal) => {
+    for await (const item of eventStore.subscribeAll({ after: position, signal })) {
+      if (signal.aborted) return
+      if (item.kind === 'caughtUp') await onCaughtUp()
+      else {
+        isTaking = true
+        if (item.kind === 'event') await take(item.event)
+        isTaking = false
+        position = item.kind === 'event' ? item.event.position : item.position
+        uncommitted += 1
+        if (uncommitted >= COMMIT_EVERY) commit()
+      }
+    }
+  }
+  const again = async (error: unknown) => {
+    log.error('dispatcher.subscription_failed', { error: error instanceof Error ? error.name : 'unknown' })
+    await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+  }
+  const follow = async () => {
+    while (!stopping.signal.aborted)
+      try {
+        attempt = new AbortController()
+        if (isTaking || distrusted !== undefined) rollBack()
+        await read(AbortSignal.any([stopping.signal, attempt.signal]))
+        if (distrusted !== undefined) await again(distrusted.error)
+      } catch (error) {
+        await again(error)
+      }
+  }
+  const following = follow()
+
+  return {
+    position: () => position,
+    commit,
+    distrust,
+    stop: () => {
+      stopping.abort()
+      return following
+    },
+  }
+}

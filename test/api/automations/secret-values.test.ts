@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
+import { secretValuesOf } from '../../../src/api/automations/secret-values.js'
+import { newEvent } from '../../../src/domain/event.js'
+import { MOST_VERSIONS } from '../../../src/domain/webhook/signing.js'
+
+const cause = { correlationId: 'c', causationId: 'c', actor: 'ada' }
+
+describe('the secrets that a test of a webhook is sent with', () => {
+  it('are the newest versions since the last destruction, and no more than so many', async () => {
+    const eventStore = openInMemoryEventStore()
+    const append = (type: string, version: number) =>
+      eventStore.append('secret-default/S', 'any', [
+        newEvent(
+          `${type} ${version}`,
+          { type, data: { team: 'default', name: 'S', version, request: null } },
+          cause,
+        ),
+      ])
+    const get = ({ version }: { readonly version: number }) => Promise.resolve(`value ${version}`)
+    const valuesNow = async () =>
+      (await secretValuesOf({ eventStore, secrets: { get } }, 'default', 'S')).map(({ value }) => value)
+
+    for (let version = 1; version <= 50; version += 1) await append('SecretRotated', version)
+    assert.equal((await valuesNow()).length, MOST_VERSIONS)
+    assert.equal((await valuesNow())[0], 'value 50')
+    await append('SecretDestroyed', 0)
+    assert.deepEqual(await valuesNow(), [])
+    await append('SecretStored', 51)
+    await append('SecretRotated', 52)
+    assert.deepEqual(await valuesNow(), ['value 52', 'value 51'])
+    await eventStore.close()
+  })
+})

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
+import { secretValues } from '../../../src/dispatch/webhooks/secret-values.js'
+import { openSecretVersions } from '../../../src/dispatch/webhooks/secret-versions.js'
+import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import { MOST_VERSIONS } from '../../../src/domain/webhook/signing.js'
+
+const stored = (version: number): RecordedEvent => ({
+  id: `event-${version}`,
+  type: version === 1 ? 'SecretStored' : 'SecretRotated',
+  stream: 'secret-default/S',
+  revision: BigInt(version - 1),
+  position: BigInt(version),
+  recordedAt: new Date(version * 1000),
+  data: { team: 'default', name: 'S', version, request: null },
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'ada', schemaVersion: 1 },
+  size: 1,
+})
+
+describe('the secrets that messages are made with', () => {
+  it('are the newest versions, however often one was rotated', async () => {
+    const state = openSqliteDispatcherState(':memory:')
+    const versions = openSecretVersions(state)
+    for (let version = 1; version <= 100; version += 1) versions.apply(stored(version))
+    let asked = 0
+    const get = ({ version }: { readonly version: number }) => {
+      asked += 1
+      return Promise.resolve(`value ${version}`)
+    }
+    const content = {
+      ...{ name: 'w', url: 'https://hooks.example/', access_token: null, secret: 'S' },
+      ...{ retry_waits_s: null, timeout_s: null, stop_on_4xx: null },
+    }
+    const webhook = { id: 'w', team: 'default', content, enabled: true, revision: 0, failingSince: null }
+    const values = secretValues({ get }, versions)
+    const { secrets } = await values(webhook)
+    assert.equal(secrets?.length, MOST_VERSIONS)
+    assert.equal(secrets[0]?.value, 'value 100')
+    await values(webhook)
+    assert.equal(asked, MOST_VERSIONS)
+    state.close()
+  })
+
+  it('are read again where they could not be read', async () => {
+    const state = openSqliteDispatcherState(':memory:')
+    const versions = openSecretVersions(state)
+    versions.apply(stored(1))
+    let isAway = true
+    const get = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve('value'))
+    const content = {
+      ...{ name: 'w', url: 'https://hooks.example/', access_token: 'S', secret: null },
+      ...{ retry_waits_s: null, timeout_s: null, stop_on_4xx: null },
+    }
+    const webhook = { id: 'w', team: 'default', content, enabled: true, revision: 0, failingSince: null }
+    const values = secretValues({ get }, versions)
+    await assert.rejects(values(webhook))
+    isAway = false
+    assert.equal((await values(webhook)).accessToken, 'value')
+    state.close()
+  })
+})

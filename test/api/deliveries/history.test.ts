@@ -84,7 +84,7 @@ describe('what automations did', function () {
     })
     const [ofOthers] = await positionsOf(stream)
     const { eventStore } = sending.service.stores
-    const { readStream } = eventStore
+    const readStream = eventStore.readStream.bind(eventStore)
     const read: string[] = []
     const spied: typeof readStream = (of, range) => {
       read.push(of)

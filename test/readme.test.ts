@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { figures } from './e2e/usage.js'
 import { run } from './e2e/run-program.js'
+import { itWith } from './support/skipping.js'
 import { startRunningService, type RunningService } from './support/running-service.js'
 
 const textOf = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -24,10 +24,7 @@ const blocks = (heading: string, language: string): readonly string[] =>
     .filter((block) => block[1] === language)
     .map((block) => block[2]!)
 
-const hasCurl = spawnSync('curl', ['--version']).status === 0
-
-const itWithCurl = (title: string, check: () => Promise<void>): unknown =>
-  hasCurl ? it(title, check) : it.skip(`${title} (skipped: curl is missing)`)
+const itWithCurl = itWith('curl')
 
 describe('the examples of the README', () => {
   let service: RunningService

@@ -34,3 +34,8 @@ export interface Refusal {
 }
 
 export const nothing: Decision<never> = { events: [] }
+
+export const refused = (kind: Refusal['kind'], reason: string): Decision<never> => ({
+  events: [],
+  refused: { kind, reason },
+})

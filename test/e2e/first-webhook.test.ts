@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startRunningService, type RunningService } from '../support/running-service.js'
+import { itWith } from '../support/skipping.js'
 import { run } from './run-program.js'
 
 const PAGE = readFileSync(new URL('../../docs/first-webhook.md', import.meta.url), 'utf8')
@@ -41,9 +42,7 @@ const answering = async (url: string): Promise<void> => {
   }
 }
 
-const isMissing = ['curl', 'openssl'].find((tool) => spawnSync(tool, ['version']).error !== undefined)
-const itWithTools = (title: string, check: () => Promise<void>): unknown =>
-  isMissing === undefined ? it(title, check) : it.skip(`${title} (skipped: ${isMissing} is missing)`)
+const itWithTools = itWith('curl', 'openssl')
 
 describe('the page on the first webhook', () => {
   let service: RunningService

@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
+import { nothing, refused, type Decider, type Decision } from '../decider.js'
 import type {
   AccessCommand,
   AddMember,
@@ -37,11 +37,6 @@ const decide = (directory: Directory, command: AccessCommand): Decided => {
       return command satisfies never
   }
 }
-
-const refused = (kind: Refusal['kind'], reason: string): Decided => ({
-  events: [],
-  refused: { kind, reason },
-})
 
 const bootstrap = ({ user, team, key }: Bootstrap): Decided => ({
   events: [

@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision } from '../decider.js'
+import { nothing, refused, type Decider, type Decision } from '../decider.js'
 import type {
   CancelDelivery,
   DeliveryCommand,
@@ -36,11 +36,6 @@ const decide = (state: DeliveryState, command: DeliveryCommand): Decision<Delive
       return resend(state, command)
   }
 }
-
-const refused = (kind: 'conflict' | 'not-found', reason: string): Decision<never> => ({
-  events: [],
-  refused: { kind, reason },
-})
 
 const start = (
   state: KnownDelivery,

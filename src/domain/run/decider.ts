@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision } from '../decider.js'
+import { nothing, refused, type Decider, type Decision } from '../decider.js'
 import { jsonEqual } from '../json/equal.js'
 import type { EndRun, LogMetrics, RunCommand, StartRun } from './commands.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from './events.js'
@@ -45,7 +45,7 @@ const start = ({ started }: RunState, command: StartRun): Decision<RunEvent> => 
   const { project_id, run_id, name, user, now } = command
   if (started === null)
     return { events: [{ type: 'RunStarted', data: { project_id, run_id, name, user, started_at: now } }] }
-  return started.name === name ? nothing : refused('A run of this id has another name.')
+  return started.name === name ? nothing : refused('conflict', 'A run of this id has another name.')
 }
 
 /** What was acknowledged once may be sent again at any time, also when the run has ended meanwhile. */
@@ -53,22 +53,21 @@ const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics)
   if (started === null) return noSuchRun
   const known = step === null ? undefined : steps.get(step)
   if (known !== undefined && jsonEqual(known, metrics)) return nothing
-  if (ended !== null) return refused(`The run has ended: it is ${ended}.`)
-  if (known !== undefined) return refused(`Other metrics are already logged under step ${step}.`)
+  if (ended !== null) return refused('conflict', `The run has ended: it is ${ended}.`)
+  if (known !== undefined) return refused('conflict', `Other metrics are already logged under step ${step}.`)
   if (Object.keys(metrics).length === 0) return nothing
   return { events: [{ type: 'MetricsLogged', data: { ...ofRun(started), metrics, step } }] }
 }
 
 const end = ({ started, ended }: RunState, { state, now }: EndRun): Decision<RunEvent> => {
   if (started === null) return noSuchRun
-  if (ended !== null) return ended === state ? nothing : refused(`The run has ended: it is ${ended}.`)
+  if (ended !== null)
+    return ended === state ? nothing : refused('conflict', `The run has ended: it is ${ended}.`)
   const type = state === 'finished' ? 'RunFinished' : 'RunFailed'
   return { events: [{ type, data: { ...ofRun(started), state, ended_at: now } }] }
 }
 
 const ofRun = ({ project_id, run_id, name, user }: RunStarted) => ({ project_id, run_id, name, user })
-
-const refused = (reason: string): Decision<never> => ({ events: [], refused: { kind: 'conflict', reason } })
 
 const noSuchRun: Decision<never> = {
   events: [],

@@ -3,8 +3,7 @@ import type { AutomationCommand } from '../../../src/domain/automation/commands.
 import { automationDecider } from '../../../src/domain/automation/decider.js'
 import type { AutomationContent } from '../../../src/domain/automation/events.js'
 import { contentOf } from './matching/given.js'
-
-const { initialState, evolve, decide } = automationDecider
+import { deciding } from '../../support/decided.js'
 
 const own = { id: 'a', team: 'team' }
 const content = contentOf({ type: 'RUN_STATE', states: ['FAILED'] }, { run_filters: { user: 'ada' } })
@@ -20,16 +19,7 @@ const change = (
 })
 const remove: AutomationCommand = { type: 'DeleteAutomation', ...own }
 
-/** What the last of some commands makes of an automation, after the others. */
-const given = (...commands: readonly AutomationCommand[]) => {
-  let state = initialState
-  let last = decide(state, commands[0]!)
-  for (const command of commands) {
-    last = decide(state, command)
-    state = last.events.reduce(evolve, state)
-  }
-  return { types: last.events.map(({ type }) => type), events: last.events, refused: last.refused, state }
-}
+const given = deciding(automationDecider)
 
 describe('an automation that is managed', () => {
   it('is made once; the same again writes nothing, another under its id is a conflict', () => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { NameCommand, TakeName } from '../../../src/domain/names/commands.js'
 import { holderOf, namesAfter, namesDecider } from '../../../src/domain/names/decider.js'
+import { deciding } from '../../support/decided.js'
 
-const { initialState, evolve, decide } = namesDecider
+const { decide } = namesDecider
 
 const thing = (name: string, id: string, kind: TakeName['kind'] = 'webhook') => ({
   team: 't',
@@ -16,16 +17,7 @@ const take = (name: string, id: string, from: string | null = null): NameCommand
 })
 const release = (name: string, id: string): NameCommand => ({ type: 'ReleaseName', ...thing(name, id) })
 
-/** What the last of some commands makes of a roster, after the others. */
-const given = (...commands: readonly NameCommand[]) => {
-  let state = initialState
-  let last = decide(state, commands[0]!)
-  for (const command of commands) {
-    last = decide(state, command)
-    state = last.events.reduce(evolve, state)
-  }
-  return { ...last, state }
-}
+const given = deciding(namesDecider)
 
 describe('a name', () => {
   it('is taken once, by the first', () => {

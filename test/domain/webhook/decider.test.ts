@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import type { WebhookCommand } from '../../../src/domain/webhook/commands.js'
 import { webhookDecider } from '../../../src/domain/webhook/decider.js'
 import { webhookContent, type WebhookContent } from '../../../src/domain/webhook/events.js'
-
-const { initialState, evolve, decide } = webhookDecider
+import { deciding } from '../../support/decided.js'
 
 const contentOf = (more: Partial<WebhookContent> = {}): WebhookContent => {
   const decoded = webhookContent.decode({ name: 'hook', url: 'https://hooks.example/', ...more })
@@ -20,16 +19,7 @@ const disable: WebhookCommand = { type: 'DisableWebhook', ...own, reason: 'gone'
 const remove: WebhookCommand = { type: 'DeleteWebhook', ...own }
 const test: WebhookCommand = { type: 'RecordTest', ...own, status: 204, duration_ms: 12 }
 
-/** What the last of some commands makes of a webhook, after the others. */
-const given = (...commands: readonly WebhookCommand[]) => {
-  let state = initialState
-  let last = decide(state, commands[0]!)
-  for (const command of commands) {
-    last = decide(state, command)
-    state = last.events.reduce(evolve, state)
-  }
-  return { types: last.events.map(({ type }) => type), events: last.events, refused: last.refused, state }
-}
+const given = deciding(webhookDecider)
 
 describe('a webhook', () => {
   it('is made once; the same again writes nothing, another under its id is a conflict', () => {

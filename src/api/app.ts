@@ -4,7 +4,7 @@ import Koa, { type Context, type Next } from 'koa'
 import type { Log } from '../domain/ports/log.js'
 import type { RequestSeconds } from '../domain/ports/metrics.js'
 import { measured, noteRoute } from './http/measured.js'
-import { respondFailure } from './http/respond.js'
+import { respondFailure, tellAsChatErrors } from './http/respond.js'
 import { serve, type Authenticating } from './http/serve.js'
 import type { AnyRoute } from './route.js'
 
@@ -21,6 +21,7 @@ export const createApp = (
     const serving = serve(authenticating, route)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
+      if (route.errors === 'chat') tellAsChatErrors(ctx)
       return serving(ctx)
     }
     router[route.method](route.path, handler)

@@ -25,6 +25,10 @@ export type FailureKind =
   | 'not-yet-readable'
   | 'too-slow'
   | 'too-costly'
+  | 'budget-spent'
+  | 'rate-limited'
+  | 'upstream-failed'
+  | 'upstream-too-slow'
 
 interface FailureDetails {
   /** For `invalid`: where and what, with `loc` from the request's root (`body`, `query`, `path`). */
@@ -33,6 +37,10 @@ interface FailureDetails {
   readonly body?: JsonObject
   /** Seconds after which another try makes sense. */
   readonly retryAfter?: number
+  /** Members of the error of a chat completion, where they are other than the kind's usual ones. */
+  readonly type?: string
+  readonly code?: string
+  readonly param?: string
 }
 
 export const invalid = (problems: readonly Problem[]): Failure =>

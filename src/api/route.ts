@@ -17,6 +17,8 @@ export interface Asked<Body> {
   readonly cause: Cause
   /** The body as it came, for routes without a JSON body. */
   readonly stream: Readable
+  /** Aborted once the client is gone before it has the whole answer. */
+  readonly gone: () => AbortSignal
 }
 
 export interface Answer {
@@ -44,6 +46,8 @@ export interface Route<Body = unknown> {
   readonly summary: string
   /** Open routes need no key. */
   readonly access?: 'open'
+  /** How failures are told: as clients of chat completions expect, instead of the service's own way. */
+  readonly errors?: 'chat'
   /** The JSON body; absent where the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */

@@ -17,6 +17,8 @@ import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
 import { projectRoutes } from './projects/settings.js'
 import { refRoutes } from './refs/read-batch.js'
+import type { Inference, UpstreamManaging } from './inference/inference.js'
+import { inferenceRoutes } from './inference/routes.js'
 import { collectionRoutes } from './registries/routes.js'
 import type { AnyRoute } from './route.js'
 import { runRoutes } from './runs/runs.js'
@@ -34,7 +36,8 @@ import { startAndEndRoutes } from './tracing/start-and-end.js'
 import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
-export interface ApiParts extends Tracing, Vitals {
+export interface ApiParts
+  extends Tracing, Vitals, Pick<Inference, 'inference'>, Pick<UpstreamManaging, 'liveUpstreams'> {
   readonly ports: Ports & KeyPorts & Secrets['ports'] & Automations['ports'] & Deliveries['ports']
   readonly access: Access
   readonly reader: ClickHouseReader
@@ -71,6 +74,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...secretRoutes(parts),
   ...automationRoutes(parts),
   ...deliveryRoutes(parts),
+  ...inferenceRoutes(parts),
   ...rebuildRoutes(parts),
   ...priceListRoutes(parts),
   ...auditRoutes(parts),

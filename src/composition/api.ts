@@ -10,6 +10,7 @@ import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
 import type { Log } from '../domain/ports/log.js'
 import { positionsByTime } from '../projections/times/queries.js'
+import type { OpenInference } from './inference.js'
 import { publishDefaultPrices } from './default-prices.js'
 import type { ReadSide } from './read-side.js'
 import type { Stores } from './stores.js'
@@ -27,6 +28,7 @@ export const openApi = async (
   ports: ApiParts['ports'] & Stores & { readonly log: Log },
   readSide: ReadSide,
   vitals: Vitals,
+  { inference, liveUpstreams }: OpenInference,
 ): Promise<Api> => {
   const access = await openAccess(ports)
   const { createdKey, ignoredKey } = await bootstrapAccess(ports, access, config.bootstrapApiKey ?? undefined)
@@ -43,6 +45,8 @@ export const openApi = async (
     reading: readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head()),
     reader: ports.clickHouse.reader,
     pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
+    inference,
+    liveUpstreams,
     maxTraceCalls: config.maxTraceCalls,
     vendor: config.vendor.toLowerCase(),
   })

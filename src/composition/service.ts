@@ -9,6 +9,7 @@ import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
 import { openApi } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
+import { openInference } from './inference.js'
 import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
@@ -56,7 +57,8 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
   if (config.eventStoreUrl === null) await tidied
-  const api = config.roles.has('api') ? await openApi(config, ports, readSide, vitals) : undefined
+  const inference = config.roles.has('api') ? await openInference(ports) : undefined
+  const api = inference === undefined ? undefined : await openApi(config, ports, readSide, vitals, inference)
   const nobody = { authenticate: () => undefined }
   const app = createApp(
     api?.access ?? nobody,
@@ -77,6 +79,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
       const sent = Promise.resolve(dispatcher?.stop()).then(() => webhookSender.close())
       await Promise.all([listening.close(), sent])
       api?.access.close()
+      await inference?.close()
       await tidied
       attempts.close()
       await readSide.stop()

@@ -15,6 +15,7 @@ import { rebuildEvents } from './rebuild/events.js'
 import { runEvents } from './run/events.js'
 import { secretEvents } from './secret/events.js'
 import { tableEvents } from './table/events.js'
+import { upstreamEvents } from './upstream/events.js'
 import { webhookEvents } from './webhook/events.js'
 
 export interface Aggregate {
@@ -48,5 +49,6 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'webhook', stream: 'webhook-<id>', events: webhookEvents },
   { name: 'automation', stream: 'automation-<id>', events: automationEvents },
   { name: 'delivery', stream: 'delivery-<id>', events: deliveryEvents },
+  { name: 'upstream', stream: 'upstreams', events: upstreamEvents },
   { name: 'rebuild', stream: 'rebuild-<id>', events: rebuildEvents },
 ]

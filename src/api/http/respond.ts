@@ -10,6 +10,7 @@ import type { JsonObject } from '../../domain/json/json.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../failure.js'
 import type { Answer } from '../route.js'
+import { chatErrorOf, shouldRetry } from './chat-error.js'
 import { STATUS } from './status.js'
 
 export const respond = (ctx: Context, { status = 200, body, type, headers, position }: Answer): void => {
@@ -20,13 +21,22 @@ export const respond = (ctx: Context, { status = 200, body, type, headers, posit
   if (position !== undefined) ctx.set('Tallytree-Position', String(position))
 }
 
+const CHAT = 'chat'
+
+/** From here on failures of this request are told as clients of chat completions expect. */
+export const tellAsChatErrors = (ctx: Context): void => {
+  ctx.state[CHAT] = true
+}
+
 /** Answers a failure; false for an error that nobody foresaw, which is then a 500. */
 export const respondFailure = (ctx: Context, error: unknown): boolean => {
   const failure = failureOf(error)
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
-  ctx.body = failure === undefined ? { reason: 'Internal server error' } : bodyOf(failure)
+  const told = failure ?? new Failure('overloaded', 'Internal server error')
+  ctx.body = ctx.state[CHAT] === true ? chatErrorOf(told, ctx.status) : bodyOf(told)
   if (failure?.details.retryAfter !== undefined) ctx.set('Retry-After', String(failure.details.retryAfter))
   if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
+  if (ctx.state[CHAT] === true) ctx.set('x-should-retry', String(shouldRetry(ctx.status)))
   return failure !== undefined
 }
 

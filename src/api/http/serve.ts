@@ -31,9 +31,20 @@ export const serve = (authenticating: Authenticating, route: AnyRoute) => {
       principal,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
+      gone: () => goneSignal(ctx),
     })
     respond(ctx, answer)
   }
+}
+
+const goneSignal = ({ res }: Context): AbortSignal => {
+  const gone = new AbortController()
+  const look = () => {
+    if (!res.writableFinished) gone.abort()
+  }
+  if (res.destroyed) look()
+  else res.once('close', look)
+  return gone.signal
 }
 
 const principalOf = ({ authenticate }: Authenticating, ctx: Context): Principal => {

@@ -20,6 +20,11 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['webhooks', 'Addresses that receive messages.', ['webhooks']],
   ['automations', 'What sends which message to which webhook.', ['automations']],
   ['deliveries', 'What was sent, what waits, and what can be done about it.', ['deliveries']],
+  [
+    'inference',
+    'Completions of chats by models, and the upstreams that serve them.',
+    ['chat', 'models', 'inference'],
+  ],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],
   ['service', 'The service itself; needs no key.', ['health', 'server_info', 'metrics', 'openapi.json']],

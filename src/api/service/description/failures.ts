@@ -16,6 +16,10 @@ const SAYS: Readonly<Record<FailureKind, string>> = {
   overloaded: 'Not possible now. Try again.',
   'not-yet-readable': 'What was written last, or asked for, cannot be read yet. Try again.',
   'too-slow': 'The read took too long. Ask for less.',
+  'budget-spent': 'A budget is spent; the answer names it.',
+  'rate-limited': 'A limit is reached; the answer names it and says when it frees.',
+  'upstream-failed': 'The upstream failed, or what it answered is no chat completion.',
+  'upstream-too-slow': 'The upstream did not answer in time.',
 }
 
 const reason = {

@@ -1,0 +1,36 @@
+import type { JsonObject } from '../../domain/json/json.js'
+import type { Failure } from '../failure.js'
+
+/** By status: the type and the code that clients know (facts: training and inference API 3.5). */
+const USUAL: Readonly<Record<number, readonly [type: string, code: string | null]>> = {
+  400: ['invalid_request_error', null],
+  401: ['authentication_error', 'invalid_api_key'],
+  402: ['insufficient_quota', 'insufficient_quota'],
+  403: ['permission_error', null],
+  404: ['invalid_request_error', 'model_not_found'],
+  405: ['invalid_request_error', null],
+  409: ['invalid_request_error', 'conflict'],
+  413: ['invalid_request_error', 'request_too_large'],
+  422: ['invalid_request_error', null],
+  429: ['rate_limit_error', 'rate_limit_exceeded'],
+  502: ['server_error', 'upstream_error'],
+  503: ['overloaded', 'overloaded'],
+  504: ['server_error', 'upstream_timeout'],
+}
+
+/** A failure in both forms that clients read: the field's `error`, and FastAPI's `detail`. */
+export const chatErrorOf = ({ reason, details }: Failure, status: number): JsonObject => {
+  const [usualType, usualCode] = USUAL[status] ?? ['server_error', null]
+  const { problems, type = usualType, code = usualCode, param = null, body } = details
+  const [first] = problems ?? []
+  const message =
+    first === undefined ? reason : `${first.loc.slice(1).join('.') || first.loc.join('.')}: ${first.msg}`
+  return {
+    error: { message, type, param: first === undefined ? param : String(first.loc.at(-1)), code },
+    detail: problems?.map((problem) => ({ ...problem })) ?? reason,
+    ...body,
+  }
+}
+
+/** Whether the same request can succeed a little later. */
+export const shouldRetry = (status: number): boolean => status === 408 || status === 429 || status >= 500

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { entityOf, projectId } from '../../domain/ids.js'
+import { Failure } from '../failure.js'
+import { defaultEntity, type Principal } from '../principal.js'
+import type { Teams } from '../projects/access.js'
+
+const DEFAULT_PROJECT = 'inference'
+
+/**
+ * The project that a completion is written to: the one of `<Vendor>-Project`, or of `OpenAI-Project`, or else
+ * `inference` of the key's default team (facts: training and inference API 3.1).
+ *
+ * @throws Failure for a project that the key may not use, or that is none: 401, as clients of the field expect
+ */
+export const attributedProject = (
+  { mayUse }: Pick<Teams, 'mayUse'>,
+  vendor: string,
+  headers: IncomingHttpHeaders,
+  principal: Principal,
+): string => {
+  const header = headers[`${vendor}-project`] ?? headers['openai-project']
+  const named = header === undefined || header === '' ? undefined : String(header)
+  const project = named ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
+  if (!projectId.is(project))
+    throw refused(
+      'The project header is not understood: expected team/project, each of 1 to 128 letters, digits, dots, ' +
+        'underscores or hyphens.',
+    )
+  if (!mayUse(principal, entityOf(project)))
+    throw refused('Authentication failed: the API key has no access to the team of the project header.')
+  return project
+}
+
+const refused = (reason: string): Failure => new Failure('unauthenticated', reason)

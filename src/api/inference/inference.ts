@@ -1,0 +1,28 @@
+import type { Ports } from '../../domain/ports/ports.js'
+import type { UpstreamClient } from '../../domain/ports/upstream-client.js'
+import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
+import type { Access } from '../auth/access.js'
+import type { Tracing } from '../tracing/tracing.js'
+import type { LiveUpstreams } from './live-upstreams.js'
+
+/** What the inference routes stand on. */
+export interface Inference extends Tracing {
+  readonly ports: Tracing['ports'] & Pick<Ports, 'clock'>
+  /** Stands in the name of the header that says which project a request is for, lower case. */
+  readonly vendor: string
+  readonly inference: {
+    readonly upstreamClient: UpstreamClient
+    /** The upstreams as this process knows them. */
+    readonly upstreams: () => Upstreams
+    /** What an upstream is sent as its bearer; null for one that needs none. */
+    readonly credentialOf: (upstream: Upstream) => Promise<string | null>
+    /** This process, in what it records. */
+    readonly instance: string
+  }
+}
+
+export interface UpstreamManaging {
+  readonly ports: Pick<Ports, 'ids' | 'sha256'>
+  readonly access: Pick<Access, 'directory'>
+  readonly liveUpstreams: LiveUpstreams
+}

@@ -1,0 +1,67 @@
+import { modelsOf, targetsOf } from '../../domain/upstream/offered.js'
+import { arrayOf } from '../../domain/codec/containers.js'
+import { integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { Failure } from '../failure.js'
+import type { Principal } from '../principal.js'
+import { route, type AnyRoute } from '../route.js'
+import type { Inference } from './inference.js'
+
+const model = open('Model', {
+  required: {
+    id: string,
+    object: oneOf('model'),
+    created: integerBetween(0, 0),
+    owned_by: oneOf('system'),
+    root: string,
+  },
+})
+
+const list = open('ModelList', { required: { object: oneOf('list'), data: arrayOf(model) } })
+
+const shown = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'system', root: id }) as const
+
+/** Whose upstreams a key may use. */
+export const teamsOf = ({ administrator, teams }: Principal): 'all' | readonly string[] =>
+  administrator ? 'all' : teams
+
+export const noSuchModel = (): Failure =>
+  new Failure(
+    'not-found',
+    'The model does not exist, or the API key has no access to it. GET /v1/models lists those it has.',
+    {
+      param: 'model',
+    },
+  )
+
+/** The models that a key may use (spec 2.9, 4.2). */
+export const modelRoutes = ({
+  inference: { upstreams },
+}: Pick<Inference, 'inference'>): readonly AnyRoute[] => [
+  route({
+    method: 'get',
+    path: '/v1/models',
+    summary: 'Lists the models that the key may use, by id.',
+    errors: 'chat',
+    takes: [],
+    fails: [],
+    answer: { schema: list.schema, headers: [] },
+    handle: async ({ principal }) => ({
+      body: { object: 'list', data: modelsOf(upstreams(), teamsOf(principal)).map(shown) },
+    }),
+  }),
+  route({
+    method: 'get',
+    path: '/v1/models/*id',
+    summary: 'One model. Slashes in its id may stand as they are, or encoded.',
+    errors: 'chat',
+    takes: [],
+    fails: ['not-found'],
+    answer: { schema: model.schema, headers: [] },
+    handle: async ({ principal, params }) => {
+      const [target] = targetsOf(upstreams(), teamsOf(principal), params['id']!)
+      if (target === undefined) throw noSuchModel()
+      return { body: shown(target.model.id) }
+    },
+  }),
+]

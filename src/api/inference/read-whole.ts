@@ -1,0 +1,20 @@
+import type { Json } from '../../domain/json/json.js'
+import { badAnswer } from './upstream-failure.js'
+
+const MOST_BYTES = 67_108_864
+
+/** A whole JSON answer of an upstream, read up to 64 MiB. */
+export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> => {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    bytes += piece.length
+    if (bytes > MOST_BYTES) throw badAnswer(`it is over ${MOST_BYTES} bytes`)
+    pieces.push(piece)
+  }
+  try {
+    return JSON.parse(Buffer.concat(pieces).toString('utf8')) as Json
+  } catch {
+    throw badAnswer('it is not JSON')
+  }
+}

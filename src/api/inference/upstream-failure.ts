@@ -1,0 +1,69 @@
+import type { UpstreamFault } from '../../domain/ports/upstream-client.js'
+import { isJsonObject, type Json } from '../../domain/json/json.js'
+import { Failure, type FailureKind } from '../failure.js'
+
+/** What a client can mend itself passes with its status; the rest is the upstream's fault. */
+const PASSED: Readonly<Record<number, FailureKind>> = {
+  400: 'bad-request',
+  413: 'too-large',
+  422: 'invalid',
+  429: 'rate-limited',
+}
+
+/** An upstream's refusal as the client is told of it. */
+export const failureOfStatus = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Json | undefined,
+): Failure => {
+  const kind = PASSED[status]
+  if (kind === undefined)
+    return new Failure('upstream-failed', `The upstream answered with status ${status}.`, {
+      code: 'upstream_error',
+    })
+  const { message, type, code, param } = errorIn(body)
+  const retryAfter = Number(headers['retry-after'])
+  return new Failure(kind, message ?? `The upstream answered with status ${status}.`, {
+    ...(type === undefined ? {} : { type }),
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param }),
+    ...(kind === 'rate-limited' ? { retryAfter: retryAfter > 0 ? Math.ceil(retryAfter) : 1 } : {}),
+  })
+}
+
+interface ToldError {
+  readonly message?: string
+  readonly type?: string
+  readonly code?: string
+  readonly param?: string
+}
+
+/** The error in an upstream's answer, in the field's form or in FastAPI's. */
+const errorIn = (body: Json | undefined): ToldError => {
+  if (!isJsonObject(body)) return {}
+  const { error, detail, message } = body
+  if (isJsonObject(error)) return textsIn(error)
+  if (typeof error === 'string') return { message: error }
+  if (typeof detail === 'string') return { message: detail }
+  if (detail !== undefined && detail !== null) return { message: JSON.stringify(detail) }
+  return typeof message === 'string' ? textsIn(body) : {}
+}
+
+const textsIn = (from: Readonly<Record<string, Json>>): ToldError =>
+  Object.fromEntries(
+    (['message', 'type', 'code', 'param'] as const).flatMap((key) =>
+      typeof from[key] === 'string' ? [[key, from[key]]] : [],
+    ),
+  )
+
+export const failureOfFault = ({ kind, code }: UpstreamFault): Failure =>
+  kind === 'timeout'
+    ? new Failure('upstream-too-slow', `The upstream did not answer in time (${code}).`, {
+        code: 'upstream_timeout',
+      })
+    : new Failure('upstream-failed', `The upstream could not be asked (${kind}).`, { code: 'upstream_error' })
+
+export const badAnswer = (why: string): Failure =>
+  new Failure('upstream-failed', `The upstream's answer is not a chat completion: ${why}.`, {
+    code: 'upstream_error',
+  })

@@ -1,0 +1,41 @@
+import { undiciUpstreamClient } from '../adapters/upstream-client/undici-upstream-client.js'
+import type { Inference } from '../api/inference/inference.js'
+import { openUpstreams, type LiveUpstreams } from '../api/inference/live-upstreams.js'
+import type { Ports } from '../domain/ports/ports.js'
+import type { SecretStore } from '../domain/ports/secret-store.js'
+import type { Upstream } from '../domain/upstream/directory.js'
+
+export interface OpenInference {
+  readonly inference: Inference['inference']
+  readonly liveUpstreams: LiveUpstreams
+  readonly close: () => Promise<void>
+}
+
+type InferencePorts = Pick<Ports, 'eventStore' | 'ids'> & { readonly secrets: SecretStore }
+
+/** The gateway's own: the upstreams of the log, and the way to them. */
+export const openInference = async (ports: InferencePorts): Promise<OpenInference> => {
+  const liveUpstreams = await openUpstreams(ports)
+  const upstreamClient = undiciUpstreamClient()
+  return {
+    inference: {
+      upstreamClient,
+      upstreams: liveUpstreams.now,
+      credentialOf: credentialOf(ports.secrets),
+      instance: ports.ids.next(),
+    },
+    liveUpstreams,
+    close: async () => {
+      liveUpstreams.close()
+      await upstreamClient.close()
+    },
+  }
+}
+
+const credentialOf =
+  (secrets: SecretStore) =>
+  async ({ team, content: { secret: name } }: Upstream): Promise<string | null> => {
+    if (team === null || name === null) return null
+    const newest = (await secrets.versions({ team, name })).at(-1)
+    return newest === undefined ? null : ((await secrets.get(newest)) ?? null)
+  }

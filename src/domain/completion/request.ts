@@ -1,0 +1,64 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, withDefault } from '../codec/containers.js'
+import { Codec } from '../codec/codec.js'
+import { boolean, integerBetween, jsonObject, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import type { JsonObject } from '../json/json.js'
+import { modelName } from '../price/events.js'
+
+const MOST_TOKENS = 2 ** 31
+
+const message = open('ChatMessage', { required: { role: string } })
+
+/** What is read of a request here; everything else is the upstream's affair (facts: training and inference API 3.2). */
+const read = open('ChatCompletionRequest', {
+  required: { model: modelName, messages: arrayOf(message, 1) },
+  optional: {
+    stream: withDefault(boolean, false, true),
+    stream_options: nullable(
+      open('StreamOptions', { optional: { include_usage: withDefault(boolean, false, true) } }),
+    ),
+    n: withDefault(integerBetween(1, 128), 1, true),
+    max_tokens: nullable(integerBetween(1, MOST_TOKENS)),
+    max_completion_tokens: nullable(integerBetween(1, MOST_TOKENS)),
+  },
+})
+
+type Read = t.TypeOf<typeof read>
+
+export interface CompletionRequest extends Read {
+  /** The request as it came, every key of it. */
+  readonly given: JsonObject
+}
+
+/** A chat-completion request of which nothing is lost: unknown keys go to the upstream too. */
+export const completionRequest: Codec<CompletionRequest> = new Codec(
+  read.name,
+  (u): u is CompletionRequest => jsonObject.is(u) && 'given' in u && read.is(u),
+  (u, context) => {
+    const decoded = read.validate(u, context)
+    return decoded._tag === 'Left'
+      ? decoded
+      : { _tag: 'Right', right: { ...decoded.right, given: u as JsonObject } }
+  },
+  read.schema,
+)
+
+/** What is asked of the upstream in its place: its own name of the model, and always the usage of a stream. */
+export const askedOf = (
+  { given, stream }: CompletionRequest,
+  upstreamModel: string,
+  continuousUsage: boolean,
+): JsonObject => ({
+  ...given,
+  model: upstreamModel,
+  ...(stream
+    ? {
+        stream_options: {
+          ...(given['stream_options'] as JsonObject | null),
+          include_usage: true,
+          ...(continuousUsage ? { continuous_usage_stats: true } : {}),
+        },
+      }
+    : {}),
+})

@@ -1,0 +1,57 @@
+import { figureOf } from '../call/usage.js'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+
+/** Where the figures of a request come from; `unknown` has none at all. */
+export type Metering = 'reported' | 'estimated' | 'unknown'
+
+/** Tokens of one request. */
+export interface Usage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly cache_read_input_tokens: number
+}
+
+export interface Metered {
+  readonly metering: Metering
+  /** Null where it is unknown, never 0. */
+  readonly usage: Usage | null
+}
+
+export const unknown: Metered = { metering: 'unknown', usage: null }
+
+/** The usage that an upstream reports; null for anything that is none. */
+export const reportedIn = (value: Json | undefined): Usage | null => {
+  if (!isJsonObject(value)) return null
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: details } = value
+  if (typeof prompt_tokens !== 'number' || typeof completion_tokens !== 'number') return null
+  const [prompt, completion] = [figureOf(prompt_tokens), figureOf(completion_tokens)]
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: typeof total_tokens === 'number' ? figureOf(total_tokens) : prompt + completion,
+    cache_read_input_tokens: isJsonObject(details) ? figureOf(details['cached_tokens']) : 0,
+  }
+}
+
+const BYTES_OF_A_TOKEN = 4
+
+export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_OF_A_TOKEN)
+
+/** What a request may have used whose figures never came: by the bytes of its prompt and of what came back. */
+export const estimated = (promptBytes: number, contentBytes: number): Metered => {
+  const [prompt_tokens, completion_tokens] = [tokensIn(promptBytes), tokensIn(contentBytes)]
+  return {
+    metering: 'estimated',
+    usage: {
+      prompt_tokens,
+      completion_tokens,
+      total_tokens: prompt_tokens + completion_tokens,
+      cache_read_input_tokens: 0,
+    },
+  }
+}
+
+/** The entry of `summary.usage` under the public id of the model. */
+export const summaryUsage = (model: string, usage: Usage | null): JsonObject =>
+  usage === null ? {} : { usage: { [model]: { requests: 1, ...usage } } }

@@ -1,0 +1,55 @@
+import { nothing, refused, type Decider, type Decision, type Refusal } from '../decider.js'
+import { jsonEqual } from '../json/equal.js'
+import type { ChangeUpstream, CreateUpstream, UpstreamCommand } from './commands.js'
+import { evolve, noUpstreams, type Upstreams } from './directory.js'
+import type { UpstreamEvent } from './events.js'
+import { takenBy } from './taken.js'
+
+type Decided = Decision<UpstreamEvent>
+
+const decide = (upstreams: Upstreams, command: UpstreamCommand): Decided => {
+  switch (command.type) {
+    case 'CreateUpstream':
+      return create(upstreams, command)
+    case 'ChangeUpstream':
+      return change(upstreams, command)
+    case 'DeleteUpstream': {
+      const { id, team } = command
+      const known = upstreams.get(id)
+      if (known === undefined || known.team !== team) return { events: [], refused: noSuchUpstream }
+      return { events: [{ type: 'UpstreamDeleted', data: { id, team } }] }
+    }
+    default:
+      return command satisfies never
+  }
+}
+
+const create = (upstreams: Upstreams, { id, team, content }: CreateUpstream): Decided => {
+  const known = upstreams.get(id)
+  if (known?.team === team && jsonEqual(known.content, content)) return nothing
+  if (known !== undefined)
+    return refused('conflict', 'The Idempotency-Key was used for another upstream before.')
+  const taken = takenBy(upstreams, { id, team, content })
+  if (taken !== undefined) return refused('conflict', taken)
+  return { events: [{ type: 'UpstreamCreated', data: { id, team, ...content } }] }
+}
+
+const change = (upstreams: Upstreams, { id, team, content }: ChangeUpstream): Decided => {
+  const known = upstreams.get(id)
+  if (known === undefined || known.team !== team) return { events: [], refused: noSuchUpstream }
+  if (jsonEqual(known.content, content)) return nothing
+  const taken = takenBy(upstreams, { id, team, content })
+  if (taken !== undefined) return refused('conflict', taken)
+  return { events: [{ type: 'UpstreamChanged', data: { id, team, ...content } }] }
+}
+
+export const noSuchUpstream: Refusal = {
+  kind: 'not-found',
+  reason: 'Upstream not found, or the API key has no access to its team.',
+}
+
+export const upstreamDecider: Decider<Upstreams, UpstreamCommand, UpstreamEvent> = {
+  initialState: noUpstreams,
+  evolve,
+  decide,
+}

@@ -1,0 +1,29 @@
+import type { UpstreamContent } from './content.js'
+import type { UpstreamEvent } from './events.js'
+
+export interface Upstream {
+  readonly id: string
+  /** Null: the operator's, for every team. */
+  readonly team: string | null
+  readonly content: UpstreamContent
+}
+
+/** The upstreams there are, by id. */
+export type Upstreams = ReadonlyMap<string, Upstream>
+
+export const noUpstreams: Upstreams = new Map()
+
+export const evolve = (upstreams: Upstreams, { type, data }: UpstreamEvent): Upstreams => {
+  switch (type) {
+    case 'UpstreamCreated':
+    case 'UpstreamChanged': {
+      const { id, team, ...content } = data
+      return new Map([...upstreams, [id, { id, team, content }]])
+    }
+    case 'UpstreamDeleted':
+      return new Map([...upstreams].filter(([id]) => id !== data.id))
+    default:
+      // A newer process may already write events that this one does not know.
+      return upstreams
+  }
+}

@@ -1,0 +1,24 @@
+import type { Upstream, Upstreams } from './directory.js'
+
+/**
+ * Why an upstream may not serve its models under these names, if so. Several upstreams of one owner may serve one model;
+ * a name that means one thing to a team must not come to mean another, so no owner takes a name that somebody else's
+ * upstream has among those whom a team sees together.
+ */
+export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): string | undefined => {
+  const others = [...upstreams.values()].filter((other) => other.id !== id)
+  if (others.some((other) => other.team === team && other.content.name === content.name))
+    return `There is already an upstream named ${content.name}.`
+  const seen = others.filter((other) => other.team === null || team === null || other.team === team)
+  for (const model of content.models)
+    for (const name of [model.id, ...model.aliases])
+      for (const other of seen)
+        for (const served of other.content.models) {
+          const isSameModel = other.team === team && served.id === model.id
+          if (!isSameModel && (served.id === name || served.aliases.includes(name)))
+            return `The model name ${name} is taken by another upstream.`
+        }
+  const names = content.models.flatMap((model) => [model.id, ...model.aliases])
+  const twice = names.find((name, place) => names.indexOf(name) !== place)
+  return twice === undefined ? undefined : `The model name ${twice} is given twice.`
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+
+/** A request as it reached the upstream. */
+export interface Arrival {
+  readonly headers: IncomingMessage['headers']
+  readonly body: JsonObject
+  /** Whether the gateway left before the answer was whole. */
+  readonly left: Promise<boolean>
+}
+
+export type Behaviour = (body: JsonObject, response: ServerResponse, request: IncomingMessage) => unknown
+
+export interface ScriptedUpstream {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string
+  readonly arrivals: readonly Arrival[]
+  /** How it answers from here on. */
+  behave: (behaviour: Behaviour) => void
+  readonly close: () => Promise<void>
+}
+
+/** An upstream on loopback, a real server, that does what a test tells it. */
+export const startUpstream = async (first: Behaviour): Promise<ScriptedUpstream> => {
+  const arrivals: Arrival[] = []
+  let behaviour = first
+  const server = createServer((request, response) => {
+    void readBody(request).then((body) => {
+      const left = once(response, 'close').then(() => !response.writableFinished)
+      arrivals.push({ headers: request.headers, body, left })
+      return behaviour(body, response, request)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    arrivals,
+    behave: (next) => (behaviour = next),
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const readBody = async (request: IncomingMessage): Promise<JsonObject> => {
+  const pieces: Buffer[] = []
+  for await (const piece of request) pieces.push(piece as Buffer)
+  const text = Buffer.concat(pieces).toString('utf8')
+  return text === '' ? {} : (JSON.parse(text) as JsonObject)
+}

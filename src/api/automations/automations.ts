@@ -14,6 +14,8 @@ export interface CheckingPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha25
 /** Tests of webhooks are sent too. */
 interface ManagingPorts extends CheckingPorts, TestPorts {
   readonly secrets: Pick<SecretStore, 'get'>
+  /** Aborted when this process ends so soon that tests which are under way have to be given up. */
+  readonly endingTests: AbortSignal
 }
 
 /** What webhooks and automations are managed with. */

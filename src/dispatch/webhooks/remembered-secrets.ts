@@ -18,6 +18,8 @@ interface Kept {
 
 /** Characters that all together have, at some 25 bytes each. The one that was needed last is kept in any case. */
 const MOST_KEPT = 4_000_000
+/** What every secret takes, however short. */
+const LEAST_WEIGHT = 200
 
 /** Reads secrets that were not needed lately; of those that were rotated since, the new versions alone. */
 export const rememberedSecrets = (
@@ -58,23 +60,25 @@ export const rememberedSecrets = (
     const key = `${secret.team}/${secret.name}`
     const last = newest.at(-1)?.version ?? first
     const before = kept.get(key)
-    drop(key)
-    const isSame = before?.first === first && before.last === last
-    const goesOn = before?.first === first && before.last < last
-    const one: Kept = {
-      ...{ first, last, weight: 0 },
-      read: isSame
-        ? before.read
-        : readOn(secret, goesOn ? before.read : undefined, goesOn ? before.last + 1 : first, last),
+    if (before?.first === first && before.last === last) {
+      kept.delete(key)
+      kept.set(key, before)
+      return before.read
     }
+    drop(key)
+    const read =
+      before?.first === first && before.last < last
+        ? readOn(secret, before.read, before.last + 1, last)
+        : readOn(secret, undefined, first, last)
+    const one: Kept = { first, last, read, weight: 0 }
     kept.set(key, one)
-    if (isSame) weigh(key, one, before.weight)
-    else
-      one.read.then(
-        ({ sought }) => weigh(key, one, sought.size),
-        // What could not be read now is read again the next time.
-        () => kept.get(key) === one && drop(key),
-      )
-    return one.read
+    read.then(
+      ({ sought }) => weigh(key, one, LEAST_WEIGHT + sought.size),
+      // What could not be read now is read again the next time.
+      () => {
+        if (kept.get(key) === one) drop(key)
+      },
+    )
+    return read
   }
 }

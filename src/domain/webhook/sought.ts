@@ -18,6 +18,7 @@ export interface Sought {
   readonly spansIn: (text: Uint16Array, leastAtEnd: number) => readonly Span[]
 }
 
+const BYTES = 256
 const ROOT = 0
 const NONE = -1
 
@@ -25,10 +26,12 @@ const NONE = -1
  * Aho and Corasick's automaton: whatever is looked for, and however many, the time goes with the length of the text. A
  * node stands for a beginning of the texts; `back` is the longest other one that it ends with, `found` how long the
  * longest whole text is that it ends with.
+ *
+ * @param texts of bytes, one character each
  */
 export const soughtFor = (texts: readonly string[]): Sought => {
   const most = texts.reduce((sum, { length }) => sum + length, 1)
-  const unit = new Uint16Array(most)
+  const unit = new Uint8Array(most)
   const [child, sibling, back, depth, found] = Array.from({ length: 5 }, () => new Int32Array(most)) as [
     Int32Array,
     Int32Array,
@@ -37,11 +40,11 @@ export const soughtFor = (texts: readonly string[]): Sought => {
     Int32Array,
   ]
   child.fill(NONE)
-  const begins = new Int32Array(0x10000).fill(NONE)
+  const begins = new Int32Array(BYTES).fill(NONE)
   let nodes = 1
 
   const below = (node: number, wanted: number): number => {
-    if (node === ROOT) return begins[wanted]!
+    if (node === ROOT) return begins[wanted] ?? NONE
     let at = child[node]!
     while (at !== NONE && unit[at] !== wanted) at = sibling[at]!
     return at

@@ -68,7 +68,8 @@ describe('the secrets that messages are made with', () => {
     }
     const webhook = { id: 'w', team: 'default', content, enabled: true, revision: 0, failingSince: null }
     const values = secretValues({ get }, versions)
-    await assert.rejects(values(webhook))
+    const both = [values(webhook), values(webhook)]
+    for (const one of both) await assert.rejects(one)
     isAway = false
     assert.equal((await values(webhook)).accessToken, 'value')
     state.close()

@@ -26,9 +26,9 @@ export const openAttempts = (
   const records = openOrPutAside(attemptsFile(dataDirectory), openSqliteAttemptRecords, log)
   return {
     ...records,
-    of: (deliveryId) => {
+    of: (deliveryId, attempts) => {
       try {
-        return records.of(deliveryId)
+        return records.of(deliveryId, attempts)
       } catch (error) {
         log.warn('attempts.not_read', { error: error instanceof Error ? error.name : 'unknown' })
         return []

@@ -6,7 +6,8 @@ import type { Directory } from './directory.js'
 import { deliveryIn, type Ledger } from './ledger.js'
 import type { Matched } from './matching.js'
 import type { Measures } from './measures.js'
-import { schedulingOf, type Outbox } from './scheduling.js'
+import type { Outbox } from './outbox.js'
+import { schedulingOf, type Scheduling } from './scheduling.js'
 import type { SecretVersions } from './secret-versions.js'
 import type { Sender } from './sending.js'
 
@@ -61,7 +62,7 @@ const schedule = async (given: Folding, event: RecordedEvent): Promise<void> => 
     if (scheduling.type === 'DeliverySuppressed') given.measures.suppressed(scheduling.data.reason)
     given.outbox.put(scheduling)
   }
-  await given.outbox.room()
+  await given.outbox.pause()
 }
 
 const fold = async ({ ledger, outbox, directory, sender }: Folding, event: RecordedEvent): Promise<void> => {
@@ -69,7 +70,8 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   const change = await ledger.apply(event)
   if (change === undefined) return
   const { id, before, after } = change
-  if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(id)
+  if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed')
+    outbox.seen(data as unknown as Scheduling['data'])
   if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
     const { webhook } = before.delivery
     directory.noteAttempt(webhook, {

@@ -14,6 +14,7 @@ import {
   whileProbing,
   type Endpoint,
 } from './endpoint.js'
+import { rememberedHosts } from './hosts.js'
 import { openRotation, prefersRetries } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
 import { openWakeUps } from './wake-ups.js'
@@ -63,6 +64,7 @@ export const openSender = (given: Sending): Sender => {
   const { state, directory, clock } = given
   const shares = given.shares ?? openShares()
   const rotation = openRotation()
+  const hostOf = rememberedHosts()
   const standings = new Map<string, Standing>()
   const underWay = new Map<string, Promise<void>>()
   const abort = new AbortController()
@@ -81,7 +83,7 @@ export const openSender = (given: Sending): Sender => {
   }
 
   const wake = (webhook: string) => {
-    rotation.add(webhook)
+    rotation.add(webhook, directory.get(webhook)?.team ?? '')
     if (!isStarted || isPumping) return
     isPumping = true
     setImmediate(pump)
@@ -113,7 +115,7 @@ export const openSender = (given: Sending): Sender => {
   }
 
   const pumpOne = (): boolean => {
-    for (const id of rotation.inTurn()) {
+    for (const id of rotation.inTurn(shares.hasRoomFor)) {
       const webhook = directory.get(id)
       if (webhook?.enabled !== true) {
         rotation.leave(id)
@@ -224,15 +226,5 @@ export const openSender = (given: Sending): Sender => {
       clearTimeout(cut)
       abort.abort()
     },
-  }
-}
-
-/** Host and port, as every URL that a webhook may have names one. */
-const hostOf = (url: string): string => {
-  try {
-    const { protocol, hostname, port } = new URL(url)
-    return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
-  } catch {
-    return url
   }
 }

@@ -33,8 +33,12 @@ export interface DispatcherState {
   readonly get: (kind: string, key: string) => unknown
   readonly remove: (kind: string, key: string) => void
   readonly all: (kind: string) => Iterable<readonly [key: string, value: unknown]>
-  /** The first ones by key. */
-  readonly some: (kind: string, limit: number) => readonly (readonly [key: string, value: unknown])[]
+  /** The first ones by key, in the order of its UTF-8 bytes, behind a key. */
+  readonly some: (
+    kind: string,
+    limit: number,
+    after?: string,
+  ) => readonly (readonly [key: string, value: unknown])[]
 
   /** A delivery that is there already is this from here on, and nobody's claim. */
   readonly putDelivery: (entry: OpenEntry) => void

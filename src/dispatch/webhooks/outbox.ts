@@ -3,6 +3,7 @@ import { deliveryStream } from '../../domain/delivery/events.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
 import type { Log } from '../../domain/ports/log.js'
+import { openPortions } from './portions.js'
 import { record, type Recording } from './recording.js'
 import type { Scheduling } from './scheduling.js'
 
@@ -25,8 +26,7 @@ export interface Outbox {
 }
 
 const KIND = 'outbox'
-/** Of one team, and of all: what is being written at once. */
-const PORTION = 16
+/** Of all teams together. */
 const MOST_AT_ONCE = 1000
 const PUT_WITHOUT_PAUSE = 64
 
@@ -45,10 +45,15 @@ export const openOutbox = (
   const written = new Map<string, Set<string>>()
   /** Teams of which more waits than what is being written, in the order of their turns. */
   const behind = new Set<string>()
+  const portions = openPortions(() => performance.now())
   let underWay = 0
   let sincePause = 0
   let isOpen = false
 
+  const isBehind = (team: string) => {
+    behind.add(team)
+    portions.hasMuch(team)
+  }
   const isTaken = (team: string, id: string) =>
     writing.get(team)?.has(id) === true || written.get(team)?.has(id) === true
 
@@ -89,14 +94,14 @@ export const openOutbox = (
       if (!isOpen || underWay >= MOST_AT_ONCE) return
       if (writing.has(team)) continue
       behind.delete(team)
-      const most = PORTION + (written.get(team)?.size ?? 0)
+      const most = portions.of(team) + (written.get(team)?.size ?? 0)
       const left = outboxOf(state, team, most)
-      if (left.length === most) behind.add(team)
+      if (left.length === most) isBehind(team)
       for (const scheduling of left) if (!isTaken(team, scheduling.data.delivery_id)) begin(scheduling)
     }
   }
   const flush = (): void => {
-    for (const team of teamsIn(state)) behind.add(team)
+    for (const team of teamsIn(state)) isBehind(team)
     goOn()
   }
 
@@ -106,8 +111,9 @@ export const openOutbox = (
       state.put(KIND, keyOf(scheduling.data), scheduling)
       sincePause += 1
       if (!isOpen || isTaken(team, delivery_id)) return
-      if (behind.has(team) || (writing.get(team)?.size ?? 0) >= PORTION) behind.add(team)
-      else begin(scheduling)
+      if (behind.has(team) || (writing.get(team)?.size ?? 0) >= portions.of(team)) return isBehind(team)
+      portions.hasLittle(team)
+      begin(scheduling)
     },
     seen: (data) => {
       const { team, delivery_id } = data

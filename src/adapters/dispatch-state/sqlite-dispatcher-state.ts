@@ -55,8 +55,11 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
     some,
     ...deliveriesIn(db),
     close: () => {
-      if (db.inTransaction) db.exec('ROLLBACK')
-      db.close()
+      try {
+        if (db.inTransaction) db.exec('ROLLBACK')
+      } finally {
+        db.close()
+      }
     },
   }
 }

@@ -51,7 +51,9 @@ export const folding =
   }
 
 const schedule = async (given: Folding, event: RecordedEvent): Promise<void> => {
+  const began = performance.now()
   const matches = await given.match(event)
+  given.measures.matched(matches.length, (performance.now() - began) / 1000)
   if (matches.length === 0) return
   const delivery = deliveryIn(event.stream)
   const depth = delivery === undefined ? 0 : (given.state.delivery(delivery)?.delivery.depth ?? 0)

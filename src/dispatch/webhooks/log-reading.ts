@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Log } from '../../domain/ports/log.js'
+import { EventFailed } from './quarantine.js'
 
 interface Given {
   readonly eventStore: Pick<EventStore, 'subscribeAll'>
@@ -25,6 +26,7 @@ export interface LogReading {
 
 const COMMIT_EVERY = 1000
 const AGAIN_MS = 1000
+const EVENT_AGAIN_MS = 100
 
 export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log }: Given): LogReading => {
   const stopping = new AbortController()
@@ -71,8 +73,11 @@ export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log
     }
   }
   const again = async (error: unknown) => {
-    log.error('dispatcher.subscription_failed', { error: error instanceof Error ? error.name : 'unknown' })
-    await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    const isOfEvent = error instanceof EventFailed
+    if (!isOfEvent)
+      log.error('dispatcher.subscription_failed', { error: error instanceof Error ? error.name : 'unknown' })
+    const pause = isOfEvent ? EVENT_AGAIN_MS : AGAIN_MS
+    await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
   }
   const follow = async () => {
     while (!stopping.signal.aborted)

@@ -18,6 +18,8 @@ export interface Outbox {
   readonly seen: (scheduling: Pick<Scheduling['data'], 'delivery_id' | 'team' | 'source'>) => void
   /** From here on what is put is written; what was put before and is still here, now. */
   readonly open: () => void
+  /** Begins to write nothing more until it is opened again. */
+  readonly shut: () => void
   /** Tries again what could not be written. */
   readonly flush: () => void
   /** Gives others a turn where many were put since the last one. */
@@ -127,6 +129,7 @@ export const openOutbox = (
       isOpen = true
       flush()
     },
+    shut: () => void (isOpen = false),
     flush,
     pause: async () => {
       if (sincePause < PUT_WITHOUT_PAUSE) return

@@ -100,7 +100,7 @@ for (let round = 0; round < ROUNDS; round += 1) {
 const each = (rounds: readonly Waits[]) => rounds.map(({ millis }) => p99(millis))
 const times = median(each(withSlow)) / median(each(without))
 const overtaken = withSlow.flatMap((waits) => waits.overtaken)
-const work = [without, withSlow].map((rounds) => p99(rounds.flatMap((waits) => waits.work)).toFixed(1))
+const work = [without, withSlow].map((rounds) => median(rounds.map((waits) => p99(waits.work))).toFixed(1))
 ratio(
   `p99 of another team beside ${HANGING} hanging webhooks ÷ without`,
   times,

@@ -103,7 +103,7 @@ export const openOutbox = (
     }
   }
   const flush = (): void => {
-    for (const team of teamsIn(state)) isBehind(team)
+    for (const team of teamsIn(state)) behind.add(team)
     goOn()
   }
 

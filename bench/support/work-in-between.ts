@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs'
 import type { EventStore } from '../../src/domain/ports/event-store.js'
 
-/** Milliseconds for which this thread has had a processor so far (Linux): waiting for one does not count. */
-const worked = (): number => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
+/** Milliseconds for which this process has had a processor so far: waiting for one does not count. */
+const worked = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
 
 /**
- * A log that notes how much this thread works from the append of an event to that of the first attempt which it leads to,
+ * A log that notes how much this process works from the append of an event to that of the first attempt which it leads to,
  * in milliseconds, for the streams that are meant.
  */
 export const notingWork = (inner: EventStore, isMeant: (stream: string) => boolean) => {

@@ -169,10 +169,11 @@ export const startDispatcher = async (
     state,
     take: quarantine.take,
     onCaughtUp: goLive,
+    beforeCommit: outbox.settle,
     // Nothing is written or sent by what is not known again yet.
     onRolledBack: () => {
       isLive = false
-      outbox.shut()
+      outbox.forget()
       sender.pause()
       directory.readAgain()
       automations.readAgain()

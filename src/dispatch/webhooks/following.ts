@@ -7,9 +7,10 @@ import { deliveryIn, type Ledger } from './ledger.js'
 import type { Matched } from './matching.js'
 import type { Measures } from './measures.js'
 import type { Outbox } from './outbox.js'
-import { schedulingOf, type Scheduling } from './scheduling.js'
+import { schedulingOf } from './scheduling.js'
 import type { SecretVersions } from './secret-versions.js'
 import type { Sender } from './sending.js'
+import type { Scheduled } from './unscheduled.js'
 
 export interface Folding {
   readonly sha256: Sha256
@@ -72,8 +73,7 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   const change = await ledger.apply(event)
   if (change === undefined) return
   const { id, before, after } = change
-  if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed')
-    outbox.seen(data as unknown as Scheduling['data'])
+  if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(data as unknown as Scheduled)
   if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
     const { webhook } = before.delivery
     directory.noteAttempt(webhook, {

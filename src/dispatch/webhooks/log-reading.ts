@@ -10,6 +10,8 @@ interface Given {
   readonly take: (event: RecordedEvent) => Promise<void>
   /** Told whenever there is nothing more to read for now. */
   readonly onCaughtUp: () => Promise<void>
+  /** Writes into the state what it has to hold before the events up to now count as read. */
+  readonly beforeCommit: () => void
   /** The state is again what it was at its last commit: what is remembered of it is read anew. */
   readonly onRolledBack: () => void
   readonly log: Pick<Log, 'error'>
@@ -28,7 +30,8 @@ const COMMIT_EVERY = 1000
 const AGAIN_MS = 1000
 const EVENT_AGAIN_MS = 100
 
-export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log }: Given): LogReading => {
+export const readLog = (given: Given): LogReading => {
+  const { eventStore, state, take, onCaughtUp, beforeCommit, onRolledBack, log } = given
   const stopping = new AbortController()
   let attempt = new AbortController()
   let position: Position = state.checkpoint() ?? 0n
@@ -44,6 +47,7 @@ export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log
   const commit = () => {
     if (uncommitted === 0 || isTaking || distrusted !== undefined) return
     try {
+      beforeCommit()
       state.commit(position)
       uncommitted = 0
     } catch (error) {

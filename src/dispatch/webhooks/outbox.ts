@@ -6,6 +6,7 @@ import type { Log } from '../../domain/ports/log.js'
 import { openPortions } from './portions.js'
 import { record, type Recording } from './recording.js'
 import type { Scheduling } from './scheduling.js'
+import { openUnscheduled, type Scheduled } from './unscheduled.js'
 
 /**
  * Deliveries that are to be scheduled, until the log is seen to hold them: nothing else has to be waited for before the
@@ -15,11 +16,13 @@ import type { Scheduling } from './scheduling.js'
 export interface Outbox {
   readonly put: (scheduling: Scheduling) => void
   /** The log holds it. */
-  readonly seen: (scheduling: Pick<Scheduling['data'], 'delivery_id' | 'team' | 'source'>) => void
+  readonly seen: (scheduled: Scheduled) => void
   /** From here on what is put is written; what was put before and is still here, now. */
   readonly open: () => void
-  /** Begins to write nothing more until it is opened again. */
-  readonly shut: () => void
+  /** To be called before what led to it counts as read. */
+  readonly settle: () => void
+  /** The state was taken back: begins to write nothing more until it is opened again. */
+  readonly forget: () => void
   /** Tries again what could not be written. */
   readonly flush: () => void
   /** Gives others a turn where many were put since the last one. */
@@ -27,15 +30,13 @@ export interface Outbox {
   readonly close: () => Promise<void>
 }
 
-const KIND = 'outbox'
 /** Of all teams together. */
 const MOST_AT_ONCE = 1000
 const PUT_WITHOUT_PAUSE = 64
-
-type State = Pick<DispatcherState, 'put' | 'remove' | 'some'>
+const MOST_IN_MEMORY = 1000
 
 export const openOutbox = (
-  state: State,
+  state: Pick<DispatcherState, 'put' | 'remove' | 'some'>,
   ports: Recording & {
     readonly log: Pick<Log, 'error'>
     /** Told what the state failed with. */
@@ -47,6 +48,7 @@ export const openOutbox = (
   const written = new Map<string, Set<string>>()
   /** Teams of which more waits than what is being written, in the order of their turns. */
   const behind = new Set<string>()
+  const unscheduled = openUnscheduled(state)
   const portions = openPortions(() => performance.now())
   let underWay = 0
   let sincePause = 0
@@ -81,7 +83,7 @@ export const openOutbox = (
       .then((isWritten) => {
         underWay -= 1
         const isUnseen = own.delete(delivery_id)
-        if (own.size === 0) writing.delete(team)
+        if (own.size === 0 && writing.get(team) === own) writing.delete(team)
         if (isWritten && isUnseen) entryOf(written, team, () => new Set<string>()).add(delivery_id)
         // What could not be written is left for `flush`, and what waits behind it too.
         if (!isWritten) behind.delete(team)
@@ -97,20 +99,20 @@ export const openOutbox = (
       if (writing.has(team)) continue
       behind.delete(team)
       const most = portions.of(team) + (written.get(team)?.size ?? 0)
-      const left = outboxOf(state, team, most)
+      const left = unscheduled.firstOf(team, most)
       if (left.length === most) isBehind(team)
       for (const scheduling of left) if (!isTaken(team, scheduling.data.delivery_id)) begin(scheduling)
     }
   }
   const flush = (): void => {
-    for (const team of teamsIn(state)) behind.add(team)
+    for (const team of unscheduled.teams()) behind.add(team)
     goOn()
   }
 
   return {
     put: (scheduling) => {
       const { team, delivery_id } = scheduling.data
-      state.put(KIND, keyOf(scheduling.data), scheduling)
+      unscheduled.add(scheduling)
       sincePause += 1
       if (!isOpen || isTaken(team, delivery_id)) return
       if (behind.has(team) || (writing.get(team)?.size ?? 0) >= portions.of(team)) return isBehind(team)
@@ -123,17 +125,23 @@ export const openOutbox = (
       const own = written.get(team)
       own?.delete(delivery_id)
       if (own?.size === 0) written.delete(team)
-      state.remove(KIND, keyOf(data))
+      unscheduled.remove(data)
     },
     open: () => {
       isOpen = true
       flush()
     },
-    shut: () => void (isOpen = false),
+    settle: () => unscheduled.settle(),
+    forget: () => {
+      isOpen = false
+      behind.clear()
+      unscheduled.forget()
+    },
     flush,
     pause: async () => {
       if (sincePause < PUT_WITHOUT_PAUSE) return
       sincePause = 0
+      if (unscheduled.inMemory() > MOST_IN_MEMORY) unscheduled.settle(PUT_WITHOUT_PAUSE)
       await setImmediate()
     },
     close: async () => {
@@ -147,28 +155,4 @@ const entryOf = <A>(map: Map<string, A>, key: string, make: () => A): A => {
   const found = map.get(key) ?? make()
   map.set(key, found)
   return found
-}
-
-const POSITION_DIGITS = 20
-/** By team, and there by the position of what led to it. Names and ids have no control characters. */
-const keyOf = ({ team, source, delivery_id }: Parameters<Outbox['seen']>[0]): string =>
-  `${team}\n${source.position.padStart(POSITION_DIGITS, '0')}\n${delivery_id}`
-const beforeAllOf = (team: string) => `${team}\n`
-/** Comes behind every digit. */
-const behindAllOf = (team: string) => `${team}\n~`
-
-const outboxOf = (state: State, team: string, limit: number): readonly Scheduling[] => {
-  const rows = state.some(KIND, limit, beforeAllOf(team))
-  return rows.filter(([key]) => key.startsWith(beforeAllOf(team))).map(([, kept]) => kept as Scheduling)
-}
-
-function* teamsIn(state: State): Iterable<string> {
-  let after = ''
-  for (;;) {
-    const [first] = state.some(KIND, 1, after)
-    if (first === undefined) return
-    const team = first[0].slice(0, first[0].indexOf('\n'))
-    yield team
-    after = behindAllOf(team)
-  }
 }

@@ -110,14 +110,30 @@ describe('the outbox', () => {
     assert.deepEqual(await answerAll(), idsOf('a', 0, 1))
   })
 
-  it('writes nothing more once it is shut', async () => {
+  it('writes nothing more once the state is taken back, until it is put and opened again', async () => {
     const { outbox, answerAll } = opened()
     outbox.open()
     for (let n = 0; n < 100; n += 1) outbox.put(scheduling('a', n))
-    outbox.shut()
+    outbox.forget()
     assert.equal((await answerAll()).length, 64)
     assert.deepEqual(await answerAll(), [])
+    for (let n = 0; n < 100; n += 1) outbox.put(scheduling('a', n))
     outbox.open()
     assert.deepEqual(await answerAll(), idsOf('a', 64, 100))
+  })
+
+  it('has in the state what the log was not seen to hold when it is settled, and nothing else', async () => {
+    const { outbox, state, answerAll } = opened()
+    for (let n = 0; n < 100; n += 1) outbox.put(scheduling('a', n))
+    outbox.seen(scheduling('a', 0).data)
+    assert.deepEqual([...state.all('outbox')], [])
+    outbox.settle()
+    assert.equal([...state.all('outbox')].length, 99)
+    outbox.put(scheduling('a', 100))
+    outbox.open()
+    assert.deepEqual(await answerAll(), idsOf('a', 1, 65))
+    assert.deepEqual(await answerAll(), idsOf('a', 65, 101))
+    for (let n = 1; n <= 100; n += 1) outbox.seen(scheduling('a', n).data)
+    assert.deepEqual([...state.all('outbox')], [])
   })
 })

@@ -72,7 +72,7 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   const { type, data, recordedAt } = event
   const change = await ledger.apply(event)
   if (change === undefined) return
-  const { id, before, after } = change
+  const { before, after } = change
   if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(data as unknown as Scheduled)
   if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
     const { webhook } = before.delivery

@@ -34,15 +34,15 @@ describe("the dispatcher's state when its file is spoilt while it is in use", fu
         warn: (event) => void warned.push(event),
       })
       opened += 1
-      const put: DispatcherState['put'] = (...given) => {
+      const putDelivery: DispatcherState['putDelivery'] = (entry) => {
         if (isSpoilt && opened === 1) throw spoilt()
-        state.put(...given)
+        state.putDelivery(entry)
       }
       const rollBack = () => {
         if (isSpoilt && opened === 1) throw spoilt()
         state.rollBack()
       }
-      return { ...state, put, rollBack }
+      return { ...state, putDelivery, rollBack }
     }
     await log.append('webhook-w', webhookCreated('w', `${receiver.url}hook`))
     await log.append('automation-a', automationCreated('a', 'w'))

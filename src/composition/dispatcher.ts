@@ -11,6 +11,7 @@ import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
 import { openOrPutAside } from './put-aside.js'
+import { reopeningState } from './reopening-state.js'
 import type { Stores } from './stores.js'
 
 /** Where the dispatcher's state lies, which may be deleted while it is stopped. */
@@ -58,7 +59,9 @@ export const openDispatcher = (
       sha256,
       hmac: hmacSha256,
       compilePattern: compileRe2,
-      state: openOrPutAside(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
+      state: reopeningState(() =>
+        openOrPutAside(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
+      ),
       records: openAttempts(config, log),
       sender: webhookSender,
       log,

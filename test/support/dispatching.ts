@@ -28,7 +28,8 @@ export interface Dispatching {
   readonly start: (options?: Starting) => Promise<Dispatcher>
   /** Every event of deliveries so far. */
   readonly deliveryEvents: () => Promise<readonly RecordedEvent[]>
-  readonly stop: () => Promise<void>
+  /** What is under way has so many milliseconds left. */
+  readonly stop: (finishWithinMs?: number) => Promise<void>
 }
 
 interface Starting {
@@ -103,8 +104,8 @@ export const startDispatching = async (
         if (event.stream.startsWith('delivery-')) events.push(event)
       return events
     },
-    stop: async () => {
-      for (const dispatcher of running) await dispatcher.stop()
+    stop: async (finishWithinMs) => {
+      for (const dispatcher of running) await dispatcher.stop(finishWithinMs)
       await eventStore.close()
       await rm(directory, { recursive: true, force: true })
     },

@@ -14,7 +14,7 @@ import { automationCreated, webhookCreated } from '../support/dispatching.js'
 import { endWithThisProcess } from '../support/end-with-this-process.js'
 import { after as later, answers, resets } from '../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../support/receivers/receiver.js'
-import { openEventLog } from './dispatching-log.js'
+import { eventsOf, openEventLog } from './dispatching-log.js'
 
 const ROUNDS = Number(process.env['DELIVERY_KILL_ROUNDS'] ?? 4)
 
@@ -86,7 +86,6 @@ describe('the dispatcher under kill -9', function () {
       env: {
         ...process.env,
         TALLYTREE_DATA_DIR: dataDirectory,
-        TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
         UV_THREADPOOL_SIZE: '12',
       },
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -103,8 +102,7 @@ describe('the dispatcher under kill -9', function () {
   /** The whole log, read while nobody else has it. */
   const readLog = async (): Promise<readonly RecordedEvent[]> => {
     const { eventStore } = openEventLog(dataDirectory)
-    const events: RecordedEvent[] = []
-    for await (const event of eventStore.readAll()) events.push(event)
+    const events = await eventsOf(eventStore)
     await eventStore.close()
     return events
   }

@@ -6,11 +6,14 @@ import { aliasAdded, COLLECTION } from '../support/dispatching.js'
 import { dispatchOver } from './dispatching-over.js'
 import { appendingTo, openEventLog } from './dispatching-log.js'
 
-// Adds aliases, dispatches what they trigger, and is gone at the named point: with kill -9, of its own hand.
-const [dataDirectory = '', point = '', aliases = '1'] = process.argv.slice(2)
+// Adds aliases, dispatches what they trigger, and is gone at the named point: with kill -9, of its own hand. Nothing goes
+// on there; other things may, for so many milliseconds more.
+const [dataDirectory = '', point = '', aliases = '1', afterMs = '0'] = process.argv.slice(2)
 
 const crash = (): Promise<never> => {
-  process.kill(process.pid, 'SIGKILL')
+  const kill = () => process.kill(process.pid, 'SIGKILL')
+  if (afterMs === '0') kill()
+  else setTimeout(kill, Number(afterMs))
   return new Promise(() => undefined)
 }
 const crashAt = async (here: string): Promise<void> => {

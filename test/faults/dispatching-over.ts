@@ -9,6 +9,8 @@ import type { Dispatcher } from '../../src/dispatch/webhooks/dispatcher.js'
 import type { EventStore } from '../../src/domain/ports/event-store.js'
 import type { WebhookSender } from '../../src/domain/ports/webhook-sender.js'
 
+const nothing = () => undefined
+
 interface Between {
   readonly dial?: Dial
   readonly sender?: (sender: WebhookSender) => WebhookSender
@@ -25,7 +27,11 @@ export const dispatchOver = async (
   const dispatcher = await openDispatcher(
     config,
     { eventStore, secrets: openInMemorySecretStore() },
-    { log: jsonLog(process.stderr), metrics: openMetrics(), webhookSender: sender(sending) },
+    {
+      log: { ...jsonLog(process.stderr), info: nothing, warn: nothing },
+      metrics: openMetrics(),
+      webhookSender: sender(sending),
+    },
   )
   return {
     ...dispatcher,

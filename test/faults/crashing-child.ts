@@ -56,7 +56,7 @@ const crashingDial: Dial = (address, port) => {
       return (write as (...given: unknown[]) => boolean)(part, ...others)
     return write(part.subarray(0, part.length / 2), () => void crash())
   }
-  socket.write = writeHalf as Socket['write']
+  socket.write = writeHalf
   return socket
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -140,7 +140,7 @@ describe("the dispatcher's state", function () {
       await cp(crashed, path, { recursive: true })
       await truncate(join(path, 'events.db-wal'), Math.floor((size * (cut + Math.random())) / CUTS))
       receiver.behave(answers(200))
-      const before = receiver.received.length
+      const before: number = receiver.received.length
       const torn = openEventLog(path)
       lengths.add((await eventsOf(torn.eventStore)).length)
       await torn.eventStore.close()
@@ -155,7 +155,9 @@ describe("the dispatcher's state", function () {
       const ids = events
         .filter(({ type }) => type === 'AliasAdded')
         .map(({ id: eventId }) => deliveryIdOf(sha256, { eventId, automationId: 'a', action: 0 }))
-      const arrived = receiver.received.slice(before).map(({ headers }) => headers['webhook-id']!)
+      const arrived: readonly string[] = receiver.received
+        .slice(before)
+        .map(({ headers }) => headers['webhook-id']!)
       assert.deepEqual(arrived.toSorted(), ids.toSorted())
       const scheduled = events.filter(({ type }) => type === 'DeliveryScheduled')
       assert.deepEqual(scheduled.map(({ data }) => data['delivery_id'] as string).toSorted(), ids.toSorted())

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { dialling, type Dial } from '../../src/adapters/webhook-sender/connect-to-any.js'
 import type { EventStore } from '../../src/domain/ports/event-store.js'
 import type { WebhookSender } from '../../src/domain/ports/webhook-sender.js'

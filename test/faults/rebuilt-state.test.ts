@@ -54,7 +54,7 @@ describe("the dispatcher's state", function () {
     const { eventStore } = openEventLog(path)
     const dispatcher = await dispatchOver(path, eventStore)
     await dispatcher.caughtUp
-    await until(async () => isDone(await eventsOf(eventStore)))
+    await until(async () => isDone(await eventsOf(eventStore)), 120_000)
     await dispatcher.stop()
     const { length } = await eventsOf(eventStore)
     await eventStore.close()

@@ -64,6 +64,7 @@ describe('SIGTERM while webhooks are being sent', function () {
       const before = receiver.received.length
       const service = await startRunningService({
         TALLYTREE_DATA_DIR: directory,
+        TALLYTREE_BOOTSTRAP_API_KEY: 'administrator-key-of-this-test',
         TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       })
       await until(() => receiver.received.length > before + 50)

@@ -39,8 +39,10 @@ interface Row {
   /** Whether each message that came had the mark; a row of its own for each delivery. */
   readonly marks: readonly boolean[]
   readonly log: readonly string[]
-  /** Whether anything had come over the network when it crashed. */
+  /** Whether nothing had come over the network when it crashed. */
   readonly silent: boolean
+  /** It is there for a moment before it crashes, and does not go on: what must be waited for is waited for. */
+  readonly lingers?: boolean
 }
 
 const UNTOUCHED: Row = { before: 0, marks: [false], log: ONCE, silent: true }
@@ -48,17 +50,17 @@ const UNKNOWN_UNSENT: Row = { before: 0, marks: [true], log: TWICE, silent: true
 const UNKNOWN_SENT: Row = { before: 1, marks: [false, true], log: TWICE, silent: false }
 
 const ROWS: Readonly<Record<string, Row>> = {
-  'before AliasAdded is written': { before: 0, marks: [], log: [], silent: true },
+  'before AliasAdded is written': { before: 0, marks: [], log: [], silent: true, lingers: true },
   'before alias 1 is matched': UNTOUCHED,
   'before alias 5 is matched': { ...UNTOUCHED, aliases: 8 },
-  'before DeliveryScheduled is written': UNTOUCHED,
+  'before DeliveryScheduled is written': { ...UNTOUCHED, lingers: true },
   'after DeliveryScheduled was written': UNTOUCHED,
-  'before AttemptStarted is written': UNTOUCHED,
-  'after AttemptStarted was written': UNKNOWN_UNSENT,
+  'before AttemptStarted is written': { ...UNTOUCHED, lingers: true },
+  'after AttemptStarted was written': { ...UNKNOWN_UNSENT, lingers: true },
   'in the middle of the body': { ...UNKNOWN_UNSENT, silent: false },
   'before the answer': UNKNOWN_SENT,
   'with the answer in memory': UNKNOWN_SENT,
-  'before AttemptFinished is written': UNKNOWN_SENT,
+  'before AttemptFinished is written': { ...UNKNOWN_SENT, lingers: true },
   'after AttemptFinished was written': { before: 1, marks: [false], log: ONCE, silent: false },
 }
 
@@ -66,7 +68,7 @@ describe('a dispatcher that is gone at a certain point', function () {
   this.timeout(120_000 * ROUNDS)
 
   /** Crashes there, comes back, and tells of both. */
-  const crashing = async (point: string, { aliases = 1 }: Row) => {
+  const crashing = async (point: string, { aliases = 1, lingers = false }: Row) => {
     const directory = await mkdtemp(join(tmpdir(), 'tallytree-crash-point-'))
     const receiver = await startReceiver(answers(200))
     const given = openEventLog(directory)
@@ -75,10 +77,14 @@ describe('a dispatcher that is gone at a certain point', function () {
     await given.eventStore.close()
 
     const program = ['--import', 'tsx', 'test/faults/crashing-child.ts']
-    const child = spawn(process.execPath, [...program, directory, point, String(aliases)], {
-      cwd: ROOT,
-      stdio: ['ignore', 'inherit', 'inherit'],
-    })
+    const child = spawn(
+      process.execPath,
+      [...program, directory, point, String(aliases), lingers ? '100' : '0'],
+      {
+        cwd: ROOT,
+        stdio: ['ignore', 'inherit', 'inherit'],
+      },
+    )
     endWithThisProcess(child)
     if (point === 'before the answer') receiver.behave(() => void child.kill('SIGKILL'))
     await once(child, 'exit')

@@ -89,6 +89,8 @@ describe('a dispatcher that is gone at a certain point', function () {
     if (point === 'before the answer') receiver.behave(() => void child.kill('SIGKILL'))
     await once(child, 'exit')
     assert.equal(child.signalCode, 'SIGKILL')
+    // What it had sent may still be on its way.
+    await until(() => receiver.open() === 0)
     const crashed = {
       received: receiver.received.length,
       connections: receiver.connections(),

@@ -15,7 +15,10 @@ interface Stored extends SerialisedEvent {
 // Positions leave gaps on purpose, so that nobody who counts with them passes a test.
 const GAP = 7
 
-/** The contract of the log without a disk, for tests. Events are kept as JSON: nobody can change them afterwards. */
+/**
+ * The contract of the log without a disk, for tests, which may give it a clock (milliseconds since 1970). Events are kept as
+ * JSON: nobody can change them afterwards.
+ */
 export const openInMemoryEventStore = (now: () => number = Date.now): EventStore => {
   const log: Stored[] = []
   const streams = new Map<string, Stored[]>()

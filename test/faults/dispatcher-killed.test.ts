@@ -16,7 +16,7 @@ import { after as later, answers, resets } from '../support/receivers/behaviours
 import { startReceiver, type Behaviour, type Receiver } from '../support/receivers/receiver.js'
 import { eventsOf, openEventLog } from './dispatching-log.js'
 
-const ROUNDS = Number(process.env['DELIVERY_KILL_ROUNDS'] ?? 4)
+const ROUNDS = Number(process.env['DELIVERY_KILL_ROUNDS'] ?? 2)
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const WAITS = Array.from({ length: 32 }, () => 0.05)

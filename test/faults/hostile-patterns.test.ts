@@ -32,7 +32,7 @@ const WRAPPED: readonly ((pattern: string) => string)[] = [
 /** A hundred of them. */
 const PATTERNS: readonly string[] = SHAPES.flatMap((shape) => WRAPPED.map((wrap) => wrap(shape)))
 
-const SHORT = 25_000
+const SHORT = 10_000
 const LONG = 100_000
 
 describe('hostile patterns', function () {
@@ -50,7 +50,7 @@ describe('hostile patterns', function () {
     return quickest
   }
 
-  it('are refused at save, or take linear time: four times as long for a text four times as long', () => {
+  it('are refused at save, or take linear time: ten times as long for a text ten times as long', () => {
     let taken = 0
     let [short, long, longest] = [0, 0, 0]
     for (const source of PATTERNS) {
@@ -63,9 +63,9 @@ describe('hostile patterns', function () {
       longest = Math.max(longest, much)
     }
     console.log(
-      `      ${taken} of ${PATTERNS.length} patterns, ${LONG} letters: ${longest.toFixed(1)} ms at most, ${(long / short).toFixed(2)} times as long for four times the text`,
+      `      ${taken} of ${PATTERNS.length} patterns, ${LONG} letters: ${longest.toFixed(1)} ms at most, ${(long / short).toFixed(2)} times as long for ten times the text`,
     )
-    // Quadratic would be sixteen times.
-    assert.ok(long < 8 * short)
+    // Quadratic would be a hundred times.
+    assert.ok(long < 30 * short)
   })
 })

@@ -11,7 +11,7 @@ import {
 import { answers, hangs } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 
-const EVENTS = Number(process.env['SLOW_ENDPOINT_EVENTS'] ?? 5)
+const EVENTS = Number(process.env['SLOW_ENDPOINT_EVENTS'] ?? 3)
 
 const FAST = 49
 

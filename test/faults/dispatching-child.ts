@@ -3,7 +3,10 @@ import { aliasAdded, COLLECTION } from '../support/dispatching.js'
 import { openEventLog } from './dispatching-log.js'
 import { dispatchOver } from './dispatching-over.js'
 
-/** The dispatcher over the embedded log, in a process that also writes what triggers it, until it is told to stop. */
+/**
+ * The dispatcher over the embedded log, in a process that also writes what triggers it, until it is told to stop. It tells
+ * how many events it has written.
+ */
 const main = async (): Promise<void> => {
   const { dataDirectory } = readConfig()
   const { eventStore, append } = openEventLog(dataDirectory)
@@ -13,6 +16,7 @@ const main = async (): Promise<void> => {
     for (let count = 0; isWriting; count += 1) {
       const aliases = ['', 'b', 'c', 'd'].map((letter) => aliasAdded(`${process.pid}-${count}${letter}`))
       await append(COLLECTION, ...aliases)
+      process.stdout.write(`${aliases.length * (count + 1)}\n`)
     }
   }
   process.stdin.on('data', (told) => {

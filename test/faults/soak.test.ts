@@ -118,7 +118,8 @@ describe('the service that sends for long', function () {
     console.log(
       `      ${JSON.stringify({ runs, deliveries: arrivals.size, repeats, rssMiB: rss.map((b) => b >> 20), oldestDue })}`,
     )
-    assert.ok(rss[2]! < 1.25 * rss[0]!)
+    // Until then caches fill, those of the engine among them.
+    assert.ok(rss[2]! < 1.15 * rss[1]!)
     assert.ok(oldestDue[2]! <= Math.max(5, 2 * oldestDue[0]!))
   })
 })

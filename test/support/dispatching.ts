@@ -36,6 +36,8 @@ interface Starting {
   readonly name?: string
   readonly isAlone?: boolean
   readonly clock?: Clock
+  /** Another way to the same log. */
+  readonly eventStore?: EventStore
   /** Comes between the dispatcher and what it keeps. */
   readonly state?: (state: DispatcherState) => DispatcherState
   readonly records?: (records: AttemptRecords) => AttemptRecords
@@ -67,13 +69,14 @@ export const startDispatching = async (
       name = 'dispatcher',
       isAlone = true,
       clock = systemClock,
+      eventStore: ownStore = eventStore,
       state = (itself: DispatcherState) => itself,
       records = (itself: AttemptRecords) => itself,
     } = {}) => {
       const sender = webhookSender({ allowed: { cidrs: ['127.0.0.0/8'] } })
       const dispatcher = await startDispatcher(
         {
-          eventStore,
+          eventStore: ownStore,
           secrets,
           clock,
           ids: systemIds,

@@ -6,6 +6,7 @@ import { dateTime64 } from '../clickhouse-values.js'
 import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
+import { byTwoParsers, readsSomeJson } from '../expression/two-parsers.js'
 import { callFields, columnsIn } from './call-fields.js'
 import { condition, type CallsFilter, type Condition } from './filter.js'
 import { narrowing } from './narrowing.js'
@@ -47,25 +48,28 @@ export const selection = (
   sortBy: readonly OrderBy[] = [],
 ): Selection => {
   const { fields, joins } = callFields()
+  const selected = operation === null ? undefined : compileCondition(operation, fields)
+  const isTried = selected !== undefined && joins() === '' && readsSomeJson(selected.sql)
+  const tried = isTried ? byTwoParsers('call_is_wide', selected.sql) : undefined
   const ordering = newParameters('o')
   const terms = orderTerms(sortBy, fields, ordering)
   const order = sortBy.some(({ field }) => field === 'id') ? terms : [...terms, 'call_id ASC']
-  const selected = operation === null ? undefined : compileCondition(operation, fields)
   const early = operation === null ? undefined : ofTheStart(operation)
-  const tried = early === undefined ? undefined : compileCondition(early, START_FIELDS, 's')
+  const ofStarts = early === undefined ? undefined : compileCondition(early, START_FIELDS, 's')
   const narrowed = operation === null ? {} : narrowing(operation)
-  const there = condition(projectId, filter, position, narrowed, tried === undefined ? [] : [tried.sql])
+  const there = condition(projectId, filter, position, narrowed, ofStarts?.sql)
   const inTime = began === undefined ? ANY_TIME : inRange(began)
-  const where = selected === undefined ? '' : `WHERE ${selected.sql}`
+  const where = selected === undefined ? '' : `WHERE ${tried?.then ?? selected.sql}`
   const used = columnsIn([columns, joins(), where, ...order, 'call_id'].join(' '))
+  const inner = `${there.sql} ${inTime.sql} ${tried === undefined ? '' : `AND ${tried.first} ${tried.settings}`}`
   return {
     sql: `SELECT ${columns} FROM (
-        SELECT ${used} FROM calls FINAL WHERE ${there.sql} ${inTime.sql}
+        SELECT ${used} FROM calls FINAL WHERE ${inner}
       ) AS selected ${joins()} ${where}`,
     order,
     parameters: {
       ...{ ...there.parameters, ...inTime.parameters },
-      ...{ ...tried?.parameters, ...selected?.parameters, ...ordering.all() },
+      ...{ ...ofStarts?.parameters, ...selected?.parameters, ...ordering.all() },
     },
   }
 }

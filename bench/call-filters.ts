@@ -41,6 +41,7 @@ interface Some {
   readonly trace_id: string
   readonly parent_id: string
   readonly op_name: string
+  readonly text: string
 }
 
 interface Way {
@@ -53,7 +54,7 @@ interface Way {
 const found = (condition: string) =>
   `id IN (SELECT id FROM calls WHERE project_id = '${PROJECT}' AND ${condition})`
 
-const waysOf = ({ id, trace_id, parent_id, op_name }: Some): readonly Way[] => [
+const waysOf = ({ id, trace_id, parent_id, op_name, text }: Some): readonly Way[] => [
   { name: 'a call', filter: { call_ids: [id] }, byHand: `id = '${id}'` },
   { name: 'a trace', filter: { trace_ids: [trace_id] }, byHand: found(`trace_id = '${trace_id}'`) },
   { name: 'a parent', filter: { parent_ids: [parent_id] }, byHand: found(`parent_id = '${parent_id}'`) },
@@ -68,6 +69,16 @@ const waysOf = ({ id, trace_id, parent_id, op_name }: Some): readonly Way[] => [
     name: 'a number in the inputs',
     operation: { $eq: [{ $getField: 'inputs.x' }, { $literal: 7 }] },
     byHand: `JSONExtractFloat(inputs, 'x') = 7`,
+  },
+  {
+    name: 'a range of numbers in the inputs',
+    operation: { $gt: [{ $getField: 'inputs.x' }, { $literal: 989 }] },
+    byHand: `JSONExtractFloat(inputs, 'x') > 989`,
+  },
+  {
+    name: 'a text in the inputs, asked again',
+    operation: { $eq: [{ $getField: 'inputs.text' }, { $literal: text }] },
+    byHand: `JSONExtractString(inputs, 'text') = '${text}'`,
   },
 ]
 

@@ -10,20 +10,16 @@ import { callIds, NO_FILTER, type CallsFilter } from '../src/projections/calls/q
 import { migrate } from '../src/projections/migrate.js'
 import { fillCalls, someCall } from '../test/support/many-calls.js'
 import { rowsReadBy } from '../test/support/rows-read.js'
-import { startChild } from './support/child.js'
 import { median, ratio } from './support/report.js'
 
 /**
  * How long do filters take over a million calls in 20,000 traces, and how many rows are read for them? Against the same
- * SQL written by hand, with ids found first where an index knows them, in turns in the same process. And how much memory does streaming 100,000
- * calls take?
+ * SQL written by hand, with ids found first where an index knows them, in turns in the same process.
  */
 
 const CALLS = Number(process.env['CALLS'] ?? 1_000_000)
 const ROUNDS = Number(process.env['ROUNDS'] ?? 15)
-const STREAMED = Math.min(CALLS, Number(process.env['STREAMED'] ?? 100_000))
 const HEAD = 10 * CALLS
-const KEY = 'administrator-key-of-the-bench'
 const PROJECT = 'bench/filters'
 
 const fill = async (directory: string): Promise<void> => {
@@ -126,38 +122,6 @@ const measure = async (directory: string): Promise<void> => {
   await clickHouse.close()
 }
 
-const stream = async (directory: string): Promise<void> => {
-  const service = await startChild('src/main.ts', {
-    TALLYTREE_PORT: '0',
-    TALLYTREE_DATA_DIR: directory,
-    TALLYTREE_BOOTSTRAP_API_KEY: KEY,
-  })
-  const read = async (limit: number) => {
-    const before = service.memory().now
-    service.forgetPeak()
-    let lines = 0
-    const ms = await timed(async () => {
-      const response = await fetch(`${service.address}/calls/stream_query`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ project_id: PROJECT, limit }),
-      })
-      if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
-      for await (const chunk of response.body!)
-        for (const byte of chunk as Uint8Array) if (byte === 10) lines += 1
-    })
-    if (lines !== limit) throw new Error(`${lines} calls were streamed`)
-    return { ms, extraMiB: service.memory().peak - before }
-  }
-  const tenth = Math.ceil(STREAMED / 10)
-  for (let warm = 0; warm < 3; warm += 1) await read(tenth)
-  const small = await read(tenth)
-  const large = await read(STREAMED)
-  const details = `${(large.ms / 1000).toFixed(1)} s; for ${tenth} calls ${small.extraMiB.toFixed(0)} MiB`
-  ratio(`extra MiB of streaming ${STREAMED}`, large.extraMiB, '<= 150', large.extraMiB <= 150, details)
-  await service.stop()
-}
-
 /** The engine may be open in one process at a time. */
 const inAProcess = (task: string, directory: string): void =>
   void execFileSync(process.execPath, ['--import', 'tsx', import.meta.filename, task, directory], {
@@ -173,7 +137,6 @@ const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 try {
   inAProcess('fill', directory)
   inAProcess('measure', directory)
-  await stream(directory)
 } finally {
   await rm(directory, { recursive: true, force: true })
 }

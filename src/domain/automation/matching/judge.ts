@@ -7,7 +7,7 @@ import { matched, unmet, type Verdict } from './verdict.js'
 import { against, judgeValues, spansOf } from './windows.js'
 
 /** After a match, the same run is silent for this long, by the log's time. */
-const COOLDOWN_MS = 24 * 3600 * 1000
+export const COOLDOWN_MS = 24 * 3600 * 1000
 
 /** What a judgement needs to know beside the event; all of it follows from events before it. */
 export interface Known {

@@ -43,8 +43,9 @@ export const begin = async (
   { id, project, parentId, traceId, inputs, attributes }: Beginning,
   publicModel: string,
   principal: Principal,
-  cause: Cause,
+  requestCause: Cause,
 ): Promise<Recorded> => {
+  const cause: Cause = { ...requestCause, part: 'inference' }
   const { ports } = inference
   const { written, position } = await record(inference)(
     [

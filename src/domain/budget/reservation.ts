@@ -2,7 +2,7 @@ import { tokensIn } from '../completion/usage.js'
 import type { CompletionRequest } from '../completion/request.js'
 
 /** Tokens that a choice is taken to write at most where the request does not say. */
-export const USUAL_MOST_TOKENS = 4096
+const USUAL_MOST_TOKENS = 4096
 
 type Asked = Pick<CompletionRequest, 'n' | 'max_tokens' | 'max_completion_tokens'>
 

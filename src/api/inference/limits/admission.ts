@@ -15,11 +15,11 @@ import { reportedUsageOf } from '../../../domain/call/usage.js'
 import type { Json, JsonObject } from '../../../domain/json/json.js'
 import { isJsonObject } from '../../../domain/json/json.js'
 import type { Exceeded, Gate } from '../../../domain/limit/gate.js'
+import type { Position } from '../../../domain/ports/event-store.js'
 import { AppendOutcomeUnknown } from '../../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import { Failure } from '../../failure.js'
-import type { Ending, Recorded } from '../recording.js'
 import type { LiveLedger } from './live-ledger.js'
 import { refusalOf } from './refusals.js'
 
@@ -33,12 +33,25 @@ export interface Asking {
   readonly targets: readonly Target[]
 }
 
+/** What is read of an end. */
+interface Told {
+  readonly metered: Metered
+  readonly said: JsonObject
+}
+
+/** A call that began, and ends once. */
+interface Begun<Ending> {
+  readonly end: (ending: Ending) => Promise<Position | undefined>
+}
+
 /** A completion that was let through: what it may need at most is held until its end is written. */
 export interface Admission {
   /** What its call keeps of it. */
   readonly attributes: JsonObject
   /** Gives back what is held where it never begins, and settles it with the end. */
-  readonly begun: (recording: Promise<Recorded>) => Promise<Recorded>
+  readonly begun: <Ending extends Told, Recorded>(
+    recording: Promise<Recorded & Begun<Ending>>,
+  ) => Promise<Recorded & Begun<Ending>>
 }
 
 export type Admit = (asking: Asking) => Admission
@@ -107,8 +120,11 @@ const callOf = (
 }
 
 const ending =
-  (recorded: Recorded, leave: (outcome: Outcome | null) => void): Recorded['end'] =>
-  async (ending: Ending) => {
+  <Ending extends Told>(
+    recorded: Begun<Ending>,
+    leave: (outcome: Outcome | null) => void,
+  ): Begun<Ending>['end'] =>
+  async (ending) => {
     const said = isUntouched(ending.metered, ending.said['tries'])
       ? { ...ending.said, owed: false }
       : ending.said

@@ -1,12 +1,12 @@
 import { committed } from '../../../domain/budget/account.js'
 import { endOf } from '../../../domain/budget/periods.js'
+import { OP_NAME } from '../../../domain/completion/request.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { amountFrom, decimalText, numberFrom, type Amount } from '../../../domain/price/decimal.js'
 import type { BudgetExceeded, Exceeded } from '../../../domain/limit/gate.js'
 import type { RateExceeded } from '../../../domain/limit/meter.js'
 import { scopeInWords, type LimitScope } from '../../../domain/limit/scope.js'
 import { Failure } from '../../failure.js'
-import { OP_NAME } from '../recording.js'
 
 /** What a client is told whose completion a limit has no room for: which one, what is used of it, and by which calls. */
 export const refusalOf = (refused: Exceeded, asked: Amount, now: number): Failure =>
@@ -84,7 +84,7 @@ const spent = (
   })
 }
 
-export const scopeJson = ({ type, project, key }: LimitScope): JsonObject => ({
+const scopeJson = ({ type, project, key }: LimitScope): JsonObject => ({
   type,
   ...(project === null ? {} : { project }),
   ...(key === null ? {} : { key }),

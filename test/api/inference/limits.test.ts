@@ -171,6 +171,33 @@ describe('limits of completions', () => {
     assert.equal((await complete(team)).status, 200)
   })
 
+  it('of money hold for many at once: what they may cost together is never more', async () => {
+    const team = await aTeam()
+    await limit(team, { scope: { type: 'team' }, budget: { amount: 0.5, period: 'month' } })
+    const arrived = upstream.arrivals.length
+    let go: (() => void) | undefined
+    const held = new Promise<void>((resolve) => (go = resolve))
+    upstream.behave(async (body, response, request) => {
+      await held
+      return saying(['Hi'], usageOf(5, 2))(body, response, request)
+    })
+    // Each may cost 0.111: four of them fit.
+    const asked = Array.from({ length: 30 }, () => complete(team))
+    const answered = Promise.all(asked)
+    const refused = async () => {
+      const done = await Promise.all(asked.map((one) => Promise.race([one, Promise.resolve(null)])))
+      return done.filter((one) => one?.status === 402).length
+    }
+    while ((await refused()) < 26) await sleep(5)
+    go!()
+    const statuses = (await answered).map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 200).length, 4)
+    assert.equal(upstream.arrivals.length - arrived, 4)
+    const { spent, reserved, unknown } = (await shown(team))[0]!.used.budget!
+    assert.deepEqual([spent, reserved, unknown], [0.1, 0, 0])
+    upstream.behave(saying(['Hi'], usageOf(5, 2)))
+  })
+
   it('of money say so in the log where a level is reached, once', async () => {
     const team = await aTeam()
     await limit(team, { scope: { type: 'team' }, budget: { amount: 0.14, period: 'day' } })

@@ -171,6 +171,32 @@ describe('limits of completions', () => {
     assert.equal((await complete(team)).status, 200)
   })
 
+  it('of money for a key name the calls of that key', async () => {
+    const [team, project] = [await aTeam(), 'inference']
+    const added = await service.post(`/api/teams/${team.team}/members`, {
+      user: `other-of-${team.team}`,
+      role: 'member',
+    })
+    const other = { ...team, key: added.json<{ api_key: string }>().api_key }
+    const scope = { type: 'key', key: await keyIdOf(other) }
+    await limit(team, { scope, budget: { amount: 0.12, period: 'day' } })
+    for (const one of [team, other]) assert.equal((await complete(one)).status, 200)
+    assert.equal((await complete(team)).status, 200)
+    const refused = await complete(other)
+    assert.equal(refused.status, 402)
+    const { budget } = refused.json<{
+      budget: { last_calls: JsonObject[]; all_calls: { path: string; body: JsonObject } }
+    }>()
+    const list = { ...budget.all_calls.body, project_id: `${team.team}/${project}` }
+    const listed = await service.post(budget.all_calls.path, list, { key: team.key })
+    const { calls } = listed.json<{ calls: { id: string }[] }>()
+    assert.deepEqual(
+      calls.map(({ id }) => ({ project_id: `${team.team}/${project}`, id })),
+      budget.last_calls,
+    )
+    assert.equal(calls.length, 1)
+  })
+
   it('of money hold for many at once: what they may cost together is never more', async () => {
     const team = await aTeam()
     await limit(team, { scope: { type: 'team' }, budget: { amount: 0.5, period: 'month' } })

@@ -19,9 +19,8 @@ import type { Position } from '../../../domain/ports/event-store.js'
 import { AppendOutcomeUnknown } from '../../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import type { Target } from '../../../domain/upstream/offered.js'
-import { Failure } from '../../failure.js'
 import type { LiveLedger } from './live-ledger.js'
-import { refusalOf } from './refusals.js'
+import { notReadYet, refusalOf } from './refusals.js'
 
 /** A completion that wants to be let through. */
 export interface Asking {
@@ -150,11 +149,4 @@ const isUntouched = ({ metering }: Metered, tries: Json | undefined): boolean =>
   Array.isArray(tries) &&
   tries.every(
     (one) => isJsonObject(one) && typeof one['outcome'] === 'string' && REFUSED.test(one['outcome']),
-  )
-
-const notReadYet = ({ position, head }: ReturnType<LiveLedger['progress']>): Failure =>
-  new Failure(
-    'overloaded',
-    `What was spent is still being read from the log: it is at ${position} of ${head}. Try again.`,
-    { retryAfter: 2 },
   )

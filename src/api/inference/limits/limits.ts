@@ -26,12 +26,13 @@ import { readsDirectory, writesDirectory } from '../../conduct.js'
 import { invalidBody, invalidField } from '../../failure.js'
 import { route, type AnyRoute, type Asked } from '../../route.js'
 import type { LiveLedger } from './live-ledger.js'
+import { notReadYet } from './refusals.js'
 
 export interface Limiting {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
   readonly access: Pick<Access, 'directory'>
   readonly inference: {
-    readonly live: Pick<LiveLedger, 'limitsOf' | 'ledger' | 'reached'>
+    readonly live: Pick<LiveLedger, 'limitsOf' | 'ledger' | 'reached' | 'isReady' | 'progress'>
     readonly gate: Pick<Gate, 'used'>
   }
 }
@@ -100,6 +101,7 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
           ...rates,
           budget: budget && { ...budget, amount: decimalText(amountOf(budget.amount)) },
         }
+        if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
         const known = inference.live.limitsOf(team).has(scopeText(scope))
         if (!known) requireKeyOf(limiting, team, scope)
         const { position } = await execute(ports)(
@@ -117,10 +119,11 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
       path: PATH,
       summary: "Lists a team's limits, with what is used of them now. Needs the role team_administrator.",
       ...readsDirectory,
-      fails: ['not-found', 'forbidden'],
+      fails: ['not-found', 'forbidden', 'overloaded'],
       answer: { schema: limitList.schema, headers: [] },
       handle: async ({ params, principal }) => {
         const team = managedTeam(access, { params, principal })
+        if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
         const limits = [...inference.live.limitsOf(team).entries()].sort(([a], [b]) => (a < b ? -1 : 1))
         return { body: { data: limits.map(([, limited]) => shown(team, limited)) } }
       },

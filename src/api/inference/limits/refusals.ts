@@ -6,6 +6,7 @@ import { amountFrom, decimalText, numberFrom, type Amount } from '../../../domai
 import type { BudgetExceeded, Exceeded } from '../../../domain/limit/gate.js'
 import type { RateExceeded } from '../../../domain/limit/meter.js'
 import { scopeInWords, type LimitScope } from '../../../domain/limit/scope.js'
+import type { Position } from '../../../domain/ports/event-store.js'
 import { Failure } from '../../failure.js'
 
 /** What a client is told whose completion a limit has no room for: which one, what is used of it, and by which calls. */
@@ -13,6 +14,20 @@ export const refusalOf = (refused: Exceeded, asked: Amount, now: number): Failur
   refused.kind === 'rate'
     ? tooFast(refused.team, refused.scope, refused.exceeded, now)
     : spent(refused.team, refused.scope, refused.exceeded, asked)
+
+/** Until the log was read, nobody knows what is left. */
+export const notReadYet = ({
+  position,
+  head,
+}: {
+  readonly position: Position
+  readonly head: Position
+}): Failure =>
+  new Failure(
+    'overloaded',
+    `What was spent is still being read from the log: it is at ${position} of ${head}. Try again.`,
+    { retryAfter: 2 },
+  )
 
 const NOUNS = {
   requests_per_minute: 'requests a minute',

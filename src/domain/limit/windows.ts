@@ -66,7 +66,7 @@ export class SlidingWindow {
       one.isOver = true
       this.total -= one.weight
     }
-    if (this.first < 1024 && this.first < this.taken.length) return
+    if (this.first === 0 || this.first * 2 < this.taken.length) return
     this.taken = this.taken.slice(this.first)
     this.first = 0
   }

@@ -1,9 +1,12 @@
 import { undiciUpstreamClient } from '../adapters/upstream-client/undici-upstream-client.js'
 import type { Inference } from '../api/inference/inference.js'
 import { openUpstreams, type LiveUpstreams } from '../api/inference/live-upstreams.js'
+import type { Config } from '../config.js'
 import type { Ports } from '../domain/ports/ports.js'
+import type { Log } from '../domain/ports/log.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
 import type { Upstream } from '../domain/upstream/directory.js'
+import { openLimits } from './limits.js'
 
 export interface OpenInference {
   readonly inference: Inference['inference']
@@ -11,10 +14,18 @@ export interface OpenInference {
   readonly close: () => Promise<void>
 }
 
-type InferencePorts = Pick<Ports, 'eventStore' | 'ids'> & { readonly secrets: SecretStore }
+type InferencePorts = Pick<Ports, 'eventStore' | 'ids' | 'clock'> & {
+  readonly secrets: SecretStore
+  readonly log: Log
+}
 
 /** The gateway's own: the upstreams of the log, and the way to them. */
-export const openInference = async (ports: InferencePorts): Promise<OpenInference> => {
+export const openInference = async (
+  ports: InferencePorts,
+  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
+): Promise<OpenInference> => {
+  const instance = ports.ids.next()
+  const limits = await openLimits(ports, config, instance)
   const liveUpstreams = await openUpstreams(ports)
   const upstreamClient = undiciUpstreamClient()
   return {
@@ -22,11 +33,15 @@ export const openInference = async (ports: InferencePorts): Promise<OpenInferenc
       upstreamClient,
       upstreams: liveUpstreams.now,
       credentialOf: credentialOf(ports.secrets),
-      instance: ports.ids.next(),
+      instance,
+      live: limits.live,
+      gate: limits.gate,
+      admit: limits.admit,
     },
     liveUpstreams,
     close: async () => {
       liveUpstreams.close()
+      await limits.stop()
       await upstreamClient.close()
     },
   }

@@ -42,27 +42,27 @@ const complete = async (inference: Inference, asked: Asked<CompletionRequest>): 
   if (first === undefined) throw noSuchModel()
   const gone = asked.gone()
   const startedAt = performance.now()
-  const call = await begin(
+  const id = ports.ids.next()
+  const promptBytes = utf8Bytes(JSON.stringify(request.given['messages']))
+  const admission = inference.inference.admit({
+    ...{ id, project, keyId: principal.keyId, request, promptBytes, targets },
+  })
+  const recording = begin(
     inference,
     {
-      id: ports.ids.next(),
+      id,
       project,
       parentId: null,
       traceId: null,
       inputs: request.given,
-      attributes: {
-        kind: 'completion',
-        instance: inference.inference.instance,
-        model: first.model.id,
-        key_id: principal.keyId,
-      },
+      attributes: { ...admission.attributes, model: first.model.id },
     },
     first.model.id,
     principal,
     cause,
   )
+  const call = await admission.begun(recording)
   const said = { startedAt, model: first.model.id }
-  const promptBytes = utf8Bytes(JSON.stringify(request.given['messages']))
   try {
     const answered = await ask(inference, request, targets, gone)
     return request.stream

@@ -1,5 +1,6 @@
 import { reportedUsageOf } from '../../domain/call/usage.js'
 import { instantOf } from '../../domain/codec/instant.js'
+import { OP_NAME } from '../../domain/completion/request.js'
 import type { Metered } from '../../domain/completion/usage.js'
 import { summaryUsage } from '../../domain/completion/usage.js'
 import type { Cause } from '../../domain/event.js'
@@ -9,8 +10,6 @@ import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { record } from '../tracing/tracing.js'
 import type { Inference } from './inference.js'
-
-export const OP_NAME = 'openai.chat.completions.create'
 
 export interface Beginning {
   readonly id: string
@@ -43,8 +42,9 @@ export const begin = async (
   { id, project, parentId, traceId, inputs, attributes }: Beginning,
   publicModel: string,
   principal: Principal,
-  cause: Cause,
+  requestCause: Cause,
 ): Promise<Recorded> => {
+  const cause: Cause = { ...requestCause, part: 'inference' }
   const { ports } = inference
   const { written, position } = await record(inference)(
     [

@@ -1,5 +1,5 @@
 import got from 'got'
-import { webhookSender } from '../src/adapters/webhook-sender/webhook-sender.js'
+import { webhookSender } from '../src/adapters/outgoing/webhook-sender/webhook-sender.js'
 import { startChild } from './support/child.js'
 import { median, ratio } from './support/report.js'
 

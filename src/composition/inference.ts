@@ -1,4 +1,4 @@
-import { undiciUpstreamClient } from '../adapters/upstream-client/undici-upstream-client.js'
+import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
 import type { Inference } from '../api/inference/inference.js'
 import { openUpstreams, type LiveUpstreams } from '../api/inference/live-upstreams.js'
 import type { Config } from '../config.js'

@@ -6,7 +6,7 @@ import { hmacSha256, systemClock } from '../../../src/adapters/system/system.js'
 import {
   webhookSender,
   type ClosableWebhookSender,
-} from '../../../src/adapters/webhook-sender/webhook-sender.js'
+} from '../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
 import { sendTest, type TestedWebhook } from '../../../src/api/automations/send-test.js'
 import { answers, dependingOn } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
-import { dialling, type Dial } from '../../../src/adapters/webhook-sender/connect-to-any.js'
+import { dialling, type Dial } from '../../../../src/adapters/outgoing/guard/connect-to-any.js'
 import {
   webhookSender,
   type ClosableWebhookSender,
   type WebhookSenderOptions,
-} from '../../../src/adapters/webhook-sender/webhook-sender.js'
-import type { SendError, Sent } from '../../../src/domain/ports/webhook-sender.js'
-import * as receivers from '../../support/receivers/behaviours.js'
-import { startNameServer } from '../../support/receivers/name-server.js'
-import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'
-import { until } from '../../support/receivers/until.js'
+} from '../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
+import type { SendError, Sent } from '../../../../src/domain/ports/webhook-sender.js'
+import * as receivers from '../../../support/receivers/behaviours.js'
+import { startNameServer } from '../../../support/receivers/name-server.js'
+import { startReceiver, type Behaviour, type Receiver } from '../../../support/receivers/receiver.js'
+import { until } from '../../../support/receivers/until.js'
 
 const LOOPBACK = { allowed: { cidrs: ['127.0.0.0/8'] } }
 const BODY = Buffer.from('{"name":"Zoë \u{1F984}","nul":"\\u0000"}')

@@ -5,7 +5,7 @@ import {
   type UpstreamAnswer,
   type UpstreamClient,
   type UpstreamRequest,
-} from '../../domain/ports/upstream-client.js'
+} from '../../../domain/ports/upstream-client.js'
 
 const IDLE_MS = 4000
 

@@ -1,9 +1,9 @@
 import { Agent as HttpAgent, type AgentOptions } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
-import type { GuardedConnect } from './guarded-connect.js'
-import type { Sending } from './sending.js'
-import type { Target } from './target.js'
+import type { GuardedConnect } from '../guard/guarded-connect.js'
+import type { Sending } from '../guard/sending.js'
+import type { Target } from '../guard/target.js'
 
 /** The option of a request under which its agent finds what it is sent for. */
 export const ERRAND: unique symbol = Symbol('errand')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
-import { connectToAny, dialling, type Dial } from '../../../src/adapters/webhook-sender/connect-to-any.js'
-import { hangs } from '../../support/receivers/behaviours.js'
-import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
-import { until } from '../../support/receivers/until.js'
+import { connectToAny, dialling, type Dial } from '../../../../src/adapters/outgoing/guard/connect-to-any.js'
+import { hangs } from '../../../support/receivers/behaviours.js'
+import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
+import { until } from '../../../support/receivers/until.js'
 
 const SILENT = '127.0.0.2'
 const REFUSING = '127.0.0.3'

@@ -7,15 +7,15 @@ import {
 import { request as requestHttps } from 'node:https'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import got, { type Request, type RequestFunction } from 'got'
-import type { OutgoingMessage, SendError, Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
-import { addressRules, type AllowList, type Listening } from './address-rules.js'
+import type { OutgoingMessage, SendError, Sent, WebhookSender } from '../../../domain/ports/webhook-sender.js'
+import { addressRules, type AllowList, type Listening } from '../guard/address-rules.js'
 import { Excerpt, flatHeaders, HEAD_BYTES } from './answer.js'
-import { dialling, type Dial } from './connect-to-any.js'
+import { dialling, type Dial } from '../guard/connect-to-any.js'
 import { ERRAND, guardedAgents, type ErrandOption, type GuardedAgents } from './guarded-agents.js'
-import { guardedConnect } from './guarded-connect.js'
-import { resolving, type NameSources } from './resolve.js'
-import { NO_PHASES, Sending, USUAL_LIMITS, type Limits } from './sending.js'
-import { targetOf, type Target } from './target.js'
+import { guardedConnect } from '../guard/guarded-connect.js'
+import { resolving, type NameSources } from '../guard/resolve.js'
+import { NO_PHASES, Sending, USUAL_LIMITS, type Limits } from '../guard/sending.js'
+import { targetOf, type Target } from '../guard/target.js'
 
 export interface WebhookSenderOptions {
   readonly allowed?: Partial<AllowList>

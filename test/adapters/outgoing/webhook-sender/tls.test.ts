@@ -3,12 +3,12 @@ import type { TlsOptions } from 'node:tls'
 import {
   webhookSender,
   type ClosableWebhookSender,
-} from '../../../src/adapters/webhook-sender/webhook-sender.js'
-import { certificateAuthority, certifyingItself } from '../../support/certificates.js'
-import { answers, hangs, hangsInBody } from '../../support/receivers/behaviours.js'
-import { startNameServer, type NameServer } from '../../support/receivers/name-server.js'
-import { startReceiver } from '../../support/receivers/receiver.js'
-import { until } from '../../support/receivers/until.js'
+} from '../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
+import { certificateAuthority, certifyingItself } from '../../../support/certificates.js'
+import { answers, hangs, hangsInBody } from '../../../support/receivers/behaviours.js'
+import { startNameServer, type NameServer } from '../../../support/receivers/name-server.js'
+import { startReceiver } from '../../../support/receivers/receiver.js'
+import { until } from '../../../support/receivers/until.js'
 
 const HOUR = 3_600_000
 const authority = certificateAuthority()

@@ -3,16 +3,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dialling, type Dial } from '../../../src/adapters/webhook-sender/connect-to-any.js'
+import { dialling, type Dial } from '../../../../src/adapters/outgoing/guard/connect-to-any.js'
 import {
   webhookSender,
   type ClosableWebhookSender,
   type WebhookSenderOptions,
-} from '../../../src/adapters/webhook-sender/webhook-sender.js'
-import type { Sent } from '../../../src/domain/ports/webhook-sender.js'
-import { answers, answersAndCloses, redirects } from '../../support/receivers/behaviours.js'
-import { startNameServer, type NameServer } from '../../support/receivers/name-server.js'
-import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
+} from '../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
+import type { Sent } from '../../../../src/domain/ports/webhook-sender.js'
+import { answers, answersAndCloses, redirects } from '../../../support/receivers/behaviours.js'
+import { startNameServer, type NameServer } from '../../../support/receivers/name-server.js'
+import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
 
 const NOTHING = { dns: null, connect: null, tls: null, first_byte: null, total: 0 }
 

@@ -45,7 +45,7 @@ export const ask = async (
     const { base_url, timeouts, continuous_usage_stats } = upstream.content
     try {
       const credential = await credentialOf(upstream)
-      const answer = await upstreamClient.post(
+      const answer = await upstreamClient.ask(
         {
           url: `${base_url.replace(/\/+$/, '')}/chat/completions`,
           headers: {
@@ -56,6 +56,7 @@ export const ask = async (
           body: JSON.stringify(askedOf(request, model.upstream_id, continuous_usage_stats)),
           timeouts,
           isGuarded: upstream.team !== null,
+          isFresh: false,
         },
         signal,
       )

@@ -1,13 +1,17 @@
 import type { Timeouts } from '../upstream/content.js'
 
-/** A completion as it is asked of an upstream. */
+/** What is asked of an upstream. */
 export interface UpstreamRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Posted; null for a GET. */
+  readonly body: string | null
+  /** Each counted to the millisecond: the time-outs of a slow reader's answer stand still but for the total. */
   readonly timeouts: Timeouts
   /** Whether the address has to be one that anybody's upstream may have; the operator's own are trusted. */
   readonly isGuarded: boolean
+  /** Whether it goes over a connection of its own, for one that a kept connection lost. */
+  readonly isFresh: boolean
 }
 
 export interface UpstreamAnswer {
@@ -16,7 +20,11 @@ export interface UpstreamAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** Read once, at the reader's pace; fails with an `UpstreamFault`. Leaving it early closes the connection. */
   readonly body: AsyncIterable<Uint8Array>
+  /** What became of it once nothing more will come; never rejects. `left` is by the reader. */
+  readonly ended: Promise<Ended>
 }
+
+export type Ended = 'complete' | 'left' | UpstreamFault
 
 export type FaultKind =
   | 'forbidden-address'
@@ -28,6 +36,9 @@ export type FaultKind =
   | 'timeout'
   /** By the caller's signal. */
   | 'aborted'
+
+/** The `code` of a reset by which a connection that was kept turned out to be closed, before any of an answer came. */
+export const KEPT_CONNECTION = 'kept connection'
 
 /** What went wrong on the way to an upstream or back; never quotes what was received. */
 export class UpstreamFault extends Error {
@@ -44,6 +55,6 @@ export class UpstreamFault extends Error {
 
 /** Asks once: follows no redirect, repeats nothing. Before a head is there it fails with an `UpstreamFault`. */
 export interface UpstreamClient {
-  post(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer>
+  ask(request: UpstreamRequest, signal?: AbortSignal): Promise<UpstreamAnswer>
   close(): Promise<void>
 }

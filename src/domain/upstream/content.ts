@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 /** How long each step of a completion may take, in milliseconds. */
 export const timeouts = open('UpstreamTimeouts', {
   optional: {
-    connect_ms: withDefault(integerBetween(1, HOUR_MS), 5000),
+    connect_ms: withDefault(integerBetween(1, 60_000), 5000),
     /** To the head of the answer; whole answers come with their head. */
     first_byte_ms: withDefault(integerBetween(1, HOUR_MS), 300_000),
     /** Between two pieces of an answer. */

@@ -1,99 +1,61 @@
-import { Agent, errors, type Dispatcher } from 'undici'
-import {
-  UpstreamFault,
-  type FaultKind,
-  type UpstreamAnswer,
-  type UpstreamClient,
-  type UpstreamRequest,
-} from '../../../domain/ports/upstream-client.js'
+import { Agent, Pool, type buildConnector, type Dispatcher } from 'undici'
+import { UpstreamFault, type UpstreamClient } from '../../../domain/ports/upstream-client.js'
+import { guardedConnector, trustedConnector, type Guarding } from './connecting.js'
+import { Connection, EXCHANGE } from './connection.js'
+import { Exchange } from './exchange.js'
 
-const IDLE_MS = 4000
+/** Shorter than servers of the field keep theirs, and at most a minute where one says how long it does. */
+const IDLE_MS = 3000
+const MOST_IDLE_MS = 60_000
+const BEFORE_THEIRS_MS = 2000
 
 /** Completions by HTTP: connections are kept and used again, one request at a time. */
-export const undiciUpstreamClient = (): UpstreamClient => {
-  const agents = new Map<number, Agent>()
-
-  /** How long connecting may take is a matter of the agent. */
-  const agentFor = (connectMs: number): Agent => {
-    const known = agents.get(connectMs)
-    if (known !== undefined) return known
-    const agent = new Agent({
-      connect: { timeout: connectMs },
-      keepAliveTimeout: IDLE_MS,
-      pipelining: 1,
-    })
-    agents.set(connectMs, agent)
-    return agent
-  }
+export const undiciUpstreamClient = (guarding: Guarding = {}): UpstreamClient => {
+  const closing = new AbortController()
+  const trusted = agents(trustedConnector(guarding))
+  const guarded = agents(guardedConnector(guarding, closing.signal))
 
   return {
-    post: async ({ url, headers, body, timeouts }: UpstreamRequest, signal) => {
-      const { origin, pathname, search } = new URL(url)
-      const total = AbortSignal.timeout(timeouts.total_ms)
-      const faultOf = (error: unknown): UpstreamFault =>
-        total.aborted && !signal.aborted
-          ? new UpstreamFault('timeout', 'total', { cause: error })
-          : faultFrom(error)
+    ask: ({ url, headers, body, timeouts, isGuarded, isFresh }, signal) => {
+      const exchange = new Exchange(timeouts, signal)
+      if (exchange.isOver) return exchange.answered
+      const agent = (isGuarded ? guarded : trusted)[isFresh ? 'fresh' : 'kept']
       try {
-        const answer = await agentFor(timeouts.connect_ms).request({
-          origin,
-          path: pathname + search,
-          method: 'POST',
-          headers,
-          body,
-          headersTimeout: timeouts.first_byte_ms,
-          bodyTimeout: timeouts.idle_ms,
-          signal: AbortSignal.any([signal, total]),
-        })
-        return {
-          status: answer.statusCode,
-          headers: headersOf(answer),
-          body: readingOf(answer.body, faultOf),
-        } satisfies UpstreamAnswer
+        const { origin, pathname, search } = new URL(url)
+        const method = body === null ? 'GET' : 'POST'
+        const options: Dispatcher.DispatchOptions & { [EXCHANGE]: Exchange } = {
+          ...{ origin, path: pathname + search, method, headers, body },
+          [EXCHANGE]: exchange,
+        }
+        agent.dispatch(options, exchange)
       } catch (error) {
-        throw faultOf(error)
+        exchange.onResponseError(undefined, error as Error)
       }
+      return exchange.answered
     },
     close: async () => {
-      await Promise.all([...agents.values()].map((agent) => agent.destroy()))
+      closing.abort()
+      const closed = new UpstreamFault('aborted', 'by the service')
+      await Promise.all(
+        [trusted, guarded].flatMap(({ kept, fresh }) => [kept.destroy(closed), fresh.destroy(closed)]),
+      )
     },
   }
 }
 
-const headersOf = ({ headers }: Dispatcher.ResponseData): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  )
-
-async function* readingOf(
-  body: Dispatcher.ResponseData['body'],
-  faultOf: (error: unknown) => UpstreamFault,
-): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const piece of body) yield piece as Uint8Array
-  } catch (error) {
-    throw faultOf(error)
-  } finally {
-    body.destroy()
+/** Time-outs are the exchange's, which counts them exactly; undici's own are off. */
+const agents = (connect: buildConnector.connector) => {
+  const poolOf = (origin: string | URL, options: object): Pool =>
+    new Pool(origin, { ...options, factory: (one, given) => new Connection(one, { ...given, connect }) })
+  const options = { factory: poolOf, headersTimeout: 0, bodyTimeout: 0 }
+  return {
+    kept: new Agent({
+      ...options,
+      pipelining: 1,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: MOST_IDLE_MS,
+      keepAliveTimeoutThreshold: BEFORE_THEIRS_MS,
+    }),
+    fresh: new Agent({ ...options, pipelining: 0 }),
   }
-}
-
-const faultFrom = (error: unknown): UpstreamFault => {
-  const { name, code = name } = error as NodeJS.ErrnoException
-  return new UpstreamFault(...kindAndCode(error, code), { cause: error })
-}
-
-const kindAndCode = (error: unknown, code: string): [FaultKind, string] => {
-  if (error instanceof errors.ConnectTimeoutError) return ['timeout', 'connect']
-  if (error instanceof errors.HeadersTimeoutError) return ['timeout', 'first byte']
-  if (error instanceof errors.BodyTimeoutError) return ['timeout', 'idle']
-  if (error instanceof errors.RequestAbortedError || code === 'AbortError' || code === 'ABORT_ERR')
-    return ['aborted', 'by the client']
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['dns', code]
-  if (code === 'ECONNREFUSED' || code === 'EHOSTUNREACH' || code === 'ENETUNREACH') return ['connect', code]
-  if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') return ['reset', code]
-  if (/CERT|TLS|SSL|SELF_SIGNED/.test(code)) return ['tls', code]
-  return ['protocol', code]
 }

@@ -1,0 +1,160 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { errors, type Dispatcher } from 'undici'
+import { UpstreamFault, type Ended, type UpstreamAnswer } from '../../../domain/ports/upstream-client.js'
+import type { Timeouts } from '../../../domain/upstream/content.js'
+import { faultFrom } from './faults.js'
+
+type Controller = Dispatcher.DispatchController
+
+/** Bytes that wait for a slow reader before the upstream is held up. */
+const MOST_WAITING = 65_536
+/** Heads with a status below 200 that may come before the answer. */
+const MOST_ANNOUNCED = 16
+
+/** What an exchange knows of its connection. */
+export interface Way {
+  /** Whether it has carried an answer before this one. */
+  readonly begin: () => boolean
+  readonly close: () => void
+}
+
+/** One request and its answer, each phase within its time. Whatever ends it, nothing of it is left behind. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly answered: Promise<UpstreamAnswer>
+  private answer!: (answer: UpstreamAnswer) => void
+  private refuse!: (fault: UpstreamFault) => void
+  private readonly ended: Promise<Ended>
+  private settle!: (ended: Ended) => void
+
+  private way: Way | undefined
+  private controller: Controller | undefined
+  private isKept = false
+  private readonly total: NodeJS.Timeout
+  private phase: NodeJS.Timeout
+  private outcome: Ended | undefined
+  private isHeadThere = false
+  private announced = 0
+  private waiting: Uint8Array[] = []
+  private waitingBytes = 0
+  private wake: (() => void) | undefined
+
+  constructor(
+    private readonly timeouts: Timeouts,
+    private readonly callers: AbortSignal | undefined,
+  ) {
+    this.answered = new Promise((resolve, reject) => {
+      this.answer = resolve
+      this.refuse = reject
+    })
+    this.ended = new Promise((resolve) => (this.settle = resolve))
+    this.total = this.timer('total', timeouts.total_ms)
+    this.phase = this.timer('connect', timeouts.connect_ms)
+    callers?.addEventListener('abort', this.onAbort)
+    if (callers?.aborted === true) this.onAbort()
+  }
+
+  get isOver(): boolean {
+    return this.outcome !== undefined
+  }
+
+  goesBy(way: Way): void {
+    this.way = way
+  }
+
+  onRequestStart(controller: Controller): void {
+    if (this.isOver) return controller.abort(new errors.RequestAbortedError())
+    this.controller = controller
+    this.isKept = this.way?.begin() === true
+    this.enter('first byte', this.timeouts.first_byte_ms)
+  }
+
+  onResponseStart(_: Controller, status: number, headers: IncomingHttpHeaders): void {
+    if (this.isOver) return
+    if (status < 200) {
+      this.announced += 1
+      if (this.announced > MOST_ANNOUNCED) this.end(new UpstreamFault('protocol', 'TOO_MANY_INTERIM_ANSWERS'))
+      return
+    }
+    this.isHeadThere = true
+    this.enter('idle', this.timeouts.idle_ms)
+    this.answer({ status, headers: flat(headers), body: this.body(), ended: this.ended })
+  }
+
+  onResponseData(controller: Controller, piece: Uint8Array): void {
+    if (this.isOver) return
+    this.waiting.push(piece)
+    this.waitingBytes += piece.length
+    if (this.waitingBytes > MOST_WAITING) {
+      controller.pause()
+      clearTimeout(this.phase)
+    } else this.phase.refresh()
+    this.wake?.()
+  }
+
+  onResponseEnd(): void {
+    this.end('complete')
+  }
+
+  onResponseError(_: Controller | undefined, error: Error): void {
+    this.end(faultFrom(error, this.isKept && !this.isHeadThere))
+  }
+
+  onRequestUpgrade(): void {
+    this.end(new UpstreamFault('protocol', 'UPGRADE'))
+  }
+
+  private async *body(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const piece = this.waiting.shift()
+        if (piece !== undefined) {
+          this.take(piece.length)
+          yield piece
+        } else if (!this.isOver) await new Promise<void>((resolve) => (this.wake = resolve))
+        else if (this.outcome === 'complete') return
+        else throw this.outcome === 'left' ? new UpstreamFault('aborted', 'by the reader') : this.outcome
+      }
+    } finally {
+      this.waiting = []
+      this.end('left')
+    }
+  }
+
+  private take(bytes: number): void {
+    this.waitingBytes -= bytes
+    if (this.controller?.paused !== true || this.isOver || this.waitingBytes > 0) return
+    this.enter('idle', this.timeouts.idle_ms)
+    this.controller.resume()
+  }
+
+  private end(outcome: Ended): void {
+    if (this.isOver) return
+    this.outcome = outcome
+    clearTimeout(this.total)
+    clearTimeout(this.phase)
+    this.callers?.removeEventListener('abort', this.onAbort)
+    if (outcome !== 'complete' && this.controller !== undefined) this.way?.close()
+    if (!this.isHeadThere)
+      this.refuse(outcome instanceof UpstreamFault ? outcome : new UpstreamFault('protocol', 'NO_HEAD'))
+    this.settle(outcome)
+    this.wake?.()
+  }
+
+  private enter(phase: string, ms: number): void {
+    clearTimeout(this.phase)
+    this.phase = this.timer(phase, ms)
+  }
+
+  private timer(phase: string, ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.end(new UpstreamFault('timeout', phase)), ms)
+  }
+
+  private readonly onAbort = () => this.end(new UpstreamFault('aborted', 'by the client'))
+}
+
+const flat = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )

@@ -1,0 +1,34 @@
+import { KEPT_CONNECTION, UpstreamFault, type FaultKind } from '../../../domain/ports/upstream-client.js'
+import type { SendError } from '../../../domain/ports/webhook-sender.js'
+
+/** What undici or the system says went wrong with a request, on a connection that was perhaps kept for too long. */
+export const faultFrom = (error: unknown, isKept: boolean): UpstreamFault => {
+  if (error instanceof UpstreamFault) return error
+  const { name, code = name } = error as NodeJS.ErrnoException
+  const kind = kindOf(code)
+  return new UpstreamFault(kind, kind === 'reset' && isKept ? KEPT_CONNECTION : code, { cause: error })
+}
+
+const kindOf = (code: string): FaultKind => {
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'dns'
+  if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT)$/.test(code)) return 'connect'
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout'
+  if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)) return 'reset'
+  return /CERT|TLS|SSL|SELF_SIGNED|EPROTO/.test(code) ? 'tls' : 'protocol'
+}
+
+/** Why a guarded connection did not come about. */
+export const faultOfConnecting = (error: SendError | null, cause: unknown): UpstreamFault => {
+  if (error === null) return faultFrom(cause, false)
+  switch (error.kind) {
+    case 'forbidden-address':
+    case 'forbidden-name':
+      return new UpstreamFault('forbidden-address', 'by the operator')
+    case 'timeout':
+      return new UpstreamFault('timeout', 'connect')
+    case 'aborted':
+      return new UpstreamFault('aborted', 'by the service')
+    default:
+      return new UpstreamFault(error.kind, error.code, { cause })
+  }
+}

@@ -30,6 +30,8 @@ const environment = open('Environment', {
     TALLYTREE_WEBHOOK_ALLOW_CIDRS: withDefault(networks, []),
     TALLYTREE_WEBHOOK_ALLOW_HOSTS: withDefault(hosts, []),
     TALLYTREE_WEBHOOK_CA_FILE: nullableText(string),
+    TALLYTREE_UPSTREAMS_FILE: nullableText(string),
+    TALLYTREE_UPSTREAM_ALLOW_CIDRS: withDefault(networks, []),
     EVENTSTORE_URL: nullableText(connectionString),
     CLICKHOUSE_URL: nullableText(clickHouseUrl),
     CLICKHOUSE_CLUSTER: nullableText(
@@ -61,13 +63,21 @@ export interface Config {
     /** A file of certificates, PEM. */
     readonly caFile: string | null
   }
+  readonly upstreams: {
+    /** The operator's own upstreams, JSON. */
+    readonly file: string | null
+    /** Private networks in which upstreams made by API may be. */
+    readonly allowCidrs: readonly string[]
+    /** The environment variables that the file names. */
+    readonly variable: (name: string) => string | undefined
+  }
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
   readonly clickHouseCluster: string | null
 }
 
 /** Says of each variable that is wrong what it must be. */
-class ConfigurationError extends Error {
+export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 }
 
@@ -103,6 +113,11 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
       allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,
       allowHosts: env.TALLYTREE_WEBHOOK_ALLOW_HOSTS,
       caFile: env.TALLYTREE_WEBHOOK_CA_FILE,
+    },
+    upstreams: {
+      file: env.TALLYTREE_UPSTREAMS_FILE,
+      allowCidrs: env.TALLYTREE_UPSTREAM_ALLOW_CIDRS,
+      variable: (name) => given[name],
     },
     eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,

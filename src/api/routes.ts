@@ -37,7 +37,7 @@ import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts
-  extends Tracing, Vitals, Pick<Inference, 'inference'>, Pick<UpstreamManaging, 'liveUpstreams'> {
+  extends Tracing, Vitals, Pick<Inference, 'inference'>, Omit<UpstreamManaging, 'ports' | 'access'> {
   readonly ports: Ports & KeyPorts & Secrets['ports'] & Automations['ports'] & Deliveries['ports']
   readonly access: Access
   readonly reader: ClickHouseReader

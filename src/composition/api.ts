@@ -28,7 +28,7 @@ export const openApi = async (
   ports: ApiParts['ports'] & Stores & { readonly log: Log },
   readSide: ReadSide,
   vitals: Vitals,
-  { inference, liveUpstreams }: OpenInference,
+  { inference, managing }: OpenInference,
 ): Promise<Api> => {
   const access = await openAccess(ports)
   const { createdKey, ignoredKey } = await bootstrapAccess(ports, access, config.bootstrapApiKey ?? undefined)
@@ -37,6 +37,8 @@ export const openApi = async (
       reason: 'TALLYTREE_BOOTSTRAP_API_KEY is not the key of the first start, which stays valid',
     })
   await publishDefaultPrices(ports)
+  const correlationId = ports.ids.next()
+  await managing.publishPrices(null, { correlationId, causationId: correlationId, actor: 'system' })
   const routes = allRoutes({
     ...vitals,
     ports,
@@ -46,7 +48,7 @@ export const openApi = async (
     reader: ports.clickHouse.reader,
     pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
     inference,
-    liveUpstreams,
+    ...managing,
     maxTraceCalls: config.maxTraceCalls,
     vendor: config.vendor.toLowerCase(),
   })

@@ -1,16 +1,23 @@
 import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
-import type { Inference } from '../api/inference/inference.js'
-import { openUpstreams, type LiveUpstreams } from '../api/inference/live-upstreams.js'
+import { targetOf } from '../adapters/outgoing/guard/target.js'
+import type { Inference, UpstreamManaging } from '../api/inference/inference.js'
+import { LiveTargets } from '../api/inference/live-targets.js'
+import { openUpstreams } from '../api/inference/live-upstreams.js'
+import { startProbing } from '../api/inference/probing.js'
+import { publishPrices } from '../api/inference/published-prices.js'
+import { shownUpstream } from '../api/inference/shown-upstream.js'
 import type { Config } from '../config.js'
-import type { Ports } from '../domain/ports/ports.js'
 import type { Log } from '../domain/ports/log.js'
+import type { Metrics } from '../domain/ports/metrics.js'
+import type { Ports } from '../domain/ports/ports.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
-import type { Upstream } from '../domain/upstream/directory.js'
+import { configuredUpstreams } from './configured-upstreams.js'
 import { openLimits } from './limits.js'
+import { upstreamSecrets } from './upstream-secrets.js'
 
 export interface OpenInference {
   readonly inference: Inference['inference']
-  readonly liveUpstreams: LiveUpstreams
+  readonly managing: Pick<UpstreamManaging, 'liveUpstreams' | 'shownUpstream' | 'publishPrices'>
   readonly close: () => Promise<void>
 }
 
@@ -19,38 +26,57 @@ type InferencePorts = Pick<Ports, 'eventStore' | 'ids' | 'clock'> & {
   readonly log: Log
 }
 
-/** The gateway's own: the upstreams of the log, and the way to them. */
+/** The gateway's own: the upstreams of the operator's file and of the log, and the way to them. */
 export const openInference = async (
+  config: Pick<Config, 'upstreams' | 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
   ports: InferencePorts,
-  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
+  metrics: Pick<Metrics, 'inference' | 'beforeRead'>,
+  address: () => string,
 ): Promise<OpenInference> => {
+  const configured = configuredUpstreams(config)
   const instance = ports.ids.next()
   const limits = await openLimits(ports, config, instance)
-  const liveUpstreams = await openUpstreams(ports)
-  const upstreamClient = undiciUpstreamClient()
+  const liveUpstreams = await openUpstreams(ports, configured.upstreams)
+  for (const [id, { content }] of liveUpstreams.all()) {
+    const left = liveUpstreams.now().get(id)?.content.models.length ?? 0
+    if (left < content.models.length)
+      ports.log.warn('inference.upstream_overtaken', {
+        upstream: id,
+        reason: "names of its models stand for others in the operator's file, so that they are not offered",
+      })
+  }
+  const upstreamClient = undiciUpstreamClient({
+    cidrs: config.upstreams.allowCidrs,
+    listening: () => {
+      const own = targetOf(address())
+      return own && { address: own.host, port: own.port }
+    },
+  })
+  const targets = new LiveTargets(() => performance.now(), Math.random)
+  metrics.beforeRead(() => metrics.inference.targetsOut.set({}, targets.out))
+  const probing = startProbing({ upstreams: liveUpstreams.now, upstreamClient, targets })
   return {
     inference: {
       upstreamClient,
       upstreams: liveUpstreams.now,
-      credentialOf: credentialOf(ports.secrets),
+      targets,
+      ...upstreamSecrets(ports, configured.credentials),
+      metrics: metrics.inference,
       instance,
       live: limits.live,
       gate: limits.gate,
       admit: limits.admit,
     },
-    liveUpstreams,
+    managing: {
+      liveUpstreams,
+      shownUpstream: shownUpstream(targets, ports.clock),
+      publishPrices: publishPrices(ports, liveUpstreams.all),
+    },
     close: async () => {
+      probing.stop()
       liveUpstreams.close()
       await limits.stop()
       await upstreamClient.close()
     },
   }
 }
-
-const credentialOf =
-  (secrets: SecretStore) =>
-  async ({ team, content: { secret: name } }: Upstream): Promise<string | null> => {
-    if (team === null || name === null) return null
-    const newest = (await secrets.versions({ team, name })).at(-1)
-    return newest === undefined ? null : ((await secrets.get(newest)) ?? null)
-  }

@@ -64,7 +64,9 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
   if (config.eventStoreUrl === null) await tidied
-  const inference = config.roles.has('api') ? await openInference(ports, config) : undefined
+  const inference = config.roles.has('api')
+    ? await openInference(config, ports, metrics, () => address)
+    : undefined
   const api = inference === undefined ? undefined : await openApi(config, ports, readSide, vitals, inference)
   const nobody = { authenticate: () => undefined }
   const app = createApp(

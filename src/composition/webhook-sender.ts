@@ -1,7 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { targetOf } from '../adapters/outgoing/guard/target.js'
-import { webhookSender, type ClosableWebhookSender } from '../adapters/outgoing/webhook-sender/webhook-sender.js'
+import {
+  webhookSender,
+  type ClosableWebhookSender,
+} from '../adapters/outgoing/webhook-sender/webhook-sender.js'
 import type { Config } from '../config.js'
 
 /** The sender that the operator configured; `address` is where this process listens, `http://host:port`, once it does. */

@@ -63,6 +63,8 @@ export const startTestService = async (
     TALLYTREE_PORT: '0',
     TALLYTREE_DATA_DIR: directory,
     TALLYTREE_BOOTSTRAP_API_KEY: ADMINISTRATOR_KEY,
+    // The upstreams of tests are on this machine.
+    TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
     ...environment,
   })
   const service = await startService(config, stores, log)

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type * as Port from '../../domain/ports/metrics.js'
+import { registerInference } from './inference.js'
 import { registering } from './registering.js'
 import { registerWebhooks } from './webhooks.js'
 
@@ -28,6 +29,7 @@ export const openMetrics = (): Port.Metrics => {
       'Events in the log whose rows cannot be read yet; absent where another process makes them.',
     ),
     webhooks: registerWebhooks(register),
+    inference: registerInference(register),
     beforeRead: (task) => void tasks.push(task),
     read: async () => {
       await Promise.race([Promise.allSettled(tasks.map(async (task) => task())), sleep(PATIENCE_MS)])

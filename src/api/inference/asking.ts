@@ -1,11 +1,19 @@
 import { askedOf, type CompletionRequest } from '../../domain/completion/request.js'
-import type { JsonObject } from '../../domain/json/json.js'
-import { UpstreamFault, type UpstreamAnswer } from '../../domain/ports/upstream-client.js'
+import type { Json, JsonObject } from '../../domain/json/json.js'
+import {
+  KEPT_CONNECTION,
+  UpstreamFault,
+  type Ended,
+  type UpstreamAnswer,
+} from '../../domain/ports/upstream-client.js'
+import type { Shown } from '../../domain/upstream/health.js'
 import type { Target } from '../../domain/upstream/offered.js'
-import type { Failure } from '../failure.js'
+import { Failure } from '../failure.js'
 import type { Inference } from './inference.js'
+import type { Visit } from './live-targets.js'
+import { readError } from './read-error.js'
+import { withoutSecrets } from './scrubbed.js'
 import { failureOfFault, failureOfStatus } from './upstream-failure.js'
-import { readWhole } from './read-whole.js'
 
 /** One try at an upstream, as the call keeps it. */
 interface Try extends JsonObject {
@@ -17,6 +25,8 @@ export interface Asked {
   readonly target: Target
   readonly answer: UpstreamAnswer
   readonly tries: readonly Try[]
+  /** What the upstream says, without the secrets of its team. */
+  readonly scrubbed: (said: Json) => Promise<Json>
 }
 
 /** Every target was asked that could be; the last one's failure counts. */
@@ -31,52 +41,135 @@ export class NobodyAnswered extends Error {
   }
 }
 
-/** Asks the targets in turn until one answers with a head that says it will do it. */
+/** How long a request waits for room at one of its upstreams. */
+const MOST_WAIT_MS = 5000
+
+type Asking = Pick<Inference, 'inference'>
+
+/**
+ * Asks the targets in turn until one answers with a head that says it will do it. Those without room are passed over, and
+ * waited for when all others failed.
+ */
 export const ask = async (
-  { inference: { upstreamClient, credentialOf } }: Pick<Inference, 'inference'>,
+  { inference }: Asking,
   request: CompletionRequest,
   targets: readonly Target[],
   signal: AbortSignal,
 ): Promise<Asked> => {
   const tries: Try[] = []
-  let failure: Failure | undefined
-  for (const target of targets) {
-    const { upstream, model } = target
-    const { base_url, timeouts, continuous_usage_stats } = upstream.content
-    try {
-      const credential = await credentialOf(upstream)
-      const answer = await upstreamClient.ask(
-        {
-          url: `${base_url.replace(/\/+$/, '')}/chat/completions`,
-          headers: {
-            'content-type': 'application/json',
-            accept: request.stream ? 'text/event-stream' : 'application/json',
-            ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
-          },
-          body: JSON.stringify(askedOf(request, model.upstream_id, continuous_usage_stats)),
-          timeouts,
-          isGuarded: upstream.team !== null,
-          isFresh: false,
-        },
-        signal,
-      )
-      if (answer.status === 200) {
-        tries.push({ upstream: upstream.content.name, outcome: 'answered' })
-        return { target, answer, tries }
-      }
-      tries.push({ upstream: upstream.content.name, outcome: `status ${answer.status}` })
-      failure = failureOfStatus(
-        answer.status,
-        answer.headers,
-        await readWhole(answer.body).catch(() => undefined),
-      )
-      if (answer.status === 400 || answer.status === 422) break
-    } catch (error) {
-      if (!(error instanceof UpstreamFault)) throw error
-      tries.push({ upstream: upstream.content.name, outcome: error.message })
-      failure = failureOfFault(error)
-      if (error.kind === 'aborted') throw new NobodyAnswered(failure, tries, true)
-    }
+  let failure = noRoom
+  let left = inference.targets.inOrder(targets)
+  while (left.length > 0) {
+    const visit =
+      inference.targets.enter(left, targets) ??
+      (await inference.targets.wait(left, targets, MOST_WAIT_MS, signal))
+    if (visit === undefined) break
+    left = left.filter((target) => target !== visit.target)
+    const tried = await askOne({ inference }, request, visit, signal, tries)
+    if ('answer' in tried) return tried
+    ;({ failure } = tried)
+    if (tried.isAborted) throw new NobodyAnswered(failure, tries, true)
+    if (!tried.mayGoOn) break
   }
-  throw new NobodyAnswered(failure!, tries, false)
+  throw new NobodyAnswered(failure, tries, signal.aborted)
+}
+
+const noRoom = new Failure('overloaded', 'All upstreams of the model are busy.', { retryAfter: 2 })
+
+interface Failed {
+  readonly failure: Failure
+  /** Whether another upstream may do better. */
+  readonly mayGoOn: boolean
+  readonly isAborted: boolean
+}
+
+const askOne = async (
+  { inference }: Asking,
+  request: CompletionRequest,
+  visit: Visit,
+  signal: AbortSignal,
+  tries: Try[],
+): Promise<Asked | Failed> => {
+  const { target } = visit
+  const note = (outcome: string, counted: string) => {
+    tries.push({ upstream: target.upstream.content.name, outcome })
+    inference.metrics.tries.add({ outcome: counted })
+  }
+  const bearer = await inference.credentialOf(target.upstream).catch(() => undefined)
+  if (bearer === undefined) {
+    note('no secret', 'fault')
+    visit.end('nothing')
+    return { failure: noSecret, mayGoOn: true, isAborted: false }
+  }
+  const scrubbed = withoutSecrets(inference, target.upstream, bearer)
+  try {
+    const answer = await postTo({ inference }, request, target, bearer, signal, () =>
+      note(`reset ${KEPT_CONNECTION}`, 'fault'),
+    )
+    if (answer.status === 200) {
+      note('answered', 'answered')
+      visit.begin()
+      void answer.ended.then((ended) => visit.end(shownBy(ended)))
+      return { target, answer, tries, scrubbed }
+    }
+    const error = await readError(answer.body)
+    visit.end(answer.status >= 500 ? 'fault' : 'answer')
+    note(`status ${answer.status}`, answer.status >= 500 ? 'fault' : 'refused')
+    const said = await scrubbed(error ?? null)
+    return {
+      failure: failureOfStatus(answer.status, answer.headers, said ?? undefined),
+      mayGoOn: answer.status !== 400 && answer.status !== 422,
+      isAborted: false,
+    }
+  } catch (error) {
+    visit.end(error instanceof UpstreamFault ? shownBy(error) : 'nothing')
+    if (!(error instanceof UpstreamFault)) throw error
+    note(error.message, error.kind === 'aborted' ? 'aborted' : 'fault')
+    return { failure: failureOfFault(error), mayGoOn: true, isAborted: error.kind === 'aborted' }
+  }
+}
+
+const noSecret = new Failure('upstream-failed', "The upstream's secret has no value.", {
+  code: 'upstream_error',
+})
+
+/** A kept connection that turns out to be closed says nothing of the upstream: it is asked over a new one. */
+const postTo = async (
+  { inference }: Asking,
+  request: CompletionRequest,
+  { upstream, model }: Target,
+  bearer: string | null,
+  signal: AbortSignal,
+  onKept: () => void,
+): Promise<UpstreamAnswer> => {
+  const { base_url, timeouts, continuous_usage_stats } = upstream.content
+  const post = (isFresh: boolean) =>
+    inference.upstreamClient.ask(
+      {
+        url: `${base_url.replace(/\/+$/, '')}/chat/completions`,
+        headers: {
+          'content-type': 'application/json',
+          accept: request.stream ? 'text/event-stream' : 'application/json',
+          'accept-encoding': 'identity',
+          ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+        },
+        body: JSON.stringify(askedOf(request, model.upstream_id, continuous_usage_stats)),
+        timeouts,
+        isGuarded: upstream.isConfigured !== true,
+        isFresh,
+      },
+      signal,
+    )
+  try {
+    return await post(false)
+  } catch (error) {
+    if (!(error instanceof UpstreamFault) || error.code !== KEPT_CONNECTION) throw error
+    onKept()
+    return post(true)
+  }
+}
+
+const shownBy = (ended: Ended): Shown => {
+  if (ended === 'complete') return 'answer'
+  return ended === 'left' || ended.kind === 'aborted' ? 'nothing' : 'fault'
 }

@@ -1,3 +1,5 @@
+import type { Cause } from '../../domain/event.js'
+import type { InferenceMetrics } from '../../domain/ports/metrics.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { UpstreamClient } from '../../domain/ports/upstream-client.js'
 import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
@@ -5,7 +7,9 @@ import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
 import type { Admit } from './limits/admission.js'
 import type { Limiting } from './limits/limits.js'
+import type { LiveTargets } from './live-targets.js'
 import type { LiveUpstreams } from './live-upstreams.js'
+import type { ShownUpstream } from './upstream-codecs.js'
 
 /** What the inference routes stand on. */
 export interface Inference extends Tracing {
@@ -17,15 +21,24 @@ export interface Inference extends Tracing {
     readonly upstreamClient: UpstreamClient
     /** The upstreams as this process knows them. */
     readonly upstreams: () => Upstreams
-    /** What an upstream is sent as its bearer; null for one that needs none. */
+    /** How their models do. */
+    readonly targets: LiveTargets
+    /** What an upstream is sent as its bearer; null for one that needs none. Fails where its secret has no value. */
     readonly credentialOf: (upstream: Upstream) => Promise<string | null>
+    /** The values that nothing an upstream said may hold. */
+    readonly secretsOf: (upstream: Upstream) => Promise<readonly string[]>
+    readonly metrics: InferenceMetrics
     /** This process, in what it records. */
     readonly instance: string
   }
 }
 
 export interface UpstreamManaging {
-  readonly ports: Pick<Ports, 'ids' | 'sha256'>
+  readonly ports: Pick<Ports, 'ids' | 'sha256' | 'eventStore'>
   readonly access: Pick<Access, 'directory'>
   readonly liveUpstreams: LiveUpstreams
+  /** An upstream as its managers see it, with how it does. */
+  readonly shownUpstream: (upstream: Upstream) => ShownUpstream
+  /** Makes what the upstreams of an owner cost the prices of their models. */
+  readonly publishPrices: (team: string | null, cause: Cause) => Promise<void>
 }

@@ -4,11 +4,18 @@ import type { Ports } from '../../domain/ports/ports.js'
 import type { UpstreamCommand } from '../../domain/upstream/commands.js'
 import { upstreamDecider } from '../../domain/upstream/decider.js'
 import { evolve, noUpstreams, type Upstreams } from '../../domain/upstream/directory.js'
+import { withoutShadowed } from '../../domain/upstream/offered.js'
 import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../domain/upstream/events.js'
 import { oneAtATime } from '../auth/one-at-a-time.js'
 
-/** The upstreams as this process knows them: its own writes at once, those of others within a second. */
+/**
+ * The upstreams as this process knows them, those of its operator's file and those of the log: its own writes at once,
+ * those of others within a second.
+ */
 export interface LiveUpstreams {
+  /** All of them, for those who manage them. */
+  readonly all: () => Upstreams
+  /** What of them is offered: no name of the file's stands for a model of the log. */
   readonly now: () => Upstreams
   readonly refresh: () => Promise<void>
   readonly run: (command: UpstreamCommand, cause: Cause) => Promise<Executed<Upstreams>>
@@ -17,8 +24,13 @@ export interface LiveUpstreams {
 
 const REFRESH_MS = 500
 
-export const openUpstreams = async (ports: Pick<Ports, 'eventStore' | 'ids'>): Promise<LiveUpstreams> => {
-  let upstreams = noUpstreams
+export const openUpstreams = async (
+  ports: Pick<Ports, 'eventStore' | 'ids'>,
+  configured: Upstreams = noUpstreams,
+): Promise<LiveUpstreams> => {
+  const decider = upstreamDecider(configured)
+  let upstreams = configured
+  let offered = withoutShadowed(upstreams)
   let next = 0n
   const inTurn = oneAtATime()
 
@@ -29,6 +41,7 @@ export const openUpstreams = async (ports: Pick<Ports, 'eventStore' | 'ids'>): P
       // Two refreshes may read the same events at once; each event counts when its turn comes, once.
       if (revision !== next) continue
       upstreams = evolve(upstreams, { type, data } as unknown as UpstreamEvent)
+      offered = withoutShadowed(upstreams)
       next = revision + 1n
     }
   }
@@ -38,11 +51,12 @@ export const openUpstreams = async (ports: Pick<Ports, 'eventStore' | 'ids'>): P
   timer.unref()
 
   return {
-    now: () => upstreams,
+    all: () => upstreams,
+    now: () => offered,
     refresh,
     run: (command, cause) =>
       inTurn(async () => {
-        const executed = await execute(ports)(upstreamDecider, UPSTREAMS_STREAM, [command], cause)
+        const executed = await execute(ports)(decider, UPSTREAMS_STREAM, [command], cause)
         await refresh()
         return executed
       }),

@@ -3,11 +3,16 @@ import { completionRoutes } from './completions.js'
 import type { Inference, UpstreamManaging } from './inference.js'
 import { limitRoutes, type Limiting } from './limits/limits.js'
 import { modelRoutes } from './models.js'
-import { upstreamRoutes } from './upstreams.js'
+import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'
+import { createUpstream, listUpstreams } from './upstreams.js'
 
 export const inferenceRoutes = (parts: Inference & UpstreamManaging & Limiting): readonly AnyRoute[] => [
   ...completionRoutes(parts),
   ...modelRoutes(parts),
-  ...upstreamRoutes(parts),
+  createUpstream(parts),
+  listUpstreams(parts),
+  showUpstream(parts),
+  changeUpstream(parts),
+  deleteUpstream(parts),
   ...limitRoutes(parts),
 ]

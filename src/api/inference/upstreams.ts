@@ -1,66 +1,74 @@
-import { closed, open } from '../../domain/codec/struct.js'
-import { id } from '../../domain/ids.js'
-import { owner, upstreamFields, type UpstreamContent } from '../../domain/upstream/content.js'
-import type { Upstream } from '../../domain/upstream/directory.js'
+import { open } from '../../domain/codec/struct.js'
+import { withDefault } from '../../domain/codec/containers.js'
+import { teamName } from '../../domain/ids.js'
 import { repeatableId } from '../access/idempotency.js'
-import { refuseIf, requireAdministrator, requireRole } from '../auth/rights.js'
-import { writesDirectory } from '../conduct.js'
-import type { Principal } from '../principal.js'
-import { route, type AnyRoute } from '../route.js'
+import { pageFields, pageOf, takePage } from '../access/page.js'
+import { refuseIf } from '../auth/rights.js'
+import { readsDirectory, writesDirectory } from '../conduct.js'
+import { invalid } from '../failure.js'
+import { route, type AnyRoute, type Asked } from '../route.js'
 import type { UpstreamManaging } from './inference.js'
+import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
+import { newUpstream, upstreamJson } from './upstream-codecs.js'
 
-const PATH = '/api/inference/upstreams'
-
-const newUpstream = closed('NewUpstream', {
-  required: upstreamFields.required,
-  optional: { team: owner, ...upstreamFields.optional },
-})
-
-const upstreamJson = open('Upstream', {
-  says: 'Where models are served. `secret` is the name of a secret of its team.',
-  required: { id, ...upstreamFields.required },
-  optional: { team: owner, ...upstreamFields.optional },
-})
-
-const shown = ({ id, team, content }: Upstream) => ({ id, team, ...content })
-
-/** Manages the upstreams of teams, and the operator's own (gateway rule 1). */
-export const upstreamRoutes = ({ ports, access, liveUpstreams }: UpstreamManaging): readonly AnyRoute[] => [
+export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
   route({
     method: 'post',
-    path: PATH,
+    path: UPSTREAMS_PATH,
     summary:
-      'Makes an upstream of a team, or one for all teams where `team` is left out. Needs the role ' +
-      'team_administrator, and the administrator key for all teams.',
+      'Makes an upstream of a team, or one for all teams where `team` is left out; the name of a model that is taken ' +
+      'there is a conflict. Needs the role team_administrator, and the administrator key for all teams.',
     body: newUpstream,
     takes: ['Idempotency-Key'],
     fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
     answer: { schema: upstreamJson.schema },
     handle: async ({ body: { team, ...content }, headers, principal, cause }) => {
+      const { ports, access, liveUpstreams } = managing
       requireOwner(access, principal, team)
+      await requireGoodUpstream(managing, team, content)
       const id = repeatableId(
         ports,
         `${principal.userId}\n${team ?? ''}\nupstream`,
         headers['idempotency-key'],
       )
-      const command = {
-        type: 'CreateUpstream',
-        id,
-        team,
-        content: content satisfies UpstreamContent,
-      } as const
-      const { refusals, position } = await liveUpstreams.run(command, cause)
+      const command = { type: 'CreateUpstream', id, team, content } as const
+      const { state, refusals, position } = await liveUpstreams.run(command, cause)
       refuseIf(refusals.get(0))
-      return { body: shown({ id, team, content }), position }
+      return written(managing, state.get(id)!, position, cause)
     },
-  }),
-]
+  })
 
-const requireOwner = (
-  access: UpstreamManaging['access'],
-  principal: Principal,
-  team: string | null,
-): void => {
-  if (team === null) requireAdministrator(principal)
-  else requireRole(access, principal, team, 'team_administrator')
+const listQuery = open('UpstreamsAsked', {
+  optional: { team: withDefault(teamName, undefined), ...pageFields },
+})
+
+export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: UpstreamManaging): AnyRoute =>
+  route({
+    method: 'get',
+    path: UPSTREAMS_PATH,
+    summary:
+      'Lists the upstreams of a team, or all there are where no team is named, in the order of their ids, with how they ' +
+      'do. Needs the role team_administrator, and the administrator key for all.',
+    query: listQuery,
+    takes: [],
+    fails: [...readsDirectory.fails, 'not-found', 'forbidden'],
+    answer: { schema: pageOf(upstreamJson).schema, headers: [] },
+    handle: async ({ query, principal }) => {
+      const team = teamIn(query)
+      requireOwner(access, principal, team ?? null)
+      const listed = [...liveUpstreams.all().values()]
+        .filter((one) => team === undefined || one.team === team)
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+      const { data, next } = takePage(
+        query,
+        (after) => listed.filter(({ id }) => after === undefined || id > after),
+        ({ id }) => id,
+      )
+      return { body: { data: data.map(shownUpstream), next } }
+    },
+  })
+
+const teamIn = ({ team }: Asked<unknown>['query']): string | undefined => {
+  if (team === undefined || typeof team === 'string') return team
+  throw invalid([{ loc: ['query', 'team'], type: 'string_type', msg: 'Input should be a valid string' }])
 }

@@ -44,11 +44,20 @@ export interface WebhookMetrics {
   readonly matchSeconds: Histogram
 }
 
+/** What a process counts of the upstreams that it asks. */
+export interface InferenceMetrics {
+  /** `answered`, `refused` by a status of 4xx, `fault`, or `aborted`. */
+  readonly tries: Counter<{ readonly outcome: string }>
+  /** How many models of upstreams are out for now. */
+  readonly targetsOut: Gauge
+}
+
 /** What a process counts and measures of itself, for an operator: nothing of it names a tenant. */
 export interface Metrics {
   readonly requestSeconds: RequestSeconds
   readonly projectionLagEvents: Gauge
   readonly webhooks: WebhookMetrics
+  readonly inference: InferenceMetrics
   /** Runs a task each time before somebody reads, for gauges that are worked out; its failure stops nothing. */
   beforeRead(task: () => void | Promise<void>): void
   /** Everything in the text format of Prometheus. */

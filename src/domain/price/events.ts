@@ -18,6 +18,19 @@ export const listName = textLike(
 /** The list that prices what a project has no price of its own for. */
 export const DEFAULT_LIST = 'default'
 
+const TEAMS = 'upstreams:'
+
+/** The list of what a team's own upstreams cost; no request can name it. */
+export const teamsList = (team: string): string => `${TEAMS}${team}`
+
+export const isTeamsList = (owner: string): boolean => owner.startsWith(TEAMS)
+
+const anyList = textLike(
+  'price_list',
+  new RegExp(`^(${TEAMS})?[A-Za-z0-9._-]{1,128}$`),
+  'String should be the name of a list, or of that of a team',
+)
+
 /** The largest list, in prices. */
 export const MAX_LISTED_PRICES = 10_000
 
@@ -26,7 +39,7 @@ export const modelName = textUpToBytes(MAX_MODEL_BYTES)
 export const priceText = textUpToBytes(256)
 
 /** A price belongs to a project, or to a list. */
-const owner = { project_id: nullable(projectId), list: nullable(listName) }
+const owner = { project_id: nullable(projectId), list: nullable(anyList) }
 
 const content = {
   required: {

@@ -12,7 +12,8 @@ export interface CreateUpstream extends OfUpstream {
 
 export interface ChangeUpstream extends OfUpstream {
   readonly type: 'ChangeUpstream'
-  readonly content: UpstreamContent
+  /** What is not in it stays. */
+  readonly change: Partial<UpstreamContent>
 }
 
 export interface DeleteUpstream extends OfUpstream {

@@ -17,6 +17,7 @@ const decide = (upstreams: Upstreams, command: UpstreamCommand): Decided => {
       const { id, team } = command
       const known = upstreams.get(id)
       if (known === undefined || known.team !== team) return { events: [], refused: noSuchUpstream }
+      if (known.isConfigured === true) return refused('conflict', CONFIGURED)
       return { events: [{ type: 'UpstreamDeleted', data: { id, team } }] }
     }
     default:
@@ -34,22 +35,25 @@ const create = (upstreams: Upstreams, { id, team, content }: CreateUpstream): De
   return { events: [{ type: 'UpstreamCreated', data: { id, team, ...content } }] }
 }
 
-const change = (upstreams: Upstreams, { id, team, content }: ChangeUpstream): Decided => {
+const change = (upstreams: Upstreams, { id, team, change: fields }: ChangeUpstream): Decided => {
   const known = upstreams.get(id)
   if (known === undefined || known.team !== team) return { events: [], refused: noSuchUpstream }
+  if (known.isConfigured === true) return refused('conflict', CONFIGURED)
+  const content = { ...known.content, ...fields }
   if (jsonEqual(known.content, content)) return nothing
   const taken = takenBy(upstreams, { id, team, content })
   if (taken !== undefined) return refused('conflict', taken)
   return { events: [{ type: 'UpstreamChanged', data: { id, team, ...content } }] }
 }
 
+const CONFIGURED = "The upstream comes from the operator's file: it is changed there."
+
 export const noSuchUpstream: Refusal = {
   kind: 'not-found',
   reason: 'Upstream not found, or the API key has no access to its team.',
 }
 
-export const upstreamDecider: Decider<Upstreams, UpstreamCommand, UpstreamEvent> = {
-  initialState: noUpstreams,
-  evolve,
-  decide,
-}
+/** Decides over those of the operator's file, whose names are taken before all others. */
+export const upstreamDecider = (
+  configured: Upstreams = noUpstreams,
+): Decider<Upstreams, UpstreamCommand, UpstreamEvent> => ({ initialState: configured, evolve, decide })

@@ -6,6 +6,8 @@ export interface Upstream {
   /** Null: the operator's, for every team. */
   readonly team: string | null
   readonly content: UpstreamContent
+  /** From the operator's file: its address is trusted, and no request changes it. */
+  readonly isConfigured?: true
 }
 
 /** The upstreams there are, by id. */

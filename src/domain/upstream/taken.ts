@@ -1,9 +1,10 @@
 import type { Upstream, Upstreams } from './directory.js'
+import { serves } from './offered.js'
 
 /**
  * Why an upstream may not serve its models under these names, if so. Several upstreams of one owner may serve one model;
  * a name that means one thing to a team must not come to mean another, so no owner takes a name that somebody else's
- * upstream has among those whom a team sees together.
+ * upstream has among those whom a team sees together. Names within one upstream are checked before.
  */
 export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): string | undefined => {
   const others = [...upstreams.values()].filter((other) => other.id !== id)
@@ -15,10 +16,8 @@ export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): 
       for (const other of seen)
         for (const served of other.content.models) {
           const isSameModel = other.team === team && served.id === model.id
-          if (!isSameModel && (served.id === name || served.aliases.includes(name)))
+          if (!isSameModel && serves(served, name))
             return `The model name ${name} is taken by another upstream.`
         }
-  const names = content.models.flatMap((model) => [model.id, ...model.aliases])
-  const twice = names.find((name, place) => names.indexOf(name) !== place)
-  return twice === undefined ? undefined : `The model name ${twice} is given twice.`
+  return undefined
 }

@@ -7,7 +7,7 @@ const LONGEST_WAIT_S = 5 * 24 * 3600
 export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonly Problem[] => {
   const problems: Problem[] = []
   const add = (loc: Problem['loc'], msg: string) => problems.push({ loc, type: 'value_error', msg })
-  const wrongUrl = urlProblem(url)
+  const wrongUrl = urlProblem(url, 'an access token')
   if (wrongUrl !== undefined) add(['url'], wrongUrl)
   const waits = retry_waits_s ?? []
   if (waits.length > MOST_RETRIES) add(['retry_waits_s'], `List should have at most ${MOST_RETRIES} items`)
@@ -19,11 +19,11 @@ export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonl
 }
 
 /** Which addresses may be reached is asked whenever one is; here it only has to be one. */
-const urlProblem = (text: string): string | undefined => {
+export const urlProblem = (text: string, credential: string): string | undefined => {
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed === undefined || !/^https?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text))
     return "Input should be a URL that begins with 'http://' or 'https://', without blanks"
   if (parsed.username !== '' || parsed.password !== '')
-    return 'A URL should not carry a user or a password: name an access token instead'
+    return `A URL should not carry a user or a password: name ${credential} instead`
   return undefined
 }

@@ -1,5 +1,6 @@
 import { timelineOf, type Candidate, type Timeline } from '../../domain/price/choice.js'
 import { amountFrom, type Amount } from '../../domain/price/decimal.js'
+import { DEFAULT_LIST, isTeamsList } from '../../domain/price/events.js'
 import type { StoredPrice } from './stored-price.js'
 
 /** A price that calls may be charged. */
@@ -22,7 +23,7 @@ export const bookOf = (
   version: string | undefined,
 ): PriceBook => {
   const byModel = new Map<string, Price[]>()
-  for (const one of stored) {
+  for (const one of withoutOvertaken(stored)) {
     const prices = byModel.get(one.llm_id)
     if (prices === undefined) byModel.set(one.llm_id, [priceOf(one, projectId)])
     else prices.push(priceOf(one, projectId))
@@ -41,3 +42,18 @@ const priceOf = (stored: StoredPrice, projectId: string): Price => ({
   ],
   stored,
 })
+
+/** What a model costs at an upstream of the team holds from its first date on, whatever the default list says from then. */
+const withoutOvertaken = (stored: readonly StoredPrice[]): readonly StoredPrice[] => {
+  const since = new Map<string, StoredPrice['effective_date']>()
+  for (const { owner, llm_id, effective_date } of stored) {
+    const known = since.get(llm_id)
+    if (isTeamsList(owner) && (known === undefined || effective_date < known))
+      since.set(llm_id, effective_date)
+  }
+  if (since.size === 0) return stored
+  return stored.filter(({ owner, llm_id, effective_date }) => {
+    const from = since.get(llm_id)
+    return owner !== DEFAULT_LIST || from === undefined || effective_date < from
+  })
+}

@@ -1,6 +1,7 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { DEFAULT_LIST } from '../../domain/price/events.js'
+import { entityOf } from '../../domain/ids.js'
+import { DEFAULT_LIST, teamsList } from '../../domain/price/events.js'
 import { versionedCache } from '../../domain/versioned-cache.js'
 import { bookOf, type PriceBook } from './book.js'
 import { pricesAt, pricesChangedAt } from './queries.js'
@@ -9,7 +10,10 @@ export type { Price, PriceBook } from './book.js'
 
 export interface BookQuestion {
   readonly projectId: string
-  /** Prices by this list alone; null for the project's own prices and, where there are none, the default list. */
+  /**
+   * Prices by this list alone; null for the project's own prices and, where there are none, those of its team's upstreams
+   * and the default list.
+   */
   readonly list: string | null
   readonly position: Position
 }
@@ -30,7 +34,7 @@ export const booksFrom = (
     isWorthKeeping: () => true,
   })
   return async ({ projectId, list, position }) => {
-    const owners = list === null ? [projectId, DEFAULT_LIST] : [list]
+    const owners = list === null ? [projectId, teamsList(entityOf(projectId)), DEFAULT_LIST] : [list]
     const tables = generation()
     const changed = await pricesChangedAt(reader, owners)
     const version = changed <= position ? String(changed) : undefined

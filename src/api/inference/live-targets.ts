@@ -1,0 +1,156 @@
+import { asked, healthy, shown, standingOf, type Health, type Shown } from '../../domain/upstream/health.js'
+import type { Target } from '../../domain/upstream/offered.js'
+import { inOrder } from '../../domain/upstream/routing.js'
+
+/** A request that a target has room for, until it ends. */
+export interface Visit {
+  readonly target: Target
+  /** Its answer begins: a target that was out is back. */
+  readonly begin: () => void
+  /** What it showed; its room is free again. Counts once. */
+  readonly end: (what: Shown) => void
+}
+
+export interface Standing {
+  readonly health: Health
+  readonly inFlight: number
+}
+
+interface Waiter {
+  readonly targets: ReadonlyMap<string, Target>
+  readonly grant: (key: string) => void
+}
+
+const keyOf = ({ upstream, model }: Target): string => `${upstream.id}\n${model.id}`
+
+/** How the targets of this process do, and how much of each is in use. */
+export class LiveTargets {
+  private readonly standings = new Map<string, Standing>()
+  private readonly unreachable = new Set<string>()
+  private readonly waiters = new Set<Waiter>()
+
+  constructor(
+    /** Milliseconds of a clock that only goes forward. */
+    private readonly now: () => number,
+    /** From 0 up to 1. */
+    private readonly draw: () => number,
+  ) {}
+
+  standingOf(target: Target): Standing {
+    return this.standings.get(keyOf(target)) ?? { health: healthy, inFlight: 0 }
+  }
+
+  isReachable(upstreamId: string): boolean {
+    return !this.unreachable.has(upstreamId)
+  }
+
+  /** What a probe of an upstream found. */
+  found(upstreamId: string, isReachable: boolean): void {
+    if (isReachable) this.unreachable.delete(upstreamId)
+    else this.unreachable.add(upstreamId)
+  }
+
+  /** Milliseconds from now to a time of this clock. */
+  untilThen(time: number): number {
+    return time - this.now()
+  }
+
+  /** How many models of upstreams are out. */
+  get out(): number {
+    return [...this.standings.values()].filter(({ health }) => health.out !== null).length
+  }
+
+  inOrder(targets: readonly Target[]): readonly Target[] {
+    const candidates = targets.map((target) => ({
+      target,
+      weight: target.upstream.content.weight,
+      health: this.standingOf(target).health,
+      isReachable: this.isReachable(target.upstream.id),
+    }))
+    return inOrder(candidates, this.now(), this.draw)
+  }
+
+  /** The first of the targets that has room; `among` are all that the model has. */
+  enter(targets: readonly Target[], among: readonly Target[]): Visit | undefined {
+    const target = targets.find((one) => {
+      const most = one.model.concurrency
+      return most === null || this.standingOf(one).inFlight < most
+    })
+    if (target === undefined) return undefined
+    this.change(keyOf(target), (standing) => ({ ...standing, inFlight: standing.inFlight + 1 }))
+    return this.visit(target, among)
+  }
+
+  /** The first of the targets that comes to have room, in the turn of those who wait; undefined when time is up. */
+  wait(
+    targets: readonly Target[],
+    among: readonly Target[],
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<Visit | undefined> {
+    return new Promise((resolve) => {
+      const leave = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', giveUp)
+        this.waiters.delete(waiter)
+      }
+      const giveUp = () => {
+        leave()
+        resolve(undefined)
+      }
+      const waiter: Waiter = {
+        targets: new Map(targets.map((target) => [keyOf(target), target])),
+        grant: (key) => {
+          leave()
+          resolve(this.visit(waiter.targets.get(key)!, among))
+        },
+      }
+      const timer = setTimeout(giveUp, ms)
+      signal.addEventListener('abort', giveUp)
+      this.waiters.add(waiter)
+      if (signal.aborted) giveUp()
+    })
+  }
+
+  private visit(target: Target, among: readonly Target[]): Visit {
+    const key = keyOf(target)
+    let isProbe = standingOf(this.standingOf(target).health, this.now()) === 'due'
+    let isOver = false
+    this.change(key, (standing) => ({ ...standing, health: asked(standing.health, this.now()) }))
+    const show = (what: Shown) => {
+      const isLast = !among.some(
+        (other) => keyOf(other) !== key && this.standingOf(other).health.out === null,
+      )
+      this.change(key, ({ health, inFlight }) => ({
+        health: shown(health, what, this.now(), { isProbe, isLast }),
+        inFlight,
+      }))
+    }
+    return {
+      target,
+      begin: () => {
+        if (isProbe) show('answer')
+        isProbe = false
+      },
+      end: (what) => {
+        if (isOver) return
+        isOver = true
+        show(what)
+        this.leave(key)
+      },
+    }
+  }
+
+  /** The room goes to whoever has waited for it longest. */
+  private leave(key: string): void {
+    for (const waiter of this.waiters) if (waiter.targets.has(key)) return waiter.grant(key)
+    this.change(key, (standing) => ({ ...standing, inFlight: standing.inFlight - 1 }))
+  }
+
+  private change(key: string, to: (standing: Standing) => Standing): void {
+    const standing = to(this.standings.get(key) ?? { health: healthy, inFlight: 0 })
+    const isUsual = standing.inFlight === 0 && standing.health.faults === 0 && standing.health.out === null
+    if (isUsual) this.standings.delete(key)
+    else this.standings.set(key, standing)
+  }
+}

@@ -1,0 +1,59 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { id } from '../../domain/ids.js'
+import { owner, timeouts, upstreamFields } from '../../domain/upstream/content.js'
+
+const { required, optional } = upstreamFields
+
+export const newUpstream = closed('NewUpstream', { required, optional: { team: owner, ...optional } })
+
+/** What is absent stays; null takes an option away. */
+export const upstreamChange = closed('UpstreamChange', {
+  optional: {
+    name: withDefault(required.name, undefined),
+    base_url: withDefault(required.base_url, undefined),
+    models: withDefault(required.models, undefined),
+    secret: withDefault(optional.secret, undefined),
+    timeouts: withDefault(timeouts, undefined),
+    weight: withDefault(integerBetween(0, 1000), undefined),
+    continuous_usage_stats: withDefault(boolean, undefined),
+    probe: withDefault(boolean, undefined),
+    enabled: withDefault(boolean, undefined),
+  },
+})
+
+const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
+
+const modelHealth = open('UpstreamModelHealth', {
+  says: 'How a model of an upstream does, as the process that answers has seen it.',
+  required: {
+    model: string,
+    /** `out` is not asked until `out_until`; `probing` is asked by one request, which decides. */
+    state: oneOf('in', 'out', 'probing'),
+    faults_in_a_row: count,
+    in_flight: count,
+  },
+  optional: { out_until: nullable(instant) },
+})
+export type ModelHealth = t.TypeOf<typeof modelHealth>
+
+export const upstreamHealth = open('UpstreamHealth', {
+  required: { models: arrayOf(modelHealth) },
+  optional: {
+    /** By the last probe; null where it is not probed. */
+    reachable: nullable(boolean),
+  },
+})
+export type UpstreamHealth = t.TypeOf<typeof upstreamHealth>
+
+export const upstreamJson = open('Upstream', {
+  says:
+    'Where models are served. `secret` is the name of a secret of its team. One that is configured comes from the ' +
+    "operator's file, and is changed there.",
+  required: { id, ...required, configured: boolean, health: upstreamHealth },
+  optional: { team: owner, ...optional },
+})
+export type ShownUpstream = t.TypeOf<typeof upstreamJson>

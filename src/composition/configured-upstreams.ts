@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import * as E from 'fp-ts/lib/Either.js'
+import { ConfigurationError, type Config } from '../config.js'
+import { decode } from '../domain/codec/codec.js'
+import { upstreamProblems } from '../domain/upstream/checks.js'
+import { noUpstreams, type Upstream, type Upstreams } from '../domain/upstream/directory.js'
+import { upstreamsFile, type UpstreamsFile } from '../domain/upstream/file.js'
+import { takenBy } from '../domain/upstream/taken.js'
+
+/** The operator's own upstreams, and what each of them is sent as its bearer. */
+export interface ConfiguredUpstreams {
+  readonly upstreams: Upstreams
+  /** By the id of the upstream. */
+  readonly credentials: ReadonlyMap<string, string>
+}
+
+type Given = UpstreamsFile['upstreams'][number]
+
+/** @throws ConfigurationError naming the file, the place in it and what belongs there; it quotes no value of the file */
+export const configuredUpstreams = ({
+  upstreams: { file, variable },
+}: Pick<Config, 'upstreams'>): ConfiguredUpstreams => {
+  if (file === null) return { upstreams: noUpstreams, credentials: new Map() }
+  const wrong = (why: string): ConfigurationError =>
+    new ConfigurationError(`TALLYTREE_UPSTREAMS_FILE: ${file}: ${why}`)
+  const decoded = decode(upstreamsFile)(jsonIn(file, wrong))
+  if (E.isLeft(decoded))
+    throw wrong(decoded.left.map(({ loc, msg }) => `${loc.join('.') || 'the whole'}: ${msg}`).join('; '))
+
+  let upstreams: Upstreams = noUpstreams
+  const credentials = new Map<string, string>()
+  for (const [place, { api_key_env, ...given }] of decoded.right.upstreams.entries()) {
+    const upstream = upstreamOf(given)
+    const problems = upstreamProblems(upstream.content).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
+    const taken = takenBy(upstreams, upstream)
+    if (taken !== undefined) problems.push(taken)
+    const credential = api_key_env === null ? undefined : variable(api_key_env)
+    if (api_key_env !== null && (credential === undefined || credential === ''))
+      problems.push(
+        `api_key_env: there is no environment variable ${api_key_env}; set it, or leave api_key_env out`,
+      )
+    if (problems.length > 0) throw wrong(problems.map((one) => `upstreams.${place}.${one}`).join('; '))
+    upstreams = new Map([...upstreams, [upstream.id, upstream]])
+    if (credential !== undefined) credentials.set(upstream.id, credential)
+  }
+  return { upstreams, credentials }
+}
+
+/** The same name is the same upstream at the next start, and no id of the log looks like it. */
+const upstreamOf = (given: Omit<Given, 'api_key_env'>): Upstream => ({
+  id: `file:${given.name}`,
+  team: null,
+  content: { ...given, secret: null },
+  isConfigured: true,
+})
+
+const jsonIn = (file: string, wrong: (why: string) => ConfigurationError): unknown => {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw wrong(`cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw wrong('is not JSON')
+  }
+}

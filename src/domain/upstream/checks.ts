@@ -1,0 +1,36 @@
+import type { Problem } from '../codec/problem.js'
+import { urlProblem } from '../webhook/checks.js'
+import type { UpstreamContent } from './content.js'
+
+const MOST_MODELS = 500
+const MOST_ALIASES = 50
+
+/** What an upstream's fields may not be although they have the right types; the values of addresses are never quoted. */
+export const upstreamProblems = ({ base_url, models = [] }: Partial<UpstreamContent>): readonly Problem[] => {
+  const problems: Problem[] = []
+  const add = (loc: Problem['loc'], msg: string) => problems.push({ loc, type: 'value_error', msg })
+  const wrongUrl = base_url === undefined ? undefined : baseUrlProblem(base_url)
+  if (wrongUrl !== undefined) add(['base_url'], wrongUrl)
+  if (models.length > MOST_MODELS) add(['models'], `List should have at most ${MOST_MODELS} items`)
+  const seen = new Set<string>()
+  for (const [place, { id, upstream_id, aliases }] of models.slice(0, MOST_MODELS).entries()) {
+    if (aliases.length > MOST_ALIASES)
+      add(['models', place, 'aliases'], `List should have at most ${MOST_ALIASES} items`)
+    if (!isName(upstream_id)) add(['models', place, 'upstream_id'], NO_NAME)
+    for (const [at, name] of [id, ...aliases.slice(0, MOST_ALIASES)].entries()) {
+      const loc = at === 0 ? ['models', place, 'id'] : ['models', place, 'aliases', at - 1]
+      if (!isName(name)) add(loc, NO_NAME)
+      else if (seen.has(name)) add(loc, 'The name is given twice')
+      seen.add(name)
+    }
+  }
+  return problems
+}
+
+const NO_NAME = 'Input should be a name without control characters or blanks around it'
+
+const isName = (name: string): boolean => name !== '' && name.trim() === name && !/\p{Cc}/u.test(name)
+
+const baseUrlProblem = (text: string): string | undefined =>
+  urlProblem(text, 'a secret') ??
+  (/[?#]/.test(text) ? 'A base URL should have no query and no fragment' : undefined)

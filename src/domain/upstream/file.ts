@@ -1,0 +1,27 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable } from '../codec/containers.js'
+import { closed } from '../codec/struct.js'
+import { textLike } from '../codec/text.js'
+import { upstreamFields } from './content.js'
+
+const { secret: _, ...optional } = upstreamFields.optional
+
+const configuredUpstream = closed('ConfiguredUpstream', {
+  says: "An upstream of the operator's file: its address is trusted.",
+  required: upstreamFields.required,
+  optional: {
+    ...optional,
+    /** The environment variable whose value is sent as the bearer. */
+    api_key_env: nullable(
+      textLike(
+        'variable',
+        /^[A-Za-z_][A-Za-z0-9_]*$/,
+        'String should be the name of an environment variable, not its value',
+      ),
+    ),
+  },
+})
+
+/** The operator's upstreams, as `TALLYTREE_UPSTREAMS_FILE` has them in JSON. */
+export const upstreamsFile = closed('UpstreamsFile', { required: { upstreams: arrayOf(configuredUpstream) } })
+export type UpstreamsFile = t.TypeOf<typeof upstreamsFile>

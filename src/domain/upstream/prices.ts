@@ -1,0 +1,39 @@
+import type { OfferedPrice } from '../price/commands.js'
+import { DEFAULT_LIST, teamsList } from '../price/events.js'
+import type { ModelPrice } from './content.js'
+import type { Upstreams } from './directory.js'
+
+/** The list under which an owner's prices stand: the operator's are everybody's, a team's are its own projects'. */
+export const priceListOf = (team: string | null): string => (team === null ? DEFAULT_LIST : teamsList(team))
+
+/**
+ * What the models of an owner's upstreams cost, one price a model: where several upstreams say one, that of the greatest
+ * weight, and of the first by name among those.
+ */
+export const pricesOf = (upstreams: Upstreams, team: string | null): readonly OfferedPrice[] => {
+  const prices = new Map<string, ModelPrice>()
+  const ofOwner = [...upstreams.values()]
+    .filter((one) => one.team === team)
+    .sort((a, b) => b.content.weight - a.content.weight || (a.content.name < b.content.name ? -1 : 1))
+  for (const { content } of ofOwner)
+    for (const { id, price } of content.models) if (price !== null && !prices.has(id)) prices.set(id, price)
+  return [...prices].map(([llm_id, price]) => ({
+    llm_id,
+    ...price,
+    prompt_token_cost_unit: 'USD',
+    completion_token_cost_unit: 'USD',
+    provider_id: 'upstream',
+    effective_date: null,
+  }))
+}
+
+/** Names a price by what it says, for the call that is reserved at it; null for a model without a price. */
+export const priceVersion = (price: ModelPrice | null): string | null =>
+  price === null
+    ? null
+    : [
+        price.prompt_token_cost,
+        price.completion_token_cost,
+        price.cache_read_input_token_cost,
+        price.cache_creation_input_token_cost,
+      ].join('/')

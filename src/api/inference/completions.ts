@@ -7,6 +7,7 @@ import { utf8Bytes } from '../../domain/codec/text.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import { jsonObject } from '../../domain/codec/leaves.js'
 import { UpstreamFault } from '../../domain/ports/upstream-client.js'
+import { entityOf } from '../../domain/ids.js'
 import { targetsOf } from '../../domain/upstream/offered.js'
 import { Failure } from '../failure.js'
 import { route, type Answer, type AnyRoute, type Asked } from '../route.js'
@@ -37,7 +38,12 @@ const complete = async (inference: Inference, asked: Asked<CompletionRequest>): 
   const { body: request, headers, principal, cause } = asked
   const { ports, teams, vendor } = inference
   const project = attributedProject(teams, vendor, headers, principal)
-  const targets = targetsOf(inference.inference.upstreams(), teamsOf(principal), request.model)
+  const targets = targetsOf(
+    inference.inference.upstreams(),
+    teamsOf(principal),
+    request.model,
+    entityOf(project),
+  )
   const [first] = targets
   if (first === undefined) throw noSuchModel()
   const gone = asked.gone()

@@ -42,7 +42,7 @@ export class NobodyAnswered extends Error {
 }
 
 /** How long a request waits for room at one of its upstreams. */
-const MOST_WAIT_MS = 5000
+const MOST_WAIT_MS = 3000
 
 type Asking = Pick<Inference, 'inference'>
 

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/domain/json/json.js'
-import { ADMINISTRATOR_KEY as ADMINISTRATOR, startTestService, type TestService } from '../../support/service.js'
+import {
+  ADMINISTRATOR_KEY as ADMINISTRATOR,
+  startTestService,
+  type TestService,
+} from '../../support/service.js'
 import { givenTeam } from '../automations/given.js'
 import { accepted, reasonOf, textIn } from '../tracing/given.js'
 import { anUpstream, UPSTREAMS } from './given.js'
@@ -62,7 +66,10 @@ describe('managing upstreams', () => {
         const answer = await service.send(method, at, body, { key: given.keys[role] })
         assert.equal(reasonOf(answer, 403), `This needs the role team_administrator in team ${given.team}.`)
       }
-    for (const [method, at, body] of [['POST', UPSTREAMS, anUpstream()] as const, ['GET', UPSTREAMS] as const])
+    for (const [method, at, body] of [
+      ['POST', UPSTREAMS, anUpstream()] as const,
+      ['GET', UPSTREAMS] as const,
+    ])
       assert.match(reasonOf(await given.send(method, at, body), 403), /administrator key/)
     for (const [method, body] of [['GET'], ['PATCH', {}], ['DELETE']] as const)
       assert.equal(reasonOf(await given.send(method, `${UPSTREAMS}/${String(own)}`, body), 404), NOT_FOUND)
@@ -155,5 +162,3 @@ describe('managing upstreams', () => {
     assert.match(reasonOf(otherwise, 409), /Idempotency-Key/)
   })
 })
-
-

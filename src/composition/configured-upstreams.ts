@@ -31,15 +31,17 @@ export const configuredUpstreams = ({
   const credentials = new Map<string, string>()
   for (const [place, { api_key_env, ...given }] of decoded.right.upstreams.entries()) {
     const upstream = upstreamOf(given)
-    const problems = upstreamProblems(upstream.content).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
-    const taken = takenBy(upstreams, upstream)
-    if (taken !== undefined) problems.push(taken)
+    const problems = upstreamProblems(upstream.content).map(({ loc, msg }) => `.${loc.join('.')}: ${msg}`)
+    const taken = upstreams.has(upstream.id)
+      ? `There is already an upstream named ${given.name}.`
+      : takenBy(upstreams, upstream)
+    if (taken !== undefined) problems.push(`: ${taken}`)
     const credential = api_key_env === null ? undefined : variable(api_key_env)
     if (api_key_env !== null && (credential === undefined || credential === ''))
       problems.push(
-        `api_key_env: there is no environment variable ${api_key_env}; set it, or leave api_key_env out`,
+        `.api_key_env: there is no environment variable ${api_key_env}; set it, or leave api_key_env out`,
       )
-    if (problems.length > 0) throw wrong(problems.map((one) => `upstreams.${place}.${one}`).join('; '))
+    if (problems.length > 0) throw wrong(problems.map((one) => `upstreams.${place}${one}`).join('; '))
     upstreams = new Map([...upstreams, [upstream.id, upstream]])
     if (credential !== undefined) credentials.set(upstream.id, credential)
   }

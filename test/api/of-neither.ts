@@ -1,5 +1,6 @@
 import { OF_AUTOMATIONS } from './automations/given.js'
 import { OF_DELIVERIES } from './deliveries/given.js'
+import { OF_UPSTREAMS } from './inference/given.js'
 
 /** Endpoints that are about no project, and no team in their path; each is held against other tenants in a test of its own. */
 export const OF_NEITHER = new Set([
@@ -21,6 +22,8 @@ export const OF_NEITHER = new Set([
   ...OF_AUTOMATIONS,
   // They are named by id, or by team in the query: deliveries/deliveries.test.ts.
   ...OF_DELIVERIES,
+  // They name their team in the body or the query, or are named by id: inference/upstreams.test.ts.
+  ...OF_UPSTREAMS,
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

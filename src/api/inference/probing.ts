@@ -55,7 +55,7 @@ const probe = async (
   }
   const isReachable = await upstreamClient.ask(request, signal).then(
     async ({ body }) => {
-      for await (const _ of body) break
+      await body[Symbol.asyncIterator]().return?.()
       return true
     },
     () => false,

@@ -40,14 +40,13 @@ const modelHealth = open('UpstreamModelHealth', {
 })
 export type ModelHealth = t.TypeOf<typeof modelHealth>
 
-export const upstreamHealth = open('UpstreamHealth', {
+const upstreamHealth = open('UpstreamHealth', {
   required: { models: arrayOf(modelHealth) },
   optional: {
     /** By the last probe; null where it is not probed. */
     reachable: nullable(boolean),
   },
 })
-export type UpstreamHealth = t.TypeOf<typeof upstreamHealth>
 
 export const upstreamJson = open('Upstream', {
   says:

@@ -44,3 +44,12 @@ export const callsOf = async (service: TestService, project: string, more: JsonO
 /** `upstream: outcome` of each try of a call. */
 export const triesOf = ({ summary }: StoredCall): readonly string[] =>
   summary.tallytree.tries.map(({ upstream, outcome }) => `${upstream}: ${outcome}`)
+
+/** They name their team in the body or the query, or are named by id. */
+export const OF_UPSTREAMS = [
+  'POST /api/inference/upstreams',
+  'GET /api/inference/upstreams',
+  'GET /api/inference/upstreams/{id}',
+  'PATCH /api/inference/upstreams/{id}',
+  'DELETE /api/inference/upstreams/{id}',
+]

@@ -53,7 +53,8 @@ describe('managing upstreams', () => {
 
   it('is for team administrators, and for the administrator alone where it is for all teams', async () => {
     const path = `${UPSTREAMS}/${textIn(await created(ofTeam({ name: 'kept' })), 'id')}`
-    const own = (await created(anUpstream({ models: [{ id: 'own', upstream_id: 'o' }] }), ADMINISTRATOR)).id
+    const models = [{ id: 'own', upstream_id: 'o' }]
+    const own = textIn(await created(anUpstream({ models }), ADMINISTRATOR), 'id')
     const asks: readonly (readonly [string, string, object?])[] = [
       ['POST', UPSTREAMS, ofTeam()],
       ['GET', `${UPSTREAMS}?team=${given.team}`],
@@ -72,16 +73,16 @@ describe('managing upstreams', () => {
     ])
       assert.match(reasonOf(await given.send(method, at, body), 403), /administrator key/)
     for (const [method, body] of [['GET'], ['PATCH', {}], ['DELETE']] as const)
-      assert.equal(reasonOf(await given.send(method, `${UPSTREAMS}/${String(own)}`, body), 404), NOT_FOUND)
+      assert.equal(reasonOf(await given.send(method, `${UPSTREAMS}/${own}`, body), 404), NOT_FOUND)
     const all = accepted(await service.send('GET', UPSTREAMS)) as { data: { team: string | null }[] }
     assert.deepEqual(new Set(all.data.map(({ team }) => team)), new Set([null, given.team]))
   })
 
   it('tells strangers nothing: one of others is as one that is not there', async () => {
-    const { id } = await created(ofTeam({ name: 'hidden' }))
+    const id = textIn(await created(ofTeam({ name: 'hidden' })), 'id')
     for (const [method, body] of [['GET'], ['PATCH', { weight: 1 }], ['DELETE']] as const) {
       const answers = await Promise.all(
-        [String(id), 'nothing'].map((one) =>
+        [id, 'nothing'].map((one) =>
           service.send(method, `${UPSTREAMS}/${one}`, body, { key: given.stranger }),
         ),
       )

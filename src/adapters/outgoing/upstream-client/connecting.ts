@@ -9,7 +9,7 @@ import { targetOf } from '../guard/target.js'
 import { faultOfConnecting } from './faults.js'
 
 /** However long a request would wait, its connection comes about within this time or not at all. */
-export const MOST_CONNECT_MS = 60_000
+const MOST_CONNECT_MS = 60_000
 
 export interface Guarding {
   /** Private networks that may be reached, as `10.0.0.0/8`. */

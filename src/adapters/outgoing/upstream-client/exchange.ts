@@ -8,6 +8,7 @@ type Controller = Dispatcher.DispatchController
 
 /** Bytes that wait for a slow reader before the upstream is held up. */
 const MOST_WAITING = 65_536
+const NO_MORE = { done: true, value: undefined } as const
 /** Heads with a status below 200 that may come before the answer. */
 const MOST_ANNOUNCED = 16
 
@@ -77,7 +78,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.isHeadThere = true
     this.enter('idle', this.timeouts.idle_ms)
-    this.answer({ status, headers: flat(headers), body: this.body(), ended: this.ended })
+    this.answer({
+      status,
+      headers: flat(headers),
+      body: { [Symbol.asyncIterator]: () => this.reader },
+      ended: this.ended,
+    })
   }
 
   onResponseData(controller: Controller, piece: Uint8Array): void {
@@ -103,21 +109,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.end(new UpstreamFault('protocol', 'UPGRADE'))
   }
 
-  private async *body(): AsyncGenerator<Uint8Array> {
-    try {
+  /** No generator: one that nobody has begun to read could not be left. */
+  private readonly reader: AsyncIterator<Uint8Array> = {
+    next: async () => {
       for (;;) {
         const piece = this.waiting.shift()
         if (piece !== undefined) {
           this.take(piece.length)
-          yield piece
-        } else if (!this.isOver) await new Promise<void>((resolve) => (this.wake = resolve))
-        else if (this.outcome === 'complete') return
-        else throw this.outcome === 'left' ? new UpstreamFault('aborted', 'by the reader') : this.outcome
+          return { done: false, value: piece }
+        }
+        if (this.outcome instanceof UpstreamFault) throw this.outcome
+        if (this.isOver) return NO_MORE
+        await new Promise<void>((resolve) => (this.wake = resolve))
       }
-    } finally {
+    },
+    return: () => {
       this.waiting = []
       this.end('left')
-    }
+      return Promise.resolve(NO_MORE)
+    },
   }
 
   private take(bytes: number): void {

@@ -142,7 +142,8 @@ describe('the configuration', () => {
       'inside',
       '10.0.0.0/8,',
     ])
-      refused({ TALLYTREE_WEBHOOK_ALLOW_CIDRS: networks }, /^TALLYTREE_WEBHOOK_ALLOW_CIDRS: must be networks/)
+      for (const name of ['TALLYTREE_WEBHOOK_ALLOW_CIDRS', 'TALLYTREE_UPSTREAM_ALLOW_CIDRS'])
+        refused({ [name]: networks }, new RegExp(`^${name}: must be networks`))
     for (const hosts of ['http://inside', 'inside:', 'a b', '*'])
       refused({ TALLYTREE_WEBHOOK_ALLOW_HOSTS: hosts }, /^TALLYTREE_WEBHOOK_ALLOW_HOSTS: must be hosts/)
     for (const name of ['a b', 'a\r\nb', 'a_b'])

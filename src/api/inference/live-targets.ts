@@ -65,7 +65,7 @@ export class LiveTargets {
       target,
       weight: target.upstream.content.weight,
       health: this.standingOf(target).health,
-      isReachable: this.isReachable(target.upstream.id),
+      isReachable: !target.upstream.content.probe || this.isReachable(target.upstream.id),
     }))
     return inOrder(candidates, this.now(), this.draw)
   }

@@ -7,7 +7,8 @@ import { aContent, aModel } from '../../domain/upstream/given.js'
 
 const targetOf = (concurrency: number | null, place: number): Target => {
   const model = aModel('chat', { concurrency })
-  return { model, upstream: { id: String(place), team: null, content: aContent({ models: [model] }) } }
+  const content = aContent({ models: [model], probe: true })
+  return { model, upstream: { id: String(place), team: null, content } }
 }
 
 const step = fc.record({
@@ -109,6 +110,10 @@ describe('the targets of this process', () => {
       live.inOrder(targets).map(({ upstream }) => upstream.id),
       ['1', '0'],
     )
+    const [first, second] = targets as [Target, Target]
+    const unprobed = { ...first.upstream, content: { ...first.upstream.content, probe: false } }
+    const order = live.inOrder([{ ...first, upstream: unprobed }, second])
+    assert.equal(order[0]?.upstream, unprobed, 'what it found counts as long as it is probed')
     live.found('1', false)
     assert.equal(live.inOrder(targets).length, 2)
   })

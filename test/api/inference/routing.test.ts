@@ -58,7 +58,7 @@ describe('asking one of several upstreams', () => {
   const lastTries = async () => triesOf((await callsOf(service, project)).at(-1)!)
 
   it('goes to the next where one fails before it answers, and keeps each try', async () => {
-    await addBoth({ timeouts: { first_byte_ms: 60 } })
+    await addBoth({ timeouts: { first_byte_ms: 500 } })
     const failures: readonly (readonly [Behaviour, string])[] = [
       [failing(500), 'status 500'],
       [failing(429), 'status 429'],

@@ -1,4 +1,4 @@
-import { dialling, type Dial } from '../../src/adapters/webhook-sender/connect-to-any.js'
+import { dialling, type Dial } from '../../src/adapters/outgoing/guard/connect-to-any.js'
 import type { EventStore } from '../../src/domain/ports/event-store.js'
 import type { WebhookSender } from '../../src/domain/ports/webhook-sender.js'
 import { aliasAdded, COLLECTION } from '../support/dispatching.js'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dialling, type Dial } from '../../src/adapters/webhook-sender/connect-to-any.js'
-import { webhookSender } from '../../src/adapters/webhook-sender/webhook-sender.js'
+import { dialling, type Dial } from '../../src/adapters/outgoing/guard/connect-to-any.js'
+import { webhookSender } from '../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
 
 // Sends messages to the first address until this process is about as large as it gets, then to each of the others, and
 // prints what each of them cost. Needs --expose-gc.

@@ -26,14 +26,3 @@ export const pricesOf = (upstreams: Upstreams, team: string | null): readonly Of
     effective_date: null,
   }))
 }
-
-/** Names a price by what it says, for the call that is reserved at it; null for a model without a price. */
-export const priceVersion = (price: ModelPrice | null): string | null =>
-  price === null
-    ? null
-    : [
-        price.prompt_token_cost,
-        price.completion_token_cost,
-        price.cache_read_input_token_cost,
-        price.cache_creation_input_token_cost,
-      ].join('/')

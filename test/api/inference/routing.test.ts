@@ -243,7 +243,8 @@ describe('asking one of several upstreams', () => {
       [costs['prompt_tokens_total_cost'], costs['completion_tokens_total_cost']],
       [11 * 0.25, 1 * 2],
     )
-    assert.equal(call!.attributes.tallytree['price_version'], '0.25/2/0/0')
+    const named = call!.attributes.tallytree['price'] as JsonObject
+    assert.equal(named['prompt_token_cost'], '0.25')
     const usage = { chat: { requests: 1, prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 } }
     const other = `${team}-other/inference`
     const started = '2030-01-01T00:00:00Z'

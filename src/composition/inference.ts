@@ -1,6 +1,9 @@
 import { undiciUpstreamClient } from '../adapters/upstream-client/undici-upstream-client.js'
 import type { Inference } from '../api/inference/inference.js'
+import { openEnds } from '../api/inference/ends.js'
 import { openUpstreams, type LiveUpstreams } from '../api/inference/live-upstreams.js'
+import { underWay } from '../api/inference/under-way.js'
+import type { Log } from '../domain/ports/log.js'
 import type { Ports } from '../domain/ports/ports.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
 import type { Upstream } from '../domain/upstream/directory.js'
@@ -8,24 +11,42 @@ import type { Upstream } from '../domain/upstream/directory.js'
 export interface OpenInference {
   readonly inference: Inference['inference']
   readonly liveUpstreams: LiveUpstreams
+  /** Ends what is still under way a little before the connections of a stopping service are cut. */
+  readonly hurry: () => void
+  /** Once no requests are open any more: waits for the ends of their calls, and closes. */
   readonly close: () => Promise<void>
 }
 
-type InferencePorts = Pick<Ports, 'eventStore' | 'ids'> & { readonly secrets: SecretStore }
+type InferencePorts = Pick<Ports, 'eventStore' | 'ids'> & {
+  readonly secrets: SecretStore
+  readonly log: Log
+}
+
+/** A second before the listening server cuts connections: their clients are told why. */
+const FINISH_WITHIN_MS = 7000
+const SETTLE_WITHIN_MS = 1000
 
 /** The gateway's own: the upstreams of the log, and the way to them. */
 export const openInference = async (ports: InferencePorts): Promise<OpenInference> => {
   const liveUpstreams = await openUpstreams(ports)
   const upstreamClient = undiciUpstreamClient()
+  const [completions, ends] = [underWay(), openEnds(ports.log)]
   return {
     inference: {
       upstreamClient,
       upstreams: liveUpstreams.now,
       credentialOf: credentialOf(ports.secrets),
+      underWay: completions,
+      ends,
       instance: ports.ids.next(),
     },
     liveUpstreams,
+    hurry: () => {
+      setTimeout(completions.stop, FINISH_WITHIN_MS).unref()
+    },
     close: async () => {
+      completions.stop()
+      await ends.settled(SETTLE_WITHIN_MS)
       liveUpstreams.close()
       await upstreamClient.close()
     },

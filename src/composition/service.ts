@@ -76,6 +76,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     createdKey: api?.createdKey ?? null,
     stop: async () => {
       // Tests of webhooks that are under way end when the sender closes, and with them their requests.
+      inference?.hurry()
       const sent = Promise.resolve(dispatcher?.stop()).then(() => webhookSender.close())
       await Promise.all([listening.close(), sent])
       api?.access.close()

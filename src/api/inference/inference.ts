@@ -3,7 +3,9 @@ import type { UpstreamClient } from '../../domain/ports/upstream-client.js'
 import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
+import type { Ends } from './ends.js'
 import type { LiveUpstreams } from './live-upstreams.js'
+import type { UnderWay } from './under-way.js'
 
 /** What the inference routes stand on. */
 export interface Inference extends Tracing {
@@ -16,6 +18,8 @@ export interface Inference extends Tracing {
     readonly upstreams: () => Upstreams
     /** What an upstream is sent as its bearer; null for one that needs none. */
     readonly credentialOf: (upstream: Upstream) => Promise<string | null>
+    readonly underWay: UnderWay
+    readonly ends: Ends
     /** This process, in what it records. */
     readonly instance: string
   }

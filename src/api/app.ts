@@ -3,9 +3,8 @@ import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
 import type { Log } from '../domain/ports/log.js'
 import type { RequestSeconds } from '../domain/ports/metrics.js'
-import { chatErrorOf } from './http/chat-error.js'
 import { measured, noteRoute } from './http/measured.js'
-import { answerAsChat, isChat, respondFailure } from './http/respond.js'
+import { answerAsChat, respondFailure, respondUnrouted } from './http/respond.js'
 import { requestIdIn } from './http/request-id.js'
 import { serve, type Authenticating } from './http/serve.js'
 import type { AnyRoute } from './route.js'
@@ -109,21 +108,15 @@ const withoutPrefix = (ctx: Context, next: Next) => {
 const answerUnrouted = (ctx: Context) => {
   const allowed = methodsAt(ctx)
   if (allowed.length === 0) {
-    refuse(ctx, 404, 'unknown_url', 'There is no such endpoint. GET /openapi.json lists them all.')
+    respondUnrouted(ctx, 404, 'unknown_url', 'There is no such endpoint. GET /openapi.json lists them all.')
     return
   }
   ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '))
   if (ctx.method === 'OPTIONS') ctx.status = 204
   else {
     const reason = `This endpoint takes ${allowed.join(', ')}. GET /openapi.json lists them all.`
-    refuse(ctx, 405, 'method_not_allowed', reason)
+    respondUnrouted(ctx, 405, 'method_not_allowed', reason)
   }
-}
-
-const refuse = (ctx: Context, status: 404 | 405, code: string, reason: string): void => {
-  ctx.status = status
-  ctx.body = isChat(ctx) ? chatErrorOf({ reason, details: { code } }, status) : { reason }
-  if (isChat(ctx)) ctx.set('x-should-retry', 'false')
 }
 
 const methodsAt = (ctx: Context): readonly string[] => {

@@ -33,7 +33,7 @@ export const answerAsChat = (ctx: Context): void => {
 /** Clients of chat completions look for how long to wait after these. */
 const WAITED_AFTER = new Set([429, 503])
 
-export const isChat = (ctx: Context): boolean => ctx.state[CHAT_SINCE] !== undefined
+const isChat = (ctx: Context): boolean => ctx.state[CHAT_SINCE] !== undefined
 
 const sayTime = (ctx: Context): void => {
   const since: unknown = ctx.state[CHAT_SINCE]
@@ -47,12 +47,21 @@ export const respondFailure = (ctx: Context, error: unknown): boolean => {
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
   const told = failure ?? new Failure('overloaded', 'Internal server error')
   ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
-  const retryAfter = failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
+  const retryAfter =
+    failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
   if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
   if (isChat(ctx)) ctx.set('x-should-retry', String(shouldRetry(ctx.status)))
   sayTime(ctx)
   return failure !== undefined
+}
+
+/** Answers what no route serves; `code` is for clients of chat completions. */
+export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, reason: string): void => {
+  ctx.status = status
+  ctx.body = isChat(ctx) ? chatErrorOf({ reason, details: { code } }, status) : { reason }
+  if (isChat(ctx)) ctx.set('x-should-retry', 'false')
+  sayTime(ctx)
 }
 
 const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>

@@ -36,7 +36,7 @@ export const underWay = (): UnderWay => {
         over: () => {
           all.delete(leaving)
           gone.removeEventListener('abort', leave)
-          leaving.abort(clientGone)
+          leaving.abort()
         },
       }
     },

@@ -42,10 +42,11 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
 
   return {
     write: (attempt) => {
-      const written = attempt().catch((error: unknown) => again(attempt, error))
+      const first = attempt()
+      const written = first.catch((error: unknown) => again(attempt, error))
       unwritten.add(written)
       void written.then(() => unwritten.delete(written))
-      return Promise.race([written, after(PATIENCE_MS)])
+      return Promise.race([first.catch(() => undefined), after(PATIENCE_MS)])
     },
     requireRoom: () => {
       if (waiting >= MOST_WAITING)

@@ -82,6 +82,7 @@ describe('the provider for compatible services of the AI SDK', () => {
 
   it('generates an object by its schema', async () => {
     gateway.upstream.behave(does.saying(['{"city":', '"Köln"}']))
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- programs in use call it
     const { object } = await generateObject({ model, ...request, schema: place })
     assert.deepEqual(object, { city: 'Köln' })
     const { type } = gateway.upstream.arrivals.at(-1)?.body['response_format'] as { type: string }
@@ -110,7 +111,7 @@ describe('the provider for compatible services of the AI SDK', () => {
     let said = ''
     for await (const part of fullStream) if (part.type === 'text-delta') said += part.text
     assert.equal(said, 'Hello')
-    assert.match(String(heard instanceof Error ? heard.message : JSON.stringify(heard)), /upstream/)
+    assert.match(heard instanceof Error ? heard.message : JSON.stringify(heard), /upstream/)
   })
 
   it('leaves, and the upstream is left too', async () => {

@@ -14,7 +14,7 @@ import { record } from '../tracing/tracing.js'
 import { writeCalls } from '../tracing/write-calls.js'
 import type { Inference } from './inference.js'
 
-export const OP_NAME = 'openai.chat.completions.create'
+const OP_NAME = 'openai.chat.completions.create'
 
 export interface Beginning {
   readonly id: string

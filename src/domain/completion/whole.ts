@@ -21,4 +21,4 @@ export const meteredWhole = (answer: JsonObject, promptBytes: number): Metered =
 
 /** The choices of an answer or a chunk; undefined where they are none. */
 export const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] | undefined =>
-  Array.isArray(choices) && choices.every(isJsonObject) ? (choices as readonly JsonObject[]) : undefined
+  Array.isArray(choices) && choices.every(isJsonObject) ? choices : undefined

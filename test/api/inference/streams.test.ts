@@ -11,7 +11,7 @@ const contentOf = (chunks: readonly JsonObject[], index = 0): string =>
   chunks
     .flatMap(({ choices }) => choices as readonly JsonObject[])
     .filter((choice) => choice['index'] === index)
-    .map(({ delta }) => (delta as JsonObject)['content'] ?? '')
+    .map(({ delta }) => (delta as { content?: string }).content ?? '')
     .join('')
 
 describe('streamed completions', () => {

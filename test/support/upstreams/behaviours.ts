@@ -19,7 +19,7 @@ export const wholeOf = (model: string, content: string, usage: JsonObject | null
   ...(usage === null ? {} : { usage }),
 })
 
-export const chunkOf = (
+const chunkOf = (
   model: string,
   choices: readonly JsonObject[],
   usage: JsonObject | null,

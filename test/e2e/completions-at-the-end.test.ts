@@ -15,7 +15,7 @@ describe('a service that is stopped', () => {
   let service: RunningService
   let upstream: ScriptedUpstream
   before(async () => {
-    service = await startRunningService()
+    service = await startRunningService({ TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8' })
     upstream = await startUpstream(does.beginningWith(['Hel', 'lo'], does.behind.silence))
     const made = await service.post('/api/inference/upstreams', {
       name: 'scripted',

@@ -19,7 +19,7 @@ describe('a program of the SDK that asks models through the gateway', () => {
   let calls: readonly Call[]
 
   before(async () => {
-    sdk = await startSdkService()
+    sdk = await startSdkService({ TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8' })
     upstream = await startUpstream(does.saying(['Hello', ', ', 'world']))
     await sdk.answered('/api/inference/upstreams', {
       name: 'scripted',

@@ -34,13 +34,16 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
 ]
 
 const complete = async (inference: Inference, asked: Asked<CompletionRequest>): Promise<Answer> => {
-  const { body: request, principal } = asked
+  const { body: request, headers, principal } = asked
   const { upstreams, underWay } = inference.inference
+  const project = attributedProject(inference.teams, inference.vendor, headers, principal)
   const targets = targetsOf(upstreams(), teamsOf(principal), request.model)
+  const [first] = targets
+  if (first === undefined) throw noSuchModel()
   const leave = underWay.enter(asked.gone())
   const startedAt = performance.now()
   try {
-    const call = await recorded(inference, asked, targets)
+    const call = await recorded(inference, asked, project, first)
     return await answered(inference, request, targets, { call, leave, startedAt })
   } catch (error) {
     leave.over()
@@ -52,12 +55,10 @@ const complete = async (inference: Inference, asked: Asked<CompletionRequest>): 
 const recorded = async (
   inference: Inference,
   { body: request, headers, principal, cause }: Asked<CompletionRequest>,
-  [target]: readonly Target[],
+  project: string,
+  { model: { id: model } }: Target,
 ): Promise<Recorded> => {
-  const { ports, teams, vendor } = inference
-  const project = attributedProject(teams, vendor, headers, principal)
-  if (target === undefined) throw noSuchModel()
-  const model = target.model.id
+  const { ports } = inference
   return begin(
     inference,
     {

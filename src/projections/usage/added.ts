@@ -30,7 +30,7 @@ const sdkAdded =
   ({ source, ended, reported }: TraceColumns) =>
   (child: number, parent: number): boolean =>
     isOfOneSource(source[child]!, source[parent]!) &&
-    ended[child]! <= ended[parent]! &&
+    isInTime(source[child]!, ended[child]!, ended[parent]!) &&
     includesModels(reported, child, parent)
 
 const GATEWAY = SOURCES.indexOf('gateway')
@@ -38,6 +38,10 @@ const GATEWAY = SOURCES.indexOf('gateway')
 /** An SDK sums the calls that it wrote itself, and reads the usage of a completion in the gateway's answer. */
 const isOfOneSource = (child: number, parent: number): boolean =>
   parent !== 0 && parent !== GATEWAY && (child === parent || child === GATEWAY)
+
+/** The gateway's clock is not that of an SDK's machine, so which of the two ended first says nothing; NaN is no end. */
+const isInTime = (source: number, ended: number, parentEnded: number): boolean =>
+  source === GATEWAY ? !Number.isNaN(ended) && !Number.isNaN(parentEnded) : ended <= parentEnded
 
 /** Every model of the child is a model of the parent. */
 const includesModels = (

@@ -128,6 +128,30 @@ describe('streamed completions', () => {
         ])
       })
 
+  it('that fall silent are told so: with a status before the first event, and in a last event behind it', async () => {
+    const impatient = await startGateway(await sharedService(), {
+      upstream: { timeouts: { first_byte_ms: 300, idle_ms: 300 } },
+    })
+    for (const behaviour of [
+      does.hanging,
+      does.sendingHead,
+      does.beginningWith(['Hel', 'lo'], does.behind.silence),
+    ]) {
+      impatient.upstream.behave(behaviour)
+      const project = someProject()
+      const { status, text } = await impatient.complete(
+        { stream: true },
+        { headers: { 'openai-project': project } },
+      )
+      const hasBegun = behaviour !== does.hanging && behaviour !== does.sendingHead
+      assert.equal(status, hasBegun ? 200 : 504)
+      assert.match(hasBegun ? eventsIn(text).at(-1)! : text, /"code":"upstream_timeout"/)
+      const [call] = await impatient.ended(project)
+      assert.equal(call?.summary.tallytree?.metering, hasBegun ? 'estimated' : 'unknown')
+    }
+    await impatient.upstream.close()
+  })
+
   it('keep the calls of tools, their names and arguments', async () => {
     gateway.upstream.behave(does.calling('weather', { city: 'Köln', days: 3 }))
     const { call } = await streamed()

@@ -48,7 +48,7 @@ const looksAdded = (child: Started, call: Started): boolean =>
   [sourceOf(call), 'gateway'].includes(sourceOf(child)) &&
   child.endedAt !== undefined &&
   call.endedAt !== undefined &&
-  child.endedAt <= call.endedAt &&
+  (sourceOf(child) === 'gateway' || child.endedAt <= call.endedAt) &&
   modelKeys(child.end?.summary).every((model) => modelKeys(call.end?.summary).includes(model))
 
 const sourceOf = (call: Started): 'js-sdk' | 'python-sdk' | 'gateway' | undefined => {

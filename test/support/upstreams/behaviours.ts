@@ -19,7 +19,7 @@ export const wholeOf = (model: string, content: string, usage: JsonObject | null
   ...(usage === null ? {} : { usage }),
 })
 
-const chunkOf = (
+export const chunkOf = (
   model: string,
   choices: readonly JsonObject[],
   usage: JsonObject | null,
@@ -96,6 +96,12 @@ export const failingWith = (status: number, message: string, headers = {}): Beha
 
 /** Takes the request and never answers. */
 export const hanging: Behaviour = () => undefined
+
+/** Says that a stream comes, and then nothing. */
+export const sendingHead: Behaviour = (_, response) => {
+  beginStream(response)
+  response.flushHeaders()
+}
 
 /** Closes the connection, before any head. */
 export const resetting: Behaviour = (_, response) => void response.socket?.destroy()

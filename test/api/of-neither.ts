@@ -21,6 +21,10 @@ export const OF_NEITHER = new Set([
   ...OF_AUTOMATIONS,
   // They are named by id, or by team in the query: deliveries/deliveries.test.ts.
   ...OF_DELIVERIES,
+  // They name their project in a header, and models by their public ids: inference/tenants.test.ts.
+  'POST /v1/chat/completions',
+  'GET /v1/models',
+  'GET /v1/models/{id}',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

@@ -26,7 +26,7 @@ export const createApp = (
       return serving(ctx)
     }
     router[route.method](route.path, handler)
-    if (!route.path.includes(':')) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
+    if (!/[:*]/.test(route.path)) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
   }
   const app = new Koa()
   if (requestSeconds !== undefined) app.use(measured(requestSeconds))

@@ -22,6 +22,7 @@ const environment = open('Environment', {
     TALLYTREE_API_KEY: nullableText(string),
     TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
+    TALLYTREE_API_PROCESSES: withDefault(integer(1, 1000), 1),
     TALLYTREE_VENDOR: withDefault(
       textLike('vendor', VENDOR, 'must be 1 to 64 letters, digits or inner hyphens'),
       'Vendor',
@@ -48,6 +49,8 @@ export interface Config {
   /** Those of the configuration, the active one first; others may lie in the data directory. */
   readonly masterKeys: readonly MasterKeyText[]
   readonly maxTraceCalls: number
+  /** How many processes serve the API: each lets through its share of what limits allow in a minute. */
+  readonly apiProcesses: number
   /** Stands in the names of headers, `X-<vendor>-Signature`. */
   readonly vendor: string
   readonly webhooks: {
@@ -94,6 +97,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     apiKey: env.TALLYTREE_API_KEY,
     masterKeys: env.TALLYTREE_MASTER_KEYS,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
+    apiProcesses: env.TALLYTREE_API_PROCESSES,
     vendor: env.TALLYTREE_VENDOR,
     webhooks: {
       allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,

@@ -14,6 +14,13 @@ describe('the configuration', () => {
     assert.deepEqual([...roles], ['api', 'projector', 'dispatcher', 'worker'])
   })
 
+  it('takes how many processes share what limits allow, one where nothing is said', () => {
+    assert.equal(readConfig({}).apiProcesses, 1)
+    assert.equal(readConfig({ TALLYTREE_API_PROCESSES: '4' }).apiProcesses, 4)
+    for (const TALLYTREE_API_PROCESSES of ['0', '-1', '1.5', 'many', '1001'])
+      assert.throws(() => readConfig({ TALLYTREE_API_PROCESSES }), /TALLYTREE_API_PROCESSES: must be/)
+  })
+
   it('takes roles apart over two servers', () => {
     for (const TALLYTREE_ROLES of ['api', 'projector', 'dispatcher', 'api, dispatcher'])
       assert.deepEqual(

@@ -6,33 +6,41 @@ export interface Watched {
   ended: number
   /** From the event to the first attempt, in milliseconds. */
   readonly waited: number[]
+  /** How many deliveries of other teams the log has from the event to the first attempt. */
+  readonly overtaken: number[]
 }
 
-/** Watches the deliveries of the teams that are meant, from now on; ends with the signal. */
-export const watchDeliveries = async (
-  store: EventStore,
-  signal: AbortSignal,
-  isMeant: (team: string) => boolean = () => true,
-) => {
+/** Watches the deliveries of a team, or of all, from now on; ends with the signal. */
+export const watchDeliveries = async (store: EventStore, signal: AbortSignal, team?: string) => {
   const head = await store.head()
-  const seen: Watched = { ended: 0, scheduled: 0, waited: [] }
-  const recorded = new Map<string, number>()
+  const seen: Watched = { ended: 0, scheduled: 0, waited: [], overtaken: [] }
+  const sources = new Map<string, number>()
+  const waiting = new Map<string, { readonly since: number; readonly othersBefore: number }>()
+  let others = 0
   const watch = async () => {
     for await (const item of store.subscribeAll({ after: head, signal })) {
       if (item.kind !== 'event') continue
-      const { type, data, stream } = item.event
-      if (!isMeant(data['team'] as string)) continue
-      if (type === 'DeliveryScheduled') {
+      const { id, type, data, stream } = item.event
+      if (team !== undefined && data['team'] !== team) {
+        if (type === 'DeliveryScheduled') others += 1
+      } else if (type === 'DeliveryScheduled') {
         seen.scheduled += 1
-        recorded.set(stream, Date.parse(data['scheduled_at'] as string))
-      } else if (type === 'AttemptStarted')
-        seen.waited.push(Date.parse(data['started_at'] as string) - recorded.get(stream)!)
-      else if (type === 'AttemptFinished') {
+        const source = (data['source'] as { readonly event_id: string }).event_id
+        waiting.set(stream, {
+          since: Date.parse(data['scheduled_at'] as string),
+          othersBefore: sources.get(source) ?? others,
+        })
+        sources.delete(source)
+      } else if (type === 'AttemptStarted') {
+        const { since, othersBefore } = waiting.get(stream)!
+        seen.waited.push(Date.parse(data['started_at'] as string) - since)
+        seen.overtaken.push(others - othersBefore)
+      } else if (type === 'AttemptFinished') {
         if (data['outcome'] !== 'succeeded')
           throw new Error(`an attempt ended with ${data['error'] as string}`)
-        recorded.delete(stream)
+        waiting.delete(stream)
         seen.ended += 1
-      }
+      } else if (!stream.startsWith('delivery-')) sources.set(id, others)
     }
   }
   return { seen, watched: watch() }

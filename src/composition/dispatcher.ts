@@ -11,6 +11,7 @@ import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
 import { openOrPutAside } from './put-aside.js'
+import { reopeningState } from './reopening-state.js'
 import type { Stores } from './stores.js'
 
 /** Where the dispatcher's state lies, which may be deleted while it is stopped. */
@@ -26,9 +27,9 @@ export const openAttempts = (
   const records = openOrPutAside(attemptsFile(dataDirectory), openSqliteAttemptRecords, log)
   return {
     ...records,
-    of: (deliveryId) => {
+    of: (deliveryId, attempts) => {
       try {
-        return records.of(deliveryId)
+        return records.of(deliveryId, attempts)
       } catch (error) {
         log.warn('attempts.not_read', { error: error instanceof Error ? error.name : 'unknown' })
         return []
@@ -58,7 +59,9 @@ export const openDispatcher = (
       sha256,
       hmac: hmacSha256,
       compilePattern: compileRe2,
-      state: openOrPutAside(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
+      state: reopeningState(() =>
+        openOrPutAside(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
+      ),
       records: openAttempts(config, log),
       sender: webhookSender,
       log,

@@ -3,10 +3,12 @@ import type { Inference } from '../api/inference/inference.js'
 import { openEnds } from '../api/inference/ends.js'
 import { openUpstreams, type LiveUpstreams } from '../api/inference/live-upstreams.js'
 import { underWay } from '../api/inference/under-way.js'
-import type { Log } from '../domain/ports/log.js'
+import type { Config } from '../config.js'
 import type { Ports } from '../domain/ports/ports.js'
+import type { Log } from '../domain/ports/log.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
 import type { Upstream } from '../domain/upstream/directory.js'
+import { openLimits } from './limits.js'
 
 export interface OpenInference {
   readonly inference: Inference['inference']
@@ -17,7 +19,7 @@ export interface OpenInference {
   readonly close: () => Promise<void>
 }
 
-type InferencePorts = Pick<Ports, 'eventStore' | 'ids'> & {
+type InferencePorts = Pick<Ports, 'eventStore' | 'ids' | 'clock'> & {
   readonly secrets: SecretStore
   readonly log: Log
 }
@@ -27,7 +29,12 @@ const FINISH_WITHIN_MS = 7000
 const SETTLE_WITHIN_MS = 1000
 
 /** The gateway's own: the upstreams of the log, and the way to them. */
-export const openInference = async (ports: InferencePorts): Promise<OpenInference> => {
+export const openInference = async (
+  ports: InferencePorts,
+  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
+): Promise<OpenInference> => {
+  const instance = ports.ids.next()
+  const limits = await openLimits(ports, config, instance)
   const liveUpstreams = await openUpstreams(ports)
   const upstreamClient = undiciUpstreamClient()
   const [completions, ends] = [underWay(), openEnds(ports.log)]
@@ -38,7 +45,10 @@ export const openInference = async (ports: InferencePorts): Promise<OpenInferenc
       credentialOf: credentialOf(ports.secrets),
       underWay: completions,
       ends,
-      instance: ports.ids.next(),
+      instance,
+      live: limits.live,
+      gate: limits.gate,
+      admit: limits.admit,
     },
     liveUpstreams,
     hurry: () => {
@@ -48,6 +58,7 @@ export const openInference = async (ports: InferencePorts): Promise<OpenInferenc
       completions.stop()
       await ends.settled(SETTLE_WITHIN_MS)
       liveUpstreams.close()
+      await limits.stop()
       await upstreamClient.close()
     },
   }

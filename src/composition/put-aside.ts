@@ -17,5 +17,6 @@ export const openOrPutAside = <A>(path: string, open: (path: string) => A, log: 
   }
 }
 
-const isSpoilt = (error: unknown): boolean =>
+/** Whether SQLite says of a file that it is no database, or none any more. */
+export const isSpoilt = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^SQLITE_(?:NOTADB|CORRUPT)/u.test(String(error.code))

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
@@ -24,6 +25,9 @@ export interface Service {
   readonly stop: () => Promise<void>
 }
 
+/** Tests of webhooks get this long to end, so that their requests are answered before connections are cut. */
+const TESTS_FINISH_WITHIN_MS = 5000
+
 /** The roles of this process over the stores, listening: without the role `api`, for its health alone. */
 export const startService = async (config: Config, stores: Stores, log: Log): Promise<Service> => {
   const { eventStore, clickHouse } = stores
@@ -31,6 +35,8 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   const readSide = await openReadSide(config, stores, systemClock, log)
   let address = ''
   const webhookSender = openWebhookSender(config, () => address)
+  const endingTests = new AbortController()
+  setMaxListeners(0, endingTests.signal)
   const attempts = openAttempts(config, log)
   const ports = {
     ...stores,
@@ -43,6 +49,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     hmacSha256,
     vendor: config.vendor,
     webhookSender,
+    endingTests: endingTests.signal,
     log,
   }
   const metrics = openMetrics()
@@ -57,7 +64,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
   if (config.eventStoreUrl === null) await tidied
-  const inference = config.roles.has('api') ? await openInference(ports) : undefined
+  const inference = config.roles.has('api') ? await openInference(ports, config) : undefined
   const api = inference === undefined ? undefined : await openApi(config, ports, readSide, vitals, inference)
   const nobody = { authenticate: () => undefined }
   const app = createApp(
@@ -75,10 +82,11 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     address,
     createdKey: api?.createdKey ?? null,
     stop: async () => {
-      // Tests of webhooks that are under way end when the sender closes, and with them their requests.
       inference?.hurry()
-      const sent = Promise.resolve(dispatcher?.stop()).then(() => webhookSender.close())
-      await Promise.all([listening.close(), sent])
+      const giveUpTests = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
+      await Promise.all([listening.close(), dispatcher?.stop()])
+      clearTimeout(giveUpTests)
+      webhookSender.close()
       api?.access.close()
       await inference?.close()
       await tidied

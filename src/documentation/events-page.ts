@@ -7,7 +7,7 @@ Generated from the codecs by \`npm run docs\`; \`npm run check\` says when it is
 
 Every event carries, beside its data: \`id\` (a UUID), \`stream\`, \`revision\` (from 0 within the stream), \`position\` (in the
 whole log), \`recordedAt\`, and metadata: \`correlationId\` (the request's id), \`causationId\`, \`actor\` (a user, or
-\`system\`) and \`schemaVersion\`.
+\`system\`) and \`schemaVersion\`. What the gateway writes of its own knowledge has the \`part\` \`inference\`.
 
 A field that may be absent is null in the event.
 `

@@ -7,6 +7,7 @@ import { deliveryEvents } from './delivery/events.js'
 import { feedbackEvents } from './feedback/events.js'
 import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
+import { limitEvents } from './limit/events.js'
 import { nameEvents } from './names/events.js'
 import { objectEvents } from './object/events.js'
 import { priceEvents } from './price/events.js'
@@ -50,5 +51,6 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'automation', stream: 'automation-<id>', events: automationEvents },
   { name: 'delivery', stream: 'delivery-<id>', events: deliveryEvents },
   { name: 'upstream', stream: 'upstreams', events: upstreamEvents },
+  { name: 'limit', stream: 'limits-<team>', events: limitEvents },
   { name: 'rebuild', stream: 'rebuild-<id>', events: rebuildEvents },
 ]

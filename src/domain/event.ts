@@ -9,6 +9,8 @@ export interface Cause {
   readonly causationId: string
   /** A user id, or `system`. */
   readonly actor: string
+  /** The part of the service that writes of its own knowledge, which no client can say it is. */
+  readonly part?: 'inference'
 }
 
 /** The version of the event codecs; older events are upgraded where they are read. */
@@ -29,8 +31,9 @@ const metadataOf = (cause: Cause): EventMetadata => {
   return last.metadata
 }
 
-const causeOf = ({ correlationId, causationId, actor }: Cause): Cause => ({
+const causeOf = ({ correlationId, causationId, actor, part }: Cause): Cause => ({
   correlationId,
   causationId,
   actor,
+  ...(part === undefined ? {} : { part }),
 })

@@ -31,6 +31,8 @@ const OF_TEAMS: Readonly<Record<string, (team: string) => Ask>> = {
   'GET /api/teams/{team}/secrets': () => ({}),
   'PUT /api/teams/{team}/secrets/{name}': () => ({ body: { value: 'value' } }),
   'DELETE /api/teams/{team}/secrets/{name}': () => ({}),
+  'PUT /api/teams/{team}/limits': () => ({ body: { scope: { type: 'team' }, concurrency: 1000 } }),
+  'GET /api/teams/{team}/limits': () => ({}),
   ...OF_WEBHOOKS,
 }
 

@@ -1,30 +1,22 @@
-import { openEventLog } from './dispatching-log.js'
-import { jsonLog } from '../../src/adapters/log/json-log.js'
-import { openInMemorySecretStore } from '../../src/adapters/secrets/in-memory-secret-store.js'
-import { openMetrics } from '../../src/adapters/metrics/prometheus.js'
-import { openDispatcher } from '../../src/composition/dispatcher.js'
-import { openWebhookSender } from '../../src/composition/webhook-sender.js'
 import { readConfig } from '../../src/config.js'
 import { aliasAdded, COLLECTION } from '../support/dispatching.js'
+import { openEventLog } from './dispatching-log.js'
+import { dispatchOver } from './dispatching-over.js'
 
-/** The dispatcher over the embedded log, in a process that also writes what triggers it, until it is told to stop. */
+/**
+ * The dispatcher over the embedded log, in a process that also writes what triggers it, until it is told to stop. It tells
+ * how many events it has written.
+ */
 const main = async (): Promise<void> => {
-  const config = readConfig()
-  const { eventStore, append } = openEventLog(config.dataDirectory)
-  const dispatcher = await openDispatcher(
-    config,
-    { eventStore, secrets: openInMemorySecretStore() },
-    {
-      log: jsonLog(process.stderr),
-      metrics: openMetrics(),
-      webhookSender: openWebhookSender(config, () => undefined),
-    },
-  )
+  const { dataDirectory } = readConfig()
+  const { eventStore, append } = openEventLog(dataDirectory)
+  const dispatcher = await dispatchOver(dataDirectory, eventStore)
   let isWriting = true
   const write = async () => {
     for (let count = 0; isWriting; count += 1) {
       const aliases = ['', 'b', 'c', 'd'].map((letter) => aliasAdded(`${process.pid}-${count}${letter}`))
       await append(COLLECTION, ...aliases)
+      process.stdout.write(`${aliases.length * (count + 1)}\n`)
     }
   }
   process.stdin.on('data', (told) => {

@@ -3,21 +3,33 @@ import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqli
 import { systemIds } from '../../src/adapters/system/ids.js'
 import type { DomainEvent } from '../../src/domain/decider.js'
 import { newEvent } from '../../src/domain/event.js'
-import type { EventStore } from '../../src/domain/ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../src/domain/ports/event-store.js'
 
 const cause = { correlationId: 'test', causationId: 'test', actor: 'ada' }
+
+export type Append = (stream: string, ...events: readonly DomainEvent[]) => Promise<void>
+
+export const appendingTo =
+  (eventStore: Pick<EventStore, 'append'>): Append =>
+  async (stream, ...events) => {
+    await eventStore.append(
+      stream,
+      'any',
+      events.map((event) => newEvent(systemIds.next(), event, cause)),
+    )
+  }
 
 /** The embedded log of a data directory, for whoever has it alone. */
 export const openEventLog = (dataDirectory: string) => {
   const eventStore: EventStore = openSqliteEventStore(join(dataDirectory, 'events.db'))
-  return {
-    eventStore,
-    append: async (stream: string, ...events: readonly DomainEvent[]) => {
-      await eventStore.append(
-        stream,
-        'any',
-        events.map((event) => newEvent(systemIds.next(), event, cause)),
-      )
-    },
-  }
+  return { eventStore, append: appendingTo(eventStore) }
+}
+
+/** All events, in the order of the log. */
+export const eventsOf = async (
+  eventStore: Pick<EventStore, 'readAll'>,
+): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  for await (const event of eventStore.readAll()) events.push(event)
+  return events
 }

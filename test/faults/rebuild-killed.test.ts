@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../src/domain/json/json.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
-const ROUNDS = Number(process.env['REBUILD_ROUNDS'] ?? 2)
+const ROUNDS = Number(process.env['REBUILD_ROUNDS'] ?? 1)
 const BATCHES = 20
 const CALLS_A_BATCH = 500
 const PROJECT = 'default/rebuilt'

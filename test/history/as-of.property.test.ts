@@ -7,11 +7,15 @@ import { migrate } from '../../src/projections/migrate.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
 import { arbitraryDeed, questionsAbout, type Deed, type Question } from './deeds.js'
-import { replayed } from './replica.js'
+import { replayed, type Replica } from './replica.js'
 
 const someProject = (): string => `default/p-${randomUUID().slice(0, 8)}`
 
-const CASES = Number(process.env['TALLYTREE_AS_OF_CASES'] ?? 2)
+/** How many positions are asked about, some of each history. */
+const CASES = Number(process.env['TALLYTREE_AS_OF_CASES'] ?? 8)
+const A_HISTORY = 12
+/** So many positions, one after the other, share all the questions among them. */
+const SHARES = 4
 
 describe('a read as of a position', () => {
   let service: TestService
@@ -49,13 +53,16 @@ describe('a read as of a position', () => {
     return answer
   }
 
-  const askedOnce = async (address: string, { path, body }: Question, asOf?: string) => {
+  const asOf = (position: Position | string) => ({ 'tallytree-as-of': String(position) })
+  const since = (position: Position) => ({ 'tallytree-min-position': String(position) })
+
+  const askedOnce = async (address: string, { path, body }: Question, more: Record<string, string> = {}) => {
     const response = await fetch(`${address}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
         authorization: `Bearer ${ADMINISTRATOR_KEY}`,
         'content-type': 'application/json',
-        ...(asOf === undefined ? {} : { 'tallytree-as-of': asOf }),
+        ...more,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
@@ -70,36 +77,48 @@ describe('a read as of a position', () => {
     }
   }
 
-  it(`is that of a service that knows the log up to there and no further, in ${CASES} histories`, async function () {
+  const isThatOf = async (fresh: Replica, question: Question, at: Position) => {
+    const past = await asked(service.address, question, asOf(at))
+    assert.ok(past.told.status !== 422, past.told.text)
+    const then = await asked(fresh.address, question, since(at))
+    const what = `${question.path} ${JSON.stringify(question.body)} at ${at}`
+    assert.deepEqual(past.told, then.told, what)
+    if (past.told.status === 200)
+      assert.deepEqual([past.position, then.position], [String(at), String(at)], what)
+  }
+
+  it(`is that of a service that knows the log up to there and no further, at ${CASES} positions`, async function () {
     this.timeout(0)
+    const positions = Math.min(CASES, A_HISTORY)
     const history = fc.record({
       deeds: fc.array(arbitraryDeed('default/PROJECT'), { minLength: 10, maxLength: 60 }),
-      share: fc.nat(110),
+      shares: fc.array(fc.nat(110), { minLength: positions, maxLength: positions }),
     })
-    const law = fc.asyncProperty(history, async ({ deeds: planned, share }) => {
+    let cases = 0
+    const law = fc.asyncProperty(history, async ({ deeds: planned, shares }) => {
       const project = someProject()
       const deeds = JSON.parse(JSON.stringify(planned).replaceAll('default/PROJECT', project)) as Deed[]
       const from = await head()
       const tables = await live(deeds)
       const to = await head()
-      const at: Position = from + ((to - from) * BigInt(Math.min(share, 100))) / 100n
+      const ascending = shares
+        .toSorted((a, b) => a - b)
+        .map((share): Position => from + ((to - from) * BigInt(Math.min(share, 100))) / 100n)
       const questions = questionsAbout(project, tables)
-      const fresh = await replayed(service, scratch, from, at)
+      const fresh = await replayed(service, scratch, from, ascending[0]!)
       try {
-        for (const question of questions) {
-          const past = await asked(service.address, question, String(at))
-          assert.ok(past.told.status !== 422, past.told.text)
-          const then = await asked(fresh.address, question)
-          const what = `${question.path} ${JSON.stringify(question.body)} at ${at} of ${to}`
-          assert.deepEqual(past.told, then.told, what)
-          if (past.told.status === 200) assert.equal(past.position, String(at), what)
+        for (const at of ascending) {
+          fresh.goOnTo(at)
+          cases += 1
+          const share = questions.filter((_, index) => index % SHARES === cases % SHARES)
+          await Promise.all(share.map((question) => isThatOf(fresh, question, at)))
+          await foldsAsProjected(project, at)
         }
-        await foldsAsProjected(project, at)
       } finally {
         await fresh.stop()
       }
     })
-    await fc.assert(law, { numRuns: CASES })
+    await fc.assert(law, { numRuns: Math.ceil(CASES / positions) })
   })
 
   /** A call is folded from its stream when it is read alone, and projected when it is read with others. */
@@ -107,13 +126,13 @@ describe('a read as of a position', () => {
     const lines = await asked(
       service.address,
       { path: '/calls/stream_query', body: { project_id } },
-      String(at),
+      asOf(at),
     )
     const projected = lines.told.text.split('\n').filter((line) => line !== '')
     const folded = await Promise.all(
       ['a', 'b', 'c', 'd', 'e'].map(async (id) => {
         const body = { project_id, id }
-        return (await asked(service.address, { path: '/call/read', body }, String(at))).told.text
+        return (await asked(service.address, { path: '/call/read', body }, asOf(at))).told.text
       }),
     )
     const texts = folded.filter((text) => text !== '{"call":null}').map((text) => text.slice(8, -1))
@@ -129,9 +148,9 @@ describe('a read as of a position', () => {
     for await (const event of service.stores.eventStore.readAll({ after: from })) recorded.push(event)
     for (const { recordedAt } of recorded) {
       const last = recorded.findLast((event) => event.recordedAt <= recordedAt)!.position
-      const past = await asked(service.address, question, recordedAt.toISOString())
+      const past = await asked(service.address, question, asOf(recordedAt.toISOString()))
       assert.equal(past.position, String(last))
-      assert.deepEqual(past.told, (await asked(service.address, question, String(last))).told)
+      assert.deepEqual(past.told, (await asked(service.address, question, asOf(last))).told)
     }
   })
 })

@@ -28,13 +28,16 @@ export interface Dispatching {
   readonly start: (options?: Starting) => Promise<Dispatcher>
   /** Every event of deliveries so far. */
   readonly deliveryEvents: () => Promise<readonly RecordedEvent[]>
-  readonly stop: () => Promise<void>
+  /** What is under way has so many milliseconds left. */
+  readonly stop: (finishWithinMs?: number) => Promise<void>
 }
 
 interface Starting {
   readonly name?: string
   readonly isAlone?: boolean
   readonly clock?: Clock
+  /** Another way to the same log. */
+  readonly eventStore?: EventStore
   /** Comes between the dispatcher and what it keeps. */
   readonly state?: (state: DispatcherState) => DispatcherState
   readonly records?: (records: AttemptRecords) => AttemptRecords
@@ -66,13 +69,14 @@ export const startDispatching = async (
       name = 'dispatcher',
       isAlone = true,
       clock = systemClock,
+      eventStore: ownStore = eventStore,
       state = (itself: DispatcherState) => itself,
       records = (itself: AttemptRecords) => itself,
     } = {}) => {
       const sender = webhookSender({ allowed: { cidrs: ['127.0.0.0/8'] } })
       const dispatcher = await startDispatcher(
         {
-          eventStore,
+          eventStore: ownStore,
           secrets,
           clock,
           ids: systemIds,
@@ -103,8 +107,8 @@ export const startDispatching = async (
         if (event.stream.startsWith('delivery-')) events.push(event)
       return events
     },
-    stop: async () => {
-      for (const dispatcher of running) await dispatcher.stop()
+    stop: async (finishWithinMs) => {
+      for (const dispatcher of running) await dispatcher.stop(finishWithinMs)
       await eventStore.close()
       await rm(directory, { recursive: true, force: true })
     },

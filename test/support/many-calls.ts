@@ -14,8 +14,9 @@ const parentOf = (n: string): string =>
 const at = (n: string): string =>
   `toDateTime64('2026-01-01 00:00:00', 6, 'UTC') + toIntervalMillisecond(${n})`
 
-/** The trace, the parent and the op of a call, and the call itself, to be asked for. */
-export const someCall = (project: string) => `SELECT id, trace_id, parent_id, op_name FROM calls FINAL
+/** The trace, the parent, the op and a text of a call, and the call itself, to be asked for. */
+export const someCall = (project: string) => `SELECT id, trace_id, parent_id, op_name,
+  JSONExtractString(inputs, 'text') AS text FROM calls FINAL
   WHERE project_id = '${project}' AND trace_id = 'trace-777' AND parent_id IS NOT NULL ORDER BY id LIMIT 1`
 
 /**

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFileBlobStore } from '../../src/adapters/blobs/file-blob-store.js'
 import { openKeyRing } from '../../src/adapters/secrets/key-ring.js'
@@ -12,6 +11,7 @@ import type { JsonObject } from '../../src/domain/json/json.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 import type { Log } from '../../src/domain/ports/log.js'
 import { openTestClickHouse } from './engine.js'
+import { scratchDirectory } from './scratch.js'
 
 export const ADMINISTRATOR_KEY = 'administrator-key-of-the-tests'
 
@@ -45,7 +45,7 @@ export const startTestService = async (
   environment: Record<string, string> = {},
   openClickHouse: () => Promise<ClickHouse> = openTestClickHouse,
 ): Promise<TestService> => {
-  const directory = await mkdtemp(join(tmpdir(), 'tallytree-test-'))
+  const directory = await scratchDirectory()
   const stores: Stores = {
     eventStore: openSqliteEventStore(join(directory, 'events.db')),
     blobs: openFileBlobStore(join(directory, 'blobs')),

@@ -39,8 +39,9 @@ export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
     throw error
   }
   const insert = db.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?)')
-  const select = db.prepare<[string], Row>(
-    'SELECT attempt, ended_at, seen FROM attempts WHERE delivery = ? ORDER BY attempt',
+  const select = db.prepare<[string, number, number], Row>(
+    `SELECT attempt, ended_at, seen FROM attempts
+     WHERE delivery = ? AND attempt BETWEEN ? AND ? ORDER BY attempt`,
   )
   const remove = db.prepare(
     `DELETE FROM attempts WHERE (delivery, attempt) IN
@@ -51,8 +52,8 @@ export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
       for (const { deliveryId, attempt, endedAt, ...seen } of records)
         insert.run(deliveryId, attempt, endedAt, JSON.stringify(seen satisfies Seen))
     }),
-    of: (deliveryId) =>
-      select.all(deliveryId).map(({ attempt, ended_at, seen }) => ({
+    of: (deliveryId, { first, last }) =>
+      select.all(deliveryId, first, last).map(({ attempt, ended_at, seen }) => ({
         deliveryId,
         attempt,
         endedAt: ended_at,

@@ -53,9 +53,10 @@ export const deliveriesIn = (db: Database): Deliveries => {
   const waiting = db
     .prepare<[], string>("SELECT DISTINCT webhook FROM deliveries WHERE turn IN ('fresh', 'retry')")
     .pluck()
-  const hasten = db.prepare(
-    `UPDATE deliveries SET due_at = MAX(not_before, ?) WHERE ${UNCLAIMED} AND due_at > ?`,
+  const later = rows(
+    `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND due_at > ? AND ordinal > ? ORDER BY ordinal LIMIT ?`,
   )
+  const hasten = db.prepare('UPDATE deliveries SET due_at = MAX(not_before, ?) WHERE id = ?')
   const count = db.prepare<[], { turn: string; deliveries: number; due: number }>(
     'SELECT turn, COUNT(*) AS deliveries, MIN(due_at) AS due FROM deliveries GROUP BY turn',
   )
@@ -83,7 +84,11 @@ export const deliveriesIn = (db: Database): Deliveries => {
     unclaim: (id) => void claim.run(0, id),
     nextDue: (webhook) => next.get(webhook)?.due ?? undefined,
     waitingFor: () => waiting.all(),
-    hasten: (webhook, now) => void hasten.run(now, webhook, now),
+    hasten: (webhook, now, { after, limit }) => {
+      const hastened = later.all(webhook, now, after, limit)
+      for (const { id } of hastened) hasten.run(now, id)
+      return hastened.at(-1)?.ordinal
+    },
     counts: () => {
       const turns = new Map(count.all().map((row) => [row.turn, row]))
       const waits = [turns.get('fresh')?.due, turns.get('retry')?.due].filter((due) => due !== undefined)
@@ -113,4 +118,9 @@ const dueOf = (delivery: OpenDelivery) =>
         notBefore: delivery.notBefore === null ? 0 : millis(delivery.notBefore),
       }
 
-const millis = (instant: Instant): number => Date.parse(instant)
+/** @throws RangeError for what is no time */
+const millis = (instant: Instant): number => {
+  const time = Date.parse(instant)
+  if (Number.isNaN(time)) throw new RangeError('a delivery has a time that is none')
+  return time
+}

@@ -17,11 +17,11 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
     .prepare<[string, string], string>('SELECT value FROM things WHERE kind = ? AND key = ?')
     .pluck()
   const remove = db.prepare('DELETE FROM things WHERE kind = ? AND key = ?')
-  const all = db.prepare<[string, number], { key: string; value: string }>(
-    'SELECT key, value FROM things WHERE kind = ? ORDER BY key LIMIT ?',
+  const all = db.prepare<[string, string, number], { key: string; value: string }>(
+    'SELECT key, value FROM things WHERE kind = ? AND key > ? ORDER BY key LIMIT ?',
   )
-  const some = (kind: string, limit: number) =>
-    all.all(kind, limit).map(({ key, value }) => [key, JSON.parse(value) as unknown] as const)
+  const some = (kind: string, limit: number, after = '') =>
+    all.all(kind, after, limit).map(({ key, value }) => [key, JSON.parse(value) as unknown] as const)
   const unclaimAll = db.prepare('UPDATE deliveries SET claimed = 0 WHERE claimed = 1')
   begin.run()
   unclaimAll.run()
@@ -55,8 +55,11 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
     some,
     ...deliveriesIn(db),
     close: () => {
-      if (db.inTransaction) db.exec('ROLLBACK')
-      db.close()
+      try {
+        if (db.inTransaction) db.exec('ROLLBACK')
+      } finally {
+        db.close()
+      }
     },
   }
 }

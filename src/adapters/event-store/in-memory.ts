@@ -15,8 +15,11 @@ interface Stored extends SerialisedEvent {
 // Positions leave gaps on purpose, so that nobody who counts with them passes a test.
 const GAP = 7
 
-/** The contract of the log without a disk, for tests. Events are kept as JSON: nobody can change them afterwards. */
-export const openInMemoryEventStore = (): EventStore => {
+/**
+ * The contract of the log without a disk, for tests, which may give it a clock (milliseconds since 1970). Events are kept as
+ * JSON: nobody can change them afterwards.
+ */
+export const openInMemoryEventStore = (now: () => number = Date.now): EventStore => {
   const log: Stored[] = []
   const streams = new Map<string, Stored[]>()
   const commits = commitSignal()
@@ -30,7 +33,7 @@ export const openInMemoryEventStore = (): EventStore => {
   const insertAll = (name: string, events: readonly SerialisedEvent[]): Appended => {
     const stream = streams.get(name) ?? []
     streams.set(name, stream)
-    const recordedAt = Date.now()
+    const recordedAt = now()
     for (const event of events) {
       const place = { stream: name, revision: stream.length, position: (log.length + 1) * GAP }
       const stored = { ...event, ...place, recordedAt }

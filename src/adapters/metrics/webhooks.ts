@@ -43,6 +43,10 @@ export const registerWebhooks = ({ counter, gauge, histogram }: Registering): We
     'Attempts of which nobody knows whether they arrived.',
   ),
   ssrfBlocked: counter('webhook_ssrf_blocked_total', 'Attempts refused because of the address they lead to.'),
+  eventsQuarantined: gauge(
+    'automation_quarantined_events',
+    'Events that could not be held against automations, and were passed over.',
+  ),
   matches: counter('automation_matches_total', 'Events that matched an automation.'),
   suppressed: counter('automation_suppressed_total', 'Matches that led to no delivery, by reason.', [
     'reason',

@@ -1,7 +1,11 @@
+import { nullable } from '../../domain/codec/containers.js'
+import { int64 } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
 import { execute } from '../../domain/execute.js'
+import type { Position } from '../../domain/ports/event-store.js'
 import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
-import { done } from '../access/answers.js'
+import { countDeliveries } from '../../projections/deliveries/queries.js'
 import { refuseIf, requireRole } from '../auth/rights.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure } from '../failure.js'
@@ -81,21 +85,47 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
       }),
   })
 
+const deletedWebhook = open('DeletedWebhook', {
+  says:
+    '`canceled` deliveries waited for the webhook and are not sent any more; null where they cannot be counted now. ' +
+    'Deleting it again counts again.',
+  required: { canceled: nullable(int64) },
+})
+
 export const deleteWebhook = (automations: Automations): AnyRoute =>
   route({
     method: 'delete',
     path: WEBHOOK_PATH,
-    summary: 'Deletes a webhook for good. Needs the role team_administrator.',
+    summary:
+      'Deletes a webhook for good. What waits for it is canceled; what is under way ends by itself. Needs the role ' +
+      'team_administrator.',
     takes: [],
     fails: [...writesDirectory.fails, ...rights],
-    answer: done,
-    handle: async (asked) =>
-      automations.inTurn(async () => {
-        const { ports } = automations
+    answer: { schema: deletedWebhook.schema },
+    handle: async (asked) => {
+      const { ports } = automations
+      const deleted = await automations.inTurn(async () => {
         const { id, team, content } = await webhookInPath(automations, asked)
         const command = { type: 'DeleteWebhook', id, team } as const
         const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], asked.cause)
         await releaseName(ports, { team, kind: 'webhook', name: content.name, id }, asked.cause)
-        return { body: {}, position }
-      }),
+        return { id, team, position: position ?? (await ports.eventStore.head()) }
+      })
+      return { body: { canceled: await canceledWith(automations, deleted) }, position: deleted.position }
+    },
   })
+
+/** Those that still wait are canceled by who would have sent them. */
+const canceledWith = async (
+  { reading, reader }: Automations,
+  { id, team, position }: { readonly id: string; readonly team: string; readonly position: Position },
+): Promise<number | null> => {
+  const count = countDeliveries(reader)
+  try {
+    const asked = { team, webhook: id, position: await reading.current(`deleting ${id}`, {}, position) }
+    const waiting = await count({ ...asked, states: ['pending', 'retrying'] })
+    return waiting + (await count({ ...asked, states: ['canceled'], reason: 'webhook_deleted' }))
+  } catch {
+    return null
+  }
+}

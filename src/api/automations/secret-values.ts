@@ -1,7 +1,7 @@
 import type { Ports } from '../../domain/ports/ports.js'
 import type { SecretStore } from '../../domain/ports/secret-store.js'
 import { secretStream } from '../../domain/secret/events.js'
-import { MOST_VERSIONS, type SigningSecret } from '../../domain/webhook/signing.js'
+import type { SigningSecret } from '../../domain/webhook/signing.js'
 
 interface SecretPorts extends Pick<Ports, 'eventStore'> {
   readonly secrets: Pick<SecretStore, 'get'>
@@ -15,8 +15,8 @@ export const secretValuesOf = async (
 ): Promise<readonly SigningSecret[]> => {
   if (name === null) return []
   const values: SigningSecret[] = []
-  const newest = { backwards: true, limit: MOST_VERSIONS }
-  for await (const { type, data, recordedAt } of eventStore.readStream(secretStream(team, name), newest)) {
+  const newestFirst = eventStore.readStream(secretStream(team, name), { backwards: true })
+  for await (const { type, data, recordedAt } of newestFirst) {
     if (type === 'SecretDestroyed') break
     const value = await secrets.get({ team, name, version: Number(data['version']) })
     if (value !== undefined) values.push({ value, storedAt: recordedAt })

@@ -3,7 +3,7 @@ import { failureText } from '../../domain/delivery/classify.js'
 import type { Clock, Ids } from '../../domain/ports/clock.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
 import type { WebhookSender } from '../../domain/ports/webhook-sender.js'
-import { scrubbing } from '../../domain/webhook/scrub.js'
+import { scrubbing, soughtSecret } from '../../domain/webhook/scrub.js'
 import { messageHeaders, type SigningSecret } from '../../domain/webhook/signing.js'
 
 export interface TestPorts {
@@ -65,7 +65,7 @@ export const sendTest =
       signal,
     )
     const values = [...webhook.accessTokens, ...webhook.secrets].map(({ value }) => value)
-    const answer = scrubbing(values)({ headers: sent.headers, body: sent.body })
+    const answer = scrubbing([soughtSecret(values)])({ headers: sent.headers, body: sent.body })
     return {
       id,
       status: sent.status,

@@ -77,6 +77,7 @@ export const testWebhook = (automations: Automations): AnyRoute => {
         const { durationMs, ...answer } = await send(
           { url: content.url, timeout_s: content.timeout_s, accessTokens, secrets },
           new TextEncoder().encode(body.right),
+          ports.endingTests,
         )
         const command = {
           type: 'RecordTest',
@@ -86,6 +87,7 @@ export const testWebhook = (automations: Automations): AnyRoute => {
           duration_ms: durationMs,
         } as const
         const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], asked.cause)
+        if (answer.error === 'aborted') throw ending()
         return { body: answer, position }
       } finally {
         leave()
@@ -93,6 +95,12 @@ export const testWebhook = (automations: Automations): AnyRoute => {
     },
   })
 }
+
+/** What was sent of it may have arrived. */
+const ending = () =>
+  new Failure('overloaded', 'The service is stopping, and the endpoint has not answered yet. Try again.', {
+    retryAfter: 5,
+  })
 
 const templateOf = ({ content: { access_token, secret } }: Webhook, payload: string) => {
   const parsed = parseTemplate(payload, { accessToken: access_token !== null, secret })

@@ -1,6 +1,7 @@
 import type * as t from 'io-ts'
 import { retoldVariables } from '../../domain/automation/matching/retold.js'
 import { watched, type Automation } from '../../domain/automation/decider.js'
+import { versionsAlong } from '../../domain/automation/matching/versions-along.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import { jsonEqual } from '../../domain/json/equal.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -12,7 +13,7 @@ import { backtestBody, backtested, type Point } from './backtest-codecs.js'
 import { replayed, type Fired } from './backtesting.js'
 import type { Deliveries } from './deliveries.js'
 import { renderedFor, templateOf } from './rendered.js'
-import { historyOf, judgingAs, judgingThen } from './retraced.js'
+import { judgingAs, judgingThen } from './retraced.js'
 import { standingAutomationInPath } from './rights.js'
 import { sourceOf } from './source.js'
 
@@ -34,15 +35,14 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
       const { ports } = deliveries
       const { body } = asked
       const automation = await standingAutomationInPath(deliveries, asked)
-      const versions = await historyOf(ports, automation.id)
-      const version = await tried(deliveries, asked, automation, versions.at(-1)!)
       const head = await ports.eventStore.head()
+      const versions = versionsAlong(ports.eventStore, automation.id)
       const to = body.to === null ? head : await positionOf(deliveries, body.to, head)
       const after = body.from === null ? 0n : await positionOf(deliveries, body.from, head)
       const judge =
         body.versions === 'historic' && body.candidate === null
           ? judgingThen(ports, versions)
-          : judgingAs(ports, version)
+          : judgingAs(ports, await tried(deliveries, asked, automation, (await versions.newest())!))
       const page = await replayed(ports, judge, { after, to, limit: body.limit })
       const data = []
       let { next } = page

@@ -3,7 +3,7 @@ import type { Figure } from '../../domain/automation/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Deliveries } from './deliveries.js'
-import { firingOf } from './retraced.js'
+import { firingOf, type Judge } from './retraced.js'
 
 /** An event that made an automation fire. */
 export interface Fired {
@@ -38,7 +38,7 @@ const MOST_SIZE = 8 * 1024 * 1024
  */
 export const replayed = async (
   ports: Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>,
-  judge: (event: RecordedEvent) => Promise<Retraced | undefined>,
+  judge: Judge,
   { after, to, limit }: Range,
   reads = READS,
 ): Promise<{ readonly fired: readonly Fired[]; readonly next: Position | null; readonly read: number }> => {

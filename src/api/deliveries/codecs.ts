@@ -6,6 +6,7 @@ import { boolean, int64, integerBetween, json, number, oneOf, string } from '../
 import { closed, open } from '../../domain/codec/struct.js'
 import { deliverySource } from '../../domain/delivery/events.js'
 import { id, teamName } from '../../domain/ids.js'
+import type { Position } from '../../domain/ports/event-store.js'
 import { pageFields } from '../access/page.js'
 import { invalid } from '../failure.js'
 import type { Asked } from '../route.js'
@@ -41,7 +42,7 @@ export const deliveriesQuery = closed('DeliveriesAsked', {
   optional: { ...filters, webhook: withDefault(id, undefined), automation: withDefault(id, undefined) },
 })
 
-const NUMBERS = ['limit', 'status']
+const NUMBERS = ['limit', 'status', 'attempts_before']
 
 /** @throws Failure that names the parameters that are wrong */
 export const filtersIn = <A>(codec: Codec<A>, query: Asked<unknown>['query']): A => {
@@ -52,6 +53,13 @@ export const filtersIn = <A>(codec: Codec<A>, query: Asked<unknown>['query']): A
   const decoded = decode(codec)(Object.fromEntries(read))
   if (E.isRight(decoded)) return decoded.right
   throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
+}
+
+/** Before which position of the log a page begins, from the `next` of the page before. */
+export const cursorIn = (loc: readonly string[], after: string | null | undefined): Position | undefined => {
+  if (after === undefined || after === null) return undefined
+  if (/^\d{1,19}$/.test(after)) return BigInt(after)
+  throw invalid([{ loc, type: 'value_error', msg: 'Input should be the next of a page' }])
 }
 
 export const deliveryJson = open('Delivery', {
@@ -75,6 +83,11 @@ export const deliveryJson = open('Delivery', {
     next_at: nullable(instant),
     finished_at: nullable(instant),
   },
+})
+
+/** Of attempts those before the one of this number. */
+export const detailQuery = closed('DeliveryAsked', {
+  optional: { attempts_before: withDefault(integerBetween(1, 999_999_999), undefined) },
 })
 
 const response = open('DeliveryResponse', {
@@ -107,7 +120,9 @@ const attempt = open('DeliveryAttempt', {
 export const deliveryDetail = open('DeliveryDetail', {
   says:
     'A delivery as its own events tell it, up to now. `body` is what it says, with names in place of secrets; null ' +
-    'where it cannot be rendered. `response` of an attempt is null where there was none, or it is kept no longer.',
+    'where it cannot be rendered. `response` of an attempt is null where there was none, or it is kept no longer. ' +
+    '`attempts` are in order, the newest 50 or those before the one that was asked for; `attempts_before` asks for ' +
+    'those before these, and is null where there are none.',
   required: {
     id,
     team: teamName,
@@ -126,5 +141,6 @@ export const deliveryDetail = open('DeliveryDetail', {
     next_at: nullable(instant),
     finished_at: nullable(instant),
     attempts: arrayOf(attempt),
+    attempts_before: nullable(int64),
   },
 })

@@ -3,30 +3,33 @@ import type { Account, AttemptAccount } from '../../domain/delivery/account.js'
 import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
 import { readsDirectory } from '../conduct.js'
 import { route, type AnyRoute } from '../route.js'
-import { deliveryDetail } from './codecs.js'
+import { deliveryDetail, detailQuery, filtersIn } from './codecs.js'
 import type { Deliveries } from './deliveries.js'
 import { bodyOf } from './rendered.js'
 import { deliveryInPath } from './rights.js'
 import { disabledAmong } from './webhooks.js'
+
+const MOST_ATTEMPTS = 50
 
 export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
   route({
     method: 'get',
     path: '/api/deliveries/:id',
     summary:
-      'A delivery with its attempts, as the log has it now, for the members of its team. What receivers answered is ' +
-      'kept for 90 days where messages are sent from.',
+      'A delivery with its newest attempts, as the log has it now, for the members of its team; earlier attempts with ' +
+      '`attempts_before`. What receivers answered is kept for 90 days where messages are sent from.',
+    query: detailQuery,
     takes: [],
     fails: [...readsDirectory.fails, 'not-found'],
     answer: { schema: deliveryDetail.schema, headers: [] },
     handle: async (asked) => {
-      const account = await deliveryInPath(deliveries, asked)
+      const { attempts_before: before = Infinity } = filtersIn(detailQuery, asked.query)
+      const account = await deliveryInPath(deliveries, asked, { most: MOST_ATTEMPTS, before })
       const webhook = account.scheduled?.webhook_id
       const isWaiting = account.state.phase === 'pending' || account.state.phase === 'retrying'
       const disabled = await disabledAmong(
         deliveries.ports,
         isWaiting && webhook !== undefined ? [webhook] : [],
-        asked.cause,
       )
       return { body: await shownDetail(deliveries, account, disabled.size > 0) }
     },
@@ -41,7 +44,10 @@ const shownDetail = async (
 ): Promise<Detail> => {
   const { scheduled, suppressed, state, at } = account
   const { delivery_id, team, automation_id, source, depth } = (scheduled ?? suppressed)!
-  const records = new Map(ports.attempts.of(delivery_id).map((record) => [record.attempt, record]))
+  const first = account.attempts[0]?.started.attempt ?? 0
+  const last = account.attempts.at(-1)?.started.attempt ?? 0
+  const kept = ports.attempts.of(delivery_id, { first, last })
+  const records = new Map(kept.map((record) => [record.attempt, record]))
   const body = scheduled === null ? { body: null, unresolved: [] } : await bodyOf(ports.eventStore, scheduled)
   const isOver = state.phase === 'succeeded' || state.phase === 'dead' || state.phase === 'canceled'
   return {
@@ -61,6 +67,7 @@ const shownDetail = async (
     next_at: 'dueAt' in state ? state.dueAt : null,
     finished_at: isOver ? at : null,
     attempts: account.attempts.map((attempt) => shownAttempt(attempt, records.get(attempt.started.attempt))),
+    attempts_before: account.hasEarlier ? first : null,
   }
 }
 

@@ -1,5 +1,4 @@
 import type * as t from 'io-ts'
-import type { Cause } from '../../domain/event.js'
 import {
   deliveriesOf,
   type DeliveryQuestion,
@@ -9,12 +8,11 @@ import {
 import { pageOf } from '../access/page.js'
 import { requireRole } from '../auth/rights.js'
 import { readsPresent } from '../conduct.js'
-import { invalid } from '../failure.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
-import { automationDeliveriesQuery, deliveriesQuery, deliveryJson, filtersIn } from './codecs.js'
+import { automationDeliveriesQuery, cursorIn, deliveriesQuery, deliveryJson, filtersIn } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
 import { automationInPath } from './rights.js'
-import { disabledAmong, disabledOf } from './webhooks.js'
+import { disabledAmong, disabledIn } from './webhooks.js'
 
 export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
   route({
@@ -50,50 +48,39 @@ type Filters = t.TypeOf<typeof deliveriesQuery>
 type OfAutomation = Omit<Filters, 'automation'> & { readonly automation: string | undefined }
 
 const listed = async (
-  { ports, reading, reader }: Deliveries,
-  { headers, cause }: Pick<Asked<unknown>, 'headers' | 'cause'>,
+  deliveries: Deliveries,
+  { headers }: Pick<Asked<unknown>, 'headers'>,
   { state, limit, after, ...filters }: OfAutomation,
 ) => {
-  const { team } = filters
-  const before = cursorIn(after)
-  const position = await reading.current(acknowledgedAs(team), headers)
-  const question = { ...filters, ...(await inState(ports, team, state, cause)), before, position }
+  const { ports, reading, reader } = deliveries
+  const before = cursorIn(['query', 'after'], after)
+  const position = await reading.current(acknowledgedAs(filters.team), headers)
+  const asked = { ...filters, before, position }
+  const question = { ...asked, ...(await inState(deliveries, asked, state)) }
   const found = await deliveriesOf(reader)(question, limit + 1)
   const data = found.slice(0, limit)
   const next = found.length > limit ? String(data.at(-1)!.position) : null
   const disabled = await disabledAmong(
     ports,
     data.flatMap(({ state: stored, webhook }) => (waits(stored) && webhook !== null ? [webhook] : [])),
-    cause,
   )
   return { body: { data: data.map((delivery) => shown(delivery, disabled)), next }, position }
-}
-
-const cursorIn = (after: string | undefined): bigint | undefined => {
-  if (after === undefined) return undefined
-  if (/^\d{1,19}$/.test(after)) return BigInt(after)
-  throw invalid([{ loc: ['query', 'after'], type: 'value_error', msg: 'Input should be the next of a page' }])
 }
 
 const waits = (state: StoredState): boolean => state === 'pending' || state === 'retrying'
 
 /** What waits for a disabled webhook is held, and nothing else. */
 const inState = async (
-  ports: Deliveries['ports'],
-  team: string,
+  deliveries: Deliveries,
+  question: DeliveryQuestion,
   state: Filters['state'],
-  cause: Cause,
 ): Promise<Pick<DeliveryQuestion, 'states' | 'webhooks'>> => {
   if (state === undefined) return {}
-  if (state === 'held')
-    return {
-      states: ['pending', 'retrying'],
-      webhooks: { only: true, ids: [...(await disabledOf(ports, team, cause))] },
-    }
-  const states = [state]
-  return waits(state)
-    ? { states, webhooks: { only: false, ids: [...(await disabledOf(ports, team, cause))] } }
-    : { states }
+  if (state !== 'held' && !waits(state)) return { states: [state] }
+  const ids = [...(await disabledIn(deliveries, question))]
+  return state === 'held'
+    ? { states: ['pending', 'retrying'], webhooks: { only: true, ids } }
+    : { states: [state], webhooks: { only: false, ids } }
 }
 
 const shown = (

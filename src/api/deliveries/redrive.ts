@@ -1,19 +1,25 @@
 import type * as t from 'io-ts'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { instant, instantOf } from '../../domain/codec/instant.js'
-import { boolean, int64, integerBetween, oneOf } from '../../domain/codec/leaves.js'
+import { boolean, int64, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deadReason, deliveryStream } from '../../domain/delivery/events.js'
 import { execute, load } from '../../domain/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { countDeliveries, deliveriesOf, type DeliveryQuestion } from '../../projections/deliveries/queries.js'
-import { webhookById } from '../automations/kept.js'
+import {
+  countDeliveries,
+  deliveriesOf,
+  webhooksOf,
+  type DeliveryQuestion,
+} from '../../projections/deliveries/queries.js'
 import { readsPresent, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
+import { cursorIn } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
 import { eventIdFor, wroteBefore } from './repeats.js'
 import { automationInPath, requireManaging } from './rights.js'
+import { webhooksThat } from './webhooks.js'
 
 const MOST_AT_ONCE = 10_000
 const PAGE = 500
@@ -27,14 +33,16 @@ const redriveBody = closed('Redrive', {
     from: nullable(instant),
     to: nullable(instant),
     limit: withDefault(integerBetween(1, MOST_AT_ONCE), MOST_AT_ONCE),
+    /** The `next` of a request before. */
+    after: nullable(string),
   },
 })
 
 const redriven = open('Redriven', {
   says:
-    '`matching` were found, `resent` of them are to be sent again, `left` are for a next request. The others were no ' +
-    'longer what was asked for, or their webhook is gone.',
-  required: { dry_run: boolean, matching: int64, resent: int64, left: int64 },
+    '`matching` were found whose webhook is still there, `resent` of them are sent again, and `left` are for a next ' +
+    'request, with `next` as its `after`. What changed meanwhile is none of them.',
+  required: { dry_run: boolean, matching: int64, resent: int64, left: int64, next: nullable(string) },
 })
 
 export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
@@ -43,7 +51,7 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     path: '/api/automations/:id/redrive',
     summary:
       'Sends dead deliveries of an automation again, the newest first and as fast as their endpoints bear, or says how ' +
-      'many that would be. Needs the role that its scope needs.',
+      `many that would be. Takes up to ${MOST_AT_ONCE} at a time. Needs the role that its scope needs.`,
     body: redriveBody,
     takes: [...readsPresent.takes, 'Idempotency-Key'],
     fails: [...readsPresent.fails, ...writesDirectory.fails, 'forbidden'],
@@ -54,18 +62,22 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const automation = await automationInPath(deliveries, asked)
       requireManaging(deliveries, asked, automation)
       const { dry_run, limit, reason, from, to, states } = body
+      const before = cursorIn(['body', 'after'], body.after)
       const { team, id } = automation
       const position = await reading.current(acknowledgedAs(team), headers, await ports.eventStore.head())
-      const question: DeliveryQuestion = {
-        ...{ team, automation: id, position, states },
+      const asking: DeliveryQuestion = {
+        ...{ team, automation: id, position, states, before },
         ...{ reason: reason ?? undefined, from: from ?? undefined, to: to ?? undefined },
       }
+      const gone = await webhooksThat(ports, ['deleted', undefined], await webhooksOf(reader)(asking))
+      const question = { ...asking, webhooks: { only: false, ids: [...gone] } }
       const matching = await countDeliveries(reader)(question)
       const left = Math.max(0, matching - limit)
-      if (dry_run) return { body: { dry_run, matching, resent: 0, left }, position }
+      if (dry_run) return { body: { dry_run, matching, resent: 0, left, next: null }, position }
       const sent = await resendAll(deliveries, asked, question)
+      const next = left === 0 || sent.last === undefined ? null : String(sent.last)
       return {
-        body: { dry_run, matching, resent: sent.resent, left },
+        body: { dry_run, matching, resent: sent.resent, left, next },
         position: reading.acknowledged(acknowledgedAs(team), sent.position ?? position),
       }
     },
@@ -74,31 +86,29 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
 type Redriving = Asked<t.TypeOf<typeof redriveBody>>
 
 const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuestion) => {
-  const standing = new Map<string, boolean>()
   let left = asked.body.limit
-  let before: Position | undefined
+  let last: Position | undefined
   let resent = 0
   let position: Position | undefined
   while (left > 0) {
     const asking = Math.min(PAGE, left)
-    const page = await deliveriesOf(deliveries.reader)({ ...question, before }, asking)
-    for (const { webhook } of page)
-      if (webhook !== null && !standing.has(webhook))
-        standing.set(webhook, (await webhookById(deliveries.ports, webhook, asked.cause))?.deleted === false)
-    const ids = page.flatMap(({ id, webhook }) => (standing.get(webhook ?? '') === true ? [id] : []))
-    for (let at = 0; at < ids.length; at += TOGETHER) {
-      const done = await Promise.all(ids.slice(at, at + TOGETHER).map((id) => resend(deliveries, asked, id)))
-      for (const one of done) {
-        if (one === undefined) continue
+    const page = await deliveriesOf(deliveries.reader)(
+      { ...question, before: last ?? question.before },
+      asking,
+    )
+    for (let at = 0; at < page.length; at += TOGETHER) {
+      const some = page.slice(at, at + TOGETHER)
+      for (const done of await Promise.all(some.map(({ id }) => resend(deliveries, asked, id)))) {
+        if (done === undefined) continue
         resent += 1
-        if (position === undefined || one > position) position = one
+        if (position === undefined || done > position) position = done
       }
     }
+    last = page.at(-1)?.position ?? last
     if (page.length < asking) break
-    before = page.at(-1)!.position
     left -= page.length
   }
-  return { resent, position }
+  return { resent, position, last }
 }
 
 /** Where it was resent; undefined where it is not what was asked for any more. */

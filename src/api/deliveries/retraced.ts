@@ -1,9 +1,8 @@
-import { spansOf } from '../../domain/automation/matching/windows.js'
 import { rememberedPatterns } from '../../domain/automation/matching/patterns.js'
 import { depthOf } from '../../domain/automation/matching/retold.js'
 import { retracing, type Retraced } from '../../domain/automation/matching/retracing.js'
-import { automationStream } from '../../domain/automation/events.js'
-import { versionAt, versionsOf, type AutomationVersion } from '../../domain/automation/state.js'
+import type { VersionsAlong } from '../../domain/automation/matching/versions-along.js'
+import type { AutomationVersion } from '../../domain/automation/state.js'
 import { DEEPEST } from '../../domain/delivery/events.js'
 import { deliveryIdOf } from '../../domain/delivery/id.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
@@ -12,35 +11,25 @@ import type { Deliveries } from './deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>
 
-/** All that an automation has been. */
-export const historyOf = async (
-  { eventStore }: Pick<Ports, 'eventStore'>,
-  id: string,
-): Promise<readonly AutomationVersion[]> => {
-  const events: RecordedEvent[] = []
-  for await (const event of eventStore.readStream(automationStream(id))) events.push(event)
-  return versionsOf(events)
+/** Judges events of the past, given in log order. */
+export type Judge = (event: RecordedEvent) => Promise<Retraced | undefined>
+
+/** Judges them against the versions that an automation had when they happened. */
+export const judgingThen = (ports: Ports, versions: VersionsAlong): Judge => {
+  const judge = judging(ports, versions.at)
+  return async (event) => {
+    const before = versions.read()
+    const retraced = await judge(event)
+    return retraced && { ...retraced, read: retraced.read + versions.read() - before }
+  }
 }
 
-/** Judges events of the past, given in log order, against the versions that an automation had when they happened. */
-export const judgingThen = (ports: Ports, versions: readonly AutomationVersion[]) =>
-  judging(ports, versions, (position) => versionAt(versions, position))
-
 /** Judges them against one version, as if there had always been that one. */
-export const judgingAs = (ports: Ports, version: AutomationVersion) =>
-  judging(ports, [version], () => version)
+export const judgingAs = (ports: Ports, version: AutomationVersion): Judge =>
+  judging(ports, () => Promise.resolve(version))
 
-const judging = (
-  { eventStore, compilePattern }: Ports,
-  versions: readonly AutomationVersion[],
-  versionFor: (position: Position) => AutomationVersion | undefined,
-): ((event: RecordedEvent) => Promise<Retraced | undefined>) =>
-  retracing({
-    eventStore,
-    pattern: rememberedPatterns(compilePattern),
-    versionFor,
-    metrics: new Set(versions.flatMap(({ content }) => spansOf(content.event)?.metric ?? [])),
-  })
+const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionsAlong['at']): Judge =>
+  retracing({ eventStore, pattern: rememberedPatterns(compilePattern), versionFor })
 
 /** What came of an automation firing for an event: a delivery, or the reason why there is none. */
 export type Firing =

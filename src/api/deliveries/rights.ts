@@ -1,6 +1,6 @@
 import { missingRight } from '../../domain/access/rights.js'
 import { noSuchAutomation, type Automation } from '../../domain/automation/decider.js'
-import { accountOf, type Account } from '../../domain/delivery/account.js'
+import { accountOf, type Account, type AttemptRange } from '../../domain/delivery/account.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
 import { id as idCodec } from '../../domain/ids.js'
 import { requireRole } from '../auth/rights.js'
@@ -44,9 +44,11 @@ export const requireManaging = (
 export const deliveryInPath = async (
   { ports, access }: Parts,
   { params, principal }: Addressed,
+  attempts: AttemptRange = { most: 0, before: 0 },
 ): Promise<Account> => {
   const id = params['id']!
-  const account = idCodec.is(id) ? await accountOf(ports.eventStore.readStream(deliveryStream(id))) : null
+  const stream = deliveryStream(id)
+  const account = idCodec.is(id) ? await accountOf(ports.eventStore.readStream(stream), attempts) : null
   const team = account?.scheduled?.team ?? account?.suppressed?.team
   const outside =
     team === undefined || missingRight(access.directory(), principal.userId, team, 'member') !== undefined

@@ -1,29 +1,34 @@
-import type { Cause } from '../../domain/event.js'
-import { namesAfter } from '../../domain/names/decider.js'
-import { rosterOf, webhookById } from '../automations/kept.js'
+import { standingOf, type Standing } from '../../domain/webhook/standing.js'
+import { webhooksOf, type DeliveryQuestion } from '../../projections/deliveries/queries.js'
 import type { Deliveries } from './deliveries.js'
 
-type Ports = Deliveries['ports']
+type Ports = Pick<Deliveries['ports'], 'eventStore'>
+
+const TOGETHER = 16
+
+/** Those of some webhooks that stand in one of these ways now. */
+export const webhooksThat = async (
+  { eventStore }: Ports,
+  are: readonly (Standing | undefined)[],
+  ids: Iterable<string>,
+): Promise<ReadonlySet<string>> => {
+  const all = [...new Set(ids)]
+  const found = new Set<string>()
+  for (let at = 0; at < all.length; at += TOGETHER) {
+    const some = all.slice(at, at + TOGETHER)
+    const standings = await Promise.all(some.map((id) => standingOf(eventStore, id)))
+    for (const [place, id] of some.entries()) if (are.includes(standings[place])) found.add(id)
+  }
+  return found
+}
 
 /** What waits for these is held: webhooks that stand, and are disabled now. */
-export const disabledAmong = async (
-  ports: Ports,
-  ids: Iterable<string>,
-  cause: Cause,
-): Promise<ReadonlySet<string>> => {
-  const disabled = new Set<string>()
-  for (const id of new Set(ids)) {
-    const webhook = await webhookById(ports, id, cause)
-    if (webhook !== null && !webhook.enabled && !webhook.deleted) disabled.add(id)
-  }
-  return disabled
-}
+export const disabledAmong = (ports: Ports, ids: Iterable<string>): Promise<ReadonlySet<string>> =>
+  webhooksThat(ports, ['disabled'], ids)
 
-export const disabledOf = async (ports: Ports, team: string, cause: Cause): Promise<ReadonlySet<string>> => {
-  const names = namesAfter(await rosterOf(ports, team, cause), 'webhook', undefined)
-  return disabledAmong(
-    ports,
-    [...names].map(({ id }) => id),
-    cause,
-  )
-}
+/** The disabled webhooks that anything of what a question is about waits for. */
+export const disabledIn = async (
+  { ports, reader }: Pick<Deliveries, 'reader'> & { readonly ports: Ports },
+  question: DeliveryQuestion,
+): Promise<ReadonlySet<string>> =>
+  disabledAmong(ports, await webhooksOf(reader)({ ...question, states: ['pending', 'retrying'] }))

@@ -2,6 +2,7 @@ import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import { inWords } from '../../domain/automation/matching/in-words.js'
 import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
 import type { Unmet } from '../../domain/automation/matching/verdict.js'
+import { versionsAlong } from '../../domain/automation/matching/versions-along.js'
 import { nullable, withDefault } from '../../domain/codec/containers.js'
 import { instant, instantOf } from '../../domain/codec/instant.js'
 import { boolean, int64, number, string } from '../../domain/codec/leaves.js'
@@ -15,7 +16,7 @@ import type { Principal } from '../principal.js'
 import { route, type AnyRoute } from '../route.js'
 import { filtersIn } from './codecs.js'
 import type { Deliveries } from './deliveries.js'
-import { firingOf, historyOf, judgingThen } from './retraced.js'
+import { firingOf, judgingThen } from './retraced.js'
 import { automationInPath } from './rights.js'
 import { sourceOf } from './source.js'
 
@@ -107,7 +108,7 @@ const NOTHING = {
 }
 
 const explained = async ({ ports }: Deliveries, automationId: string, event: RecordedEvent) => {
-  const retraced = await judgingThen(ports, await historyOf(ports, automationId))(event)
+  const retraced = await judgingThen(ports, versionsAlong(ports.eventStore, automationId))(event)
   const about = { ...NOTHING, event: sourceOf(event), matched: false }
   if (retraced === undefined)
     return { ...about, reason: 'no_trigger', says: 'No automation can wait for events of this type.' }

@@ -10,7 +10,11 @@ const SLACK_BYTES = 8 * 1024
 const SHORT = 32
 const [QUOTE, BACKSLASH, MINUS, POINT, ZERO] = [34, 92, 45, 46, 48]
 const ONE = 1e12
-const HALF_PLACES = 1e6
+
+/** `000`, `001` and so on, one after the other. */
+const THREE_DIGITS = Buffer.from(
+  Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0')).join(''),
+)
 
 /** Bytes being written, handed over when there are enough of them. */
 export class ByteChunk {
@@ -91,6 +95,11 @@ export class ByteChunk {
       this.decimal(-amount)
       return
     }
+    if (amount < ONE) {
+      this.byte(ZERO)
+      if (amount !== 0) this.#fraction(amount)
+      return
+    }
     let whole = Math.floor(amount / ONE)
     let rest = amount - whole * ONE
     if (rest < 0) {
@@ -101,24 +110,22 @@ export class ByteChunk {
     if (rest !== 0) this.#fraction(rest)
   }
 
-  /** Twelve places, which are too many for the quick arithmetic of 32 bits at once. */
+  /** Twelve places, three at a time, but for zeros at their end. */
   #fraction(rest: number): void {
     this.#reserve(24)
-    const high = Math.floor(rest / HALF_PLACES)
-    this.#bytes[this.#at] = POINT
-    this.#digits(high, this.#at + 1)
-    this.#digits(rest - high * HALF_PLACES, this.#at + 7)
-    this.#at += 13
-    while (this.#bytes[this.#at - 1] === ZERO) this.#at -= 1
-  }
-
-  #digits(six: number, at: number): void {
-    let rest = six | 0
-    for (let i = at + 5; i >= at; i -= 1) {
-      const quotient = (rest / 10) | 0
-      this.#bytes[i] = ZERO + rest - quotient * 10
-      rest = quotient
+    const out = this.#bytes
+    let at = this.#at
+    out[at++] = POINT
+    let left = rest
+    for (let unit = 1e9; left > 0; unit /= 1000) {
+      const three = Math.floor(left / unit)
+      left -= three * unit
+      out[at++] = THREE_DIGITS[3 * three]!
+      out[at++] = THREE_DIGITS[3 * three + 1]!
+      out[at++] = THREE_DIGITS[3 * three + 2]!
     }
+    while (out[at - 1] === ZERO) at -= 1
+    this.#at = at
   }
 
   #reserve(more: number): void {

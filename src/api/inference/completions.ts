@@ -43,45 +43,48 @@ const complete = async (inference: Inference, asked: Asked<CompletionRequest>): 
   const leave = underWay.enter(asked.gone())
   const startedAt = performance.now()
   try {
-    const call = await recorded(inference, asked, project, first)
-    return await answered(inference, request, targets, { call, leave, startedAt })
+    const begun = await recorded(inference, asked, project, targets)
+    return await answered(inference, request, targets, { ...begun, leave, startedAt })
   } catch (error) {
     leave.over()
     throw error
   }
 }
 
-/** Records the request as a call of its project; nothing is asked of an upstream before. */
+/** Admits the request and records it as a call of its project; nothing is asked of an upstream before. */
 const recorded = async (
   inference: Inference,
   { body: request, headers, principal, cause }: Asked<CompletionRequest>,
   project: string,
-  { model: { id: model } }: Target,
-): Promise<Recorded> => {
+  targets: readonly Target[],
+): Promise<Pick<Begun, 'call' | 'promptBytes'>> => {
   const { ports } = inference
-  return begin(
+  const model = targets[0]!.model.id
+  const id = ports.ids.next()
+  const placed = placedBy(headers)
+  const level = await recordLevelOf(ports, project, headers)
+  const promptBytes = utf8Bytes(JSON.stringify(request.given['messages']))
+  const admission = inference.inference.admit({
+    ...{ id, project, keyId: principal.keyId, request, promptBytes, targets },
+  })
+  const recording = begin(
     inference,
     {
-      id: ports.ids.next(),
-      project,
-      ...placedBy(headers),
-      level: await recordLevelOf(ports, project, headers),
+      ...{ id, project, level },
+      ...placed,
       inputs: request.given,
-      attributes: {
-        kind: 'completion',
-        instance: inference.inference.instance,
-        model,
-        key_id: principal.keyId,
-      },
+      attributes: { ...admission.attributes, model },
     },
     model,
     principal,
     cause,
   )
+  return { call: await admission.begun(recording), promptBytes }
 }
 
 interface Begun {
   readonly call: Recorded
+  readonly promptBytes: number
   readonly leave: Leave
   readonly startedAt: number
 }
@@ -91,7 +94,7 @@ const answered = async (
   inference: Inference,
   request: CompletionRequest,
   targets: readonly Target[],
-  { call, leave, startedAt }: Begun,
+  { call, promptBytes, leave, startedAt }: Begun,
 ): Promise<Answer> => {
   let way: JsonObject = {}
   const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
@@ -100,9 +103,8 @@ const answered = async (
     const { target, tries } = asked
     way = { upstream: target.upstream.content.name, tries }
     const completing: Completing = {
-      ...{ call, leave, startedAt, said },
+      ...{ call, promptBytes, leave, startedAt, said },
       model: target.model.id,
-      promptBytes: utf8Bytes(JSON.stringify(request.given['messages'])),
     }
     if (request.stream) return await streamOf(request, asked, completing)
     const whole = await wholeOf(asked, completing)

@@ -4,6 +4,8 @@ import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
 import type { Ends } from './ends.js'
+import type { Admit } from './limits/admission.js'
+import type { Limiting } from './limits/limits.js'
 import type { LiveUpstreams } from './live-upstreams.js'
 import type { UnderWay } from './under-way.js'
 
@@ -12,7 +14,8 @@ export interface Inference extends Tracing {
   readonly ports: Tracing['ports'] & Pick<Ports, 'clock'>
   /** Stands in the name of the header that says which project a request is for, lower case. */
   readonly vendor: string
-  readonly inference: {
+  readonly inference: Limiting['inference'] & {
+    readonly admit: Admit
     readonly upstreamClient: UpstreamClient
     /** The upstreams as this process knows them. */
     readonly upstreams: () => Upstreams

@@ -1,5 +1,6 @@
 import { reportedUsageOf } from '../../domain/call/usage.js'
 import { instantOf } from '../../domain/codec/instant.js'
+import { OP_NAME } from '../../domain/completion/request.js'
 import { summaryUsage, type Metered } from '../../domain/completion/usage.js'
 import type { Cause } from '../../domain/event.js'
 import type { JsonObject } from '../../domain/json/json.js'
@@ -13,8 +14,6 @@ import type { EndWrite } from '../tracing/call-writes.js'
 import { record } from '../tracing/tracing.js'
 import { writeCalls } from '../tracing/write-calls.js'
 import type { Inference } from './inference.js'
-
-const OP_NAME = 'openai.chat.completions.create'
 
 export interface Beginning {
   readonly id: string
@@ -49,8 +48,9 @@ export const begin = async (
   { id, project, parentId, traceId, level, inputs, attributes }: Beginning,
   publicModel: string,
   principal: Principal,
-  cause: Cause,
+  requestCause: Cause,
 ): Promise<Recorded> => {
+  const cause: Cause = { ...requestCause, part: 'inference' }
   const { ports, reading } = inference
   const { ends } = inference.inference
   ends.requireRoom()

@@ -4,7 +4,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import type { CallId } from '../../projections/calls/queries.js'
 import { feedbackBytes, feedbackOn } from '../../projections/feedback/queries.js'
 import { feedbackJson } from '../feedback/row-json.js'
-import { pages } from './pages.js'
+import { pages, pagesOf } from './pages.js'
 
 const refOf = (projectId: string, callId: string): string => `weave:///${projectId}/call/${callId}`
 
@@ -12,10 +12,10 @@ const refOf = (projectId: string, callId: string): string => `weave:///${project
 export async function* pagesWithFeedback(
   reader: ClickHouseReader,
   projectId: string,
-  ids: readonly CallId[],
+  ids: AsyncIterable<readonly CallId[]>,
   position: Position,
 ): AsyncGenerator<readonly CallId[]> {
-  for (const page of pages(ids)) {
+  for await (const page of pagesOf(ids)) {
     const refs = page.map(({ id }) => refOf(projectId, id))
     const bytes = await feedbackBytes(reader)(projectId, refs, position)
     yield* pages(page.map((call, at) => ({ ...call, bytes: call.bytes + (bytes.get(refs[at]!) ?? 0) })))

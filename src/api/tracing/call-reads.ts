@@ -9,7 +9,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import {
-  callIds,
+  callIdPages,
   callsById,
   countCalls,
   type CallId,
@@ -32,7 +32,7 @@ import { readyWithPrices } from './costs-asked.js'
 import { expanded, expansionOf, requireInFront } from './expansion.js'
 import { foldedCall } from './folded-call.js'
 import { requireModest } from './filter.js'
-import { pages } from './pages.js'
+import { pagesOf } from './pages.js'
 import {
   callRead,
   callsQuery,
@@ -80,7 +80,8 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
     const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
-    const ids = await callIds(reader)({ projectId, filter, operation, position, sortBy, limit, offset })
+    const question = { projectId, filter, operation, position, sortBy, limit, offset }
+    const ids = callIdPages(reader, question)
     const expand = (calls: readonly StoredCall[]) =>
       ways.length === 0 ? calls : expanded(sourcesOf(asked), calls, ways)
     return { lines: await begun(textsOf(body, ids, position, expand)), position }
@@ -94,15 +95,16 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
 
   async function* textsOf(
     asked: CallsQuery,
-    ids: readonly CallId[],
+    ids: AsyncIterable<readonly CallId[]>,
     position: Position,
     expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
   ) {
     const { project_id: projectId, include_feedback } = asked
     const wanted = wantedColumns(asked)
     const costs = await costsAt(asked, position)
-    const parts = include_feedback ? pagesWithFeedback(reader, projectId, ids, position) : pages(ids)
-    for await (const part of parts) {
+    for await (const part of include_feedback
+      ? pagesWithFeedback(reader, projectId, ids, position)
+      : pagesOf(ids)) {
       const page = part.map(({ id }) => id)
       const calls = await expand(await callsById(reader)(projectId, page, position))
       const extras = await extrasOf(reader, projectId, calls, position, asked)

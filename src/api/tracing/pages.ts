@@ -6,3 +6,10 @@ const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 export const pages = <Item extends { readonly bytes: number }>(
   items: Iterable<Item>,
 ): Generator<readonly Item[]> => inPages(items, ({ bytes }) => bytes, PAGE)
+
+/** The same for items that come some at a time. */
+export async function* pagesOf<Item extends { readonly bytes: number }>(
+  parts: AsyncIterable<readonly Item[]>,
+): AsyncGenerator<readonly Item[]> {
+  for await (const part of parts) yield* pages(part)
+}

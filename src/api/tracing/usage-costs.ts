@@ -30,7 +30,10 @@ export const costsOfCalls = ({ inclusive, charges }: Billed): CostsOfCall => {
       for (; place < keys.length && charges[keys[place]!]!.model === model; place += 1, at += width) {
         const { costs } = charges[keys[place]!]!
         if (costs === null) continue
-        for (let k = 0; k < KINDS; k += 1) amounts[k] = sum(amounts[k]!, product(values[at + k]!, costs[k]!))
+        for (let k = 0; k < KINDS; k += 1) {
+          const tokens = values[at + k]!
+          if (tokens !== 0) amounts[k] = sum(amounts[k]!, product(tokens, costs[k]!))
+        }
       }
       return amounts
     },
@@ -43,6 +46,7 @@ export const unpricedModels = (answers: readonly Answered[]): readonly string[] 
   for (const { models, billed } of answers) {
     if (billed === null) continue
     const { inclusive, charges } = billed
+    if (charges.every(({ costs }) => costs !== null)) continue
     for (const known of new Set(inclusive.set))
       for (const key of inclusive.sets.models(known))
         if (charges[key]!.costs === null) names.add(models[charges[key]!.model]!)

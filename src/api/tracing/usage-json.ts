@@ -26,6 +26,7 @@ const AFTER = bytes(COSTS.map((name) => `,"${name}":null`).join('') + '}')
 /** Most entries: neither cache counter has anything to say, nor what the cache costs. */
 const NO_CACHE = Buffer.concat([NAMES[4]!, bytes('0'), NAMES[5]!, bytes('0')])
 const NO_CACHE_AFTER = Buffer.concat([NO_CACHE, AFTER])
+const NO_CACHE_BEFORE_COSTS = Buffer.concat([NO_CACHE, COST_NAMES[0]!])
 const NO_CACHE_COSTS = bytes(`,"${COSTS[2]}":0,"${COSTS[3]}":0}`)
 const [QUOTE, COMMA, CLOSE] = [34, 44, 125]
 
@@ -100,24 +101,26 @@ const writeCall = (
     const hasNoCache = values[at + 4] === 0 && values[at + 5] === 0
     if (hasNoCache && costs === null) out.copy(NO_CACHE_AFTER)
     else {
-      if (hasNoCache) out.copy(NO_CACHE)
+      if (hasNoCache) out.copy(NO_CACHE_BEFORE_COSTS)
       else {
         out.copy(NAMES[4]!)
         out.integer(values[at + 4]!)
         out.copy(NAMES[5]!)
         out.integer(values[at + 5]!)
+        out.copy(costs === null ? AFTER : COST_NAMES[0]!)
       }
-      if (costs === null) out.copy(AFTER)
-      else writeCosts(out, costs.next(model))
+      if (costs !== null) writeCosts(out, costs.next(model))
     }
     at += NAMES.length
   }
   out.text('}')
 }
 
+/** What follows the name of the first. */
 const writeCosts = (out: ByteChunk, amounts: readonly Exact[]): void => {
+  out.decimal(amounts[0]!)
   const hasNoCache = amounts[2] === 0 && amounts[3] === 0
-  for (let k = 0; k < (hasNoCache ? 2 : COST_NAMES.length); k += 1) {
+  for (let k = 1; k < (hasNoCache ? 2 : COST_NAMES.length); k += 1) {
     out.copy(COST_NAMES[k]!)
     out.decimal(amounts[k]!)
   }

@@ -10,6 +10,7 @@ import type { SecretStore } from '../../domain/ports/secret-store.js'
 import type { WebhookSender } from '../../domain/ports/webhook-sender.js'
 import { attempt } from './attempt.js'
 import { openAutomations } from './automations.js'
+import { blamingReads, blamingState } from './blame.js'
 import { canceling } from './canceling.js'
 import { openDirectory } from './directory.js'
 import { disabling } from './disabling.js'
@@ -21,9 +22,10 @@ import { matching } from './matching.js'
 import { measuring } from './measures.js'
 import { preparing } from './message.js'
 import { openMetricValues } from './metric-values.js'
+import { openOutbox } from './outbox.js'
 import { keepingRecords } from './record-keeping.js'
-import { openOutbox } from './scheduling.js'
 import { secretValues } from './secret-values.js'
+import { openQuarantine } from './quarantine.js'
 import { openSecretVersions } from './secret-versions.js'
 import { openSender } from './sending.js'
 import { rememberedTemplates } from './templates.js'
@@ -66,7 +68,9 @@ export const startDispatcher = async (
   ports: DispatcherPorts,
   { vendor, isAlone }: DispatcherOptions,
 ): Promise<Dispatcher> => {
-  const { eventStore, state, clock, log } = ports
+  const { eventStore, clock, log } = ports
+  const state = blamingState(ports.state)
+  const reads = blamingReads(eventStore)
   const instance = ports.ids.next()
   const measures = measuring(ports.metrics)
   const now = () => clock.now().getTime()
@@ -80,7 +84,7 @@ export const startDispatcher = async (
   const directory = openDirectory(state)
   const automations = openAutomations(state)
   const versions = openSecretVersions(state)
-  const ledger = openLedger(eventStore, state)
+  const ledger = openLedger(reads, state)
   const outbox = openOutbox(state, { ...ports, distrust })
   const templates = rememberedTemplates()
   const keeping = keepingRecords(ports.records, log)
@@ -128,10 +132,10 @@ export const startDispatcher = async (
     sha256: ports.sha256,
     state,
     match: matching({
-      eventStore,
+      eventStore: reads,
       state,
       automations,
-      values: openMetricValues(eventStore),
+      values: openMetricValues(reads),
       templates,
       pattern: rememberedPatterns(ports.compilePattern),
       vendor: vendor.toLowerCase(),
@@ -159,15 +163,20 @@ export const startDispatcher = async (
     if (now() - startedAt >= TELL_EVERY_MS)
       log.info('dispatcher.caught_up', { position: String(reading.position()) })
   }
+  const quarantine = openQuarantine(take, state, log)
   const reading = readLog({
     eventStore,
     state,
-    take,
+    take: quarantine.take,
     onCaughtUp: goLive,
+    beforeCommit: outbox.settle,
+    // Nothing is written or sent by what is not known again yet.
     onRolledBack: () => {
+      isLive = false
+      outbox.forget()
+      sender.pause()
       directory.readAgain()
       automations.readAgain()
-      if (isLive) sender.start()
     },
     log,
   })
@@ -181,6 +190,7 @@ export const startDispatcher = async (
       inFlight: sender.inFlight(),
       oldestDueMs: oldestDue === undefined ? 0 : Math.max(0, now() - oldestDue),
       breakers: sender.breakers(),
+      quarantined: quarantine.count(),
     })
     // Only the embedded log counts its events by their positions.
     if (isAlone)

@@ -6,9 +6,11 @@ import type { Directory } from './directory.js'
 import { deliveryIn, type Ledger } from './ledger.js'
 import type { Matched } from './matching.js'
 import type { Measures } from './measures.js'
-import { schedulingOf, type Outbox } from './scheduling.js'
+import type { Outbox } from './outbox.js'
+import { schedulingOf } from './scheduling.js'
 import type { SecretVersions } from './secret-versions.js'
 import type { Sender } from './sending.js'
+import type { Scheduled } from './unscheduled.js'
 
 export interface Folding {
   readonly sha256: Sha256
@@ -50,7 +52,9 @@ export const folding =
   }
 
 const schedule = async (given: Folding, event: RecordedEvent): Promise<void> => {
+  const began = performance.now()
   const matches = await given.match(event)
+  given.measures.matched(matches.length, (performance.now() - began) / 1000)
   if (matches.length === 0) return
   const delivery = deliveryIn(event.stream)
   const depth = delivery === undefined ? 0 : (given.state.delivery(delivery)?.delivery.depth ?? 0)
@@ -61,15 +65,15 @@ const schedule = async (given: Folding, event: RecordedEvent): Promise<void> => 
     if (scheduling.type === 'DeliverySuppressed') given.measures.suppressed(scheduling.data.reason)
     given.outbox.put(scheduling)
   }
-  await given.outbox.room()
+  await given.outbox.pause()
 }
 
 const fold = async ({ ledger, outbox, directory, sender }: Folding, event: RecordedEvent): Promise<void> => {
   const { type, data, recordedAt } = event
   const change = await ledger.apply(event)
   if (change === undefined) return
-  const { id, before, after } = change
-  if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(id)
+  const { before, after } = change
+  if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(data as unknown as Scheduled)
   if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
     const { webhook } = before.delivery
     directory.noteAttempt(webhook, {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Log } from '../../domain/ports/log.js'
+import { EventFailed } from './quarantine.js'
 
 interface Given {
   readonly eventStore: Pick<EventStore, 'subscribeAll'>
@@ -9,6 +10,8 @@ interface Given {
   readonly take: (event: RecordedEvent) => Promise<void>
   /** Told whenever there is nothing more to read for now. */
   readonly onCaughtUp: () => Promise<void>
+  /** Writes into the state what it has to hold before the events up to now count as read. */
+  readonly beforeCommit: () => void
   /** The state is again what it was at its last commit: what is remembered of it is read anew. */
   readonly onRolledBack: () => void
   readonly log: Pick<Log, 'error'>
@@ -25,8 +28,10 @@ export interface LogReading {
 
 const COMMIT_EVERY = 1000
 const AGAIN_MS = 1000
+const EVENT_AGAIN_MS = 100
 
-export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log }: Given): LogReading => {
+export const readLog = (given: Given): LogReading => {
+  const { eventStore, state, take, onCaughtUp, beforeCommit, onRolledBack, log } = given
   const stopping = new AbortController()
   let attempt = new AbortController()
   let position: Position = state.checkpoint() ?? 0n
@@ -42,6 +47,7 @@ export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log
   const commit = () => {
     if (uncommitted === 0 || isTaking || distrusted !== undefined) return
     try {
+      beforeCommit()
       state.commit(position)
       uncommitted = 0
     } catch (error) {
@@ -71,8 +77,11 @@ export const readLog = ({ eventStore, state, take, onCaughtUp, onRolledBack, log
     }
   }
   const again = async (error: unknown) => {
-    log.error('dispatcher.subscription_failed', { error: error instanceof Error ? error.name : 'unknown' })
-    await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    const isOfEvent = error instanceof EventFailed
+    if (!isOfEvent)
+      log.error('dispatcher.subscription_failed', { error: error instanceof Error ? error.name : 'unknown' })
+    const pause = isOfEvent ? EVENT_AGAIN_MS : AGAIN_MS
+    await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
   }
   const follow = async () => {
     while (!stopping.signal.aborted)

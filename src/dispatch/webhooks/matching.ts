@@ -1,9 +1,4 @@
-import {
-  cooldownOf,
-  judge,
-  valuesNeeded,
-  type Match as EarlierMatch,
-} from '../../domain/automation/matching/judge.js'
+import { cooldownOf, judge, valuesNeeded } from '../../domain/automation/matching/judge.js'
 import type { Trigger } from '../../domain/automation/matching/trigger.js'
 import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
 import { variablesFor } from '../../domain/automation/matching/variables.js'
@@ -17,6 +12,7 @@ import type { Pattern } from '../../domain/ports/patterns.js'
 import { variablesIn, type Template } from '../../domain/template/template.js'
 import { METADATA_PREFIX, type Variables } from '../../domain/template/variables.js'
 import type { Automations } from './automations.js'
+import { openCooldowns } from './cooldowns.js'
 import type { MetricValues } from './metric-values.js'
 
 /** That an automation fires for an event, and what its message can tell. */
@@ -31,7 +27,7 @@ export interface Matched {
 
 interface Matching {
   readonly eventStore: Pick<EventStore, 'readStream'>
-  readonly state: Pick<DispatcherState, 'get' | 'put'>
+  readonly state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>
   readonly automations: Automations
   readonly values: MetricValues
   readonly templates: (payload: string, secret: string | null) => Template | undefined
@@ -40,11 +36,10 @@ interface Matching {
   readonly vendor: string
 }
 
-const COOLDOWN = 'cooldown'
-
 /** Which automations an event makes fire: by what stands before it in the log, and by nothing else. */
 export const matching = (given: Matching) => {
   const { eventStore, automations, values } = given
+  const cooldowns = openCooldowns(given.state)
 
   const figureOf = async (
     automation: AutomationVersion,
@@ -56,11 +51,10 @@ export const matching = (given: Matching) => {
     const verdict = judge(automation, trigger, {
       pattern: given.pattern,
       values: (_, count) => (window ?? []).slice(-count),
-      lastMatch: key === undefined ? undefined : lastMatch(given.state.get(COOLDOWN, key)),
+      lastMatch: key === undefined ? undefined : cooldowns.last(key),
     })
     if (!verdict.matched) return undefined
-    if (key !== undefined)
-      given.state.put(COOLDOWN, key, { position: String(trigger.position), at: trigger.at.getTime() })
+    if (key !== undefined) cooldowns.note(key, trigger)
     return verdict
   }
 
@@ -103,12 +97,6 @@ const watchesCalls = ({ areThereAny }: Automations) =>
 const cooldownKey = ({ id }: AutomationVersion, trigger: Trigger): string | undefined => {
   const run = cooldownOf(trigger)
   return run && `${id}\n${run.project_id}/${run.run_id}`
-}
-
-const lastMatch = (kept: unknown): EarlierMatch | undefined => {
-  if (kept === undefined) return undefined
-  const { position, at } = kept as { position: string; at: number }
-  return { position: BigInt(position), at: new Date(at) }
 }
 
 const tellsOfVersion = (template: Template): boolean =>

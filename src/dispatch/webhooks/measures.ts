@@ -32,11 +32,12 @@ export const measuring = (metrics: WebhookMetrics | undefined) => ({
 
   suppressed: (reason: string) => metrics?.suppressed.add({ reason }),
 
-  standing: ({ pending, retrying, inFlight, oldestDueMs, breakers }: Standing) => {
+  standing: ({ pending, retrying, inFlight, oldestDueMs, breakers, quarantined }: Standing) => {
     metrics?.deliveries.set({ state: 'pending' }, pending)
     metrics?.deliveries.set({ state: 'retrying' }, retrying)
     metrics?.deliveries.set({ state: 'in_flight' }, inFlight)
     metrics?.inFlight.set({}, inFlight)
+    metrics?.eventsQuarantined.set({}, quarantined)
     metrics?.oldestDueSeconds.set({}, oldestDueMs / 1000)
     for (const [state, endpoints] of Object.entries(breakers)) metrics?.breakers.set({ state }, endpoints)
   },
@@ -50,6 +51,7 @@ interface Standing {
   readonly inFlight: number
   readonly oldestDueMs: number
   readonly breakers: Readonly<Record<string, number>>
+  readonly quarantined: number
 }
 
 const classOf = (status: number | null, error: string | null): string =>

@@ -1,26 +1,49 @@
 /**
- * Endpoints that may have something due, each in its turn. Whoever is not ready is passed over and keeps its place;
- * whoever has nothing to do leaves, until it is woken.
+ * Endpoints that may have something due, each team in its turn and each of its endpoints in theirs. Whoever is not ready
+ * is passed over and keeps its place; whoever has nothing to do leaves, until it is woken.
  */
 export interface Rotation {
-  readonly add: (endpoint: string) => void
+  /** An endpoint of another team than before is from now on that one's. */
+  readonly add: (endpoint: string, team: string) => void
   readonly leave: (endpoint: string) => void
   /** Who was served goes to the end. */
   readonly served: (endpoint: string) => void
-  /** In the order of their turns. */
-  readonly inTurn: () => Iterable<string>
+  /** In the order of their turns; teams that cannot be served are passed over as a whole. */
+  readonly inTurn: (mayBeServed: (team: string) => boolean) => Iterable<string>
 }
 
 export const openRotation = (): Rotation => {
-  const endpoints = new Set<string>()
+  const teams = new Map<string, Set<string>>()
+  const teamOf = new Map<string, string>()
+
+  const leave = (endpoint: string) => {
+    const team = teamOf.get(endpoint)
+    if (team === undefined) return
+    teamOf.delete(endpoint)
+    const own = teams.get(team)
+    own?.delete(endpoint)
+    if (own?.size === 0) teams.delete(team)
+  }
+
   return {
-    add: (endpoint) => void endpoints.add(endpoint),
-    leave: (endpoint) => void endpoints.delete(endpoint),
-    served: (endpoint) => {
-      endpoints.delete(endpoint)
-      endpoints.add(endpoint)
+    add: (endpoint, team) => {
+      if (teamOf.get(endpoint) === team) return
+      leave(endpoint)
+      teamOf.set(endpoint, team)
+      teams.set(team, (teams.get(team) ?? new Set()).add(endpoint))
     },
-    inTurn: () => endpoints.values(),
+    leave,
+    served: (endpoint) => {
+      const team = teamOf.get(endpoint)
+      const own = team === undefined ? undefined : teams.get(team)
+      if (team === undefined || own === undefined) return
+      own.delete(endpoint)
+      teams.delete(team)
+      teams.set(team, own.add(endpoint))
+    },
+    inTurn: function* (mayBeServed) {
+      for (const [team, endpoints] of teams) if (mayBeServed(team)) yield* endpoints
+    },
   }
 }
 

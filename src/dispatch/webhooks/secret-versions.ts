@@ -1,6 +1,6 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
-import { MOST_VERSIONS } from '../../domain/webhook/signing.js'
+import { MOST_SIGNATURES } from '../../domain/webhook/signing.js'
 
 export interface LiveVersion {
   readonly version: number
@@ -8,11 +8,18 @@ export interface LiveVersion {
   readonly since: number
 }
 
+/** The versions of a secret that were not destroyed: all from the first to the last of the newest. */
+export interface LiveSecret {
+  readonly first: number
+  /** The newest ones, of these the oldest first. */
+  readonly newest: readonly LiveVersion[]
+}
+
 /** Which versions of a team's secrets there are, as the log says; values lie elsewhere. */
 export interface SecretVersions {
   readonly apply: (event: RecordedEvent) => void
-  /** The newest ones, of these the oldest first. */
-  readonly of: (team: string, name: string) => readonly LiveVersion[]
+  /** Undefined where there is none. */
+  readonly of: (team: string, name: string) => LiveSecret | undefined
 }
 
 const KIND = 'secret'
@@ -20,14 +27,17 @@ const KIND = 'secret'
 export const openSecretVersions = (
   state: Pick<DispatcherState, 'get' | 'put' | 'remove'>,
 ): SecretVersions => {
-  const of = (key: string) => (state.get(KIND, key) as readonly LiveVersion[] | undefined) ?? []
+  const of = (key: string) => state.get(KIND, key) as LiveSecret | undefined
   return {
     apply: ({ type, data, stream, recordedAt }) => {
       const key = stream.slice('secret-'.length)
       const { version } = data
       if (type === 'SecretDestroyed') state.remove(KIND, key)
-      else if ((type === 'SecretStored' || type === 'SecretRotated') && typeof version === 'number')
-        state.put(KIND, key, [...of(key), { version, since: recordedAt.getTime() }].slice(-MOST_VERSIONS))
+      else if ((type === 'SecretStored' || type === 'SecretRotated') && typeof version === 'number') {
+        const { first, newest } = of(key) ?? { first: version, newest: [] }
+        const all = [...newest, { version, since: recordedAt.getTime() }]
+        state.put(KIND, key, { first, newest: all.slice(-MOST_SIGNATURES) })
+      }
     },
     of: (team, name) => of(`${team}/${name}`),
   }

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { millisOf } from '../../domain/delivery/times.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import type { Position } from '../../domain/ports/event-store.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 import type { Breaker } from './breaker.js'
 import type { Directory, KnownWebhook } from './directory.js'
@@ -14,6 +15,7 @@ import {
   whileProbing,
   type Endpoint,
 } from './endpoint.js'
+import { rememberedHosts } from './hosts.js'
 import { openRotation, prefersRetries } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
 import { openWakeUps } from './wake-ups.js'
@@ -41,6 +43,8 @@ export interface Sender {
   readonly wake: (webhook: string) => void
   /** Everything that waits is looked at. */
   readonly start: () => void
+  /** Begins nothing until it is started again. */
+  readonly pause: () => void
   /** The receiver said, before this process began, that it wants nothing until then. */
   readonly throttle: (webhook: string, until: number) => void
   readonly isUnderWay: (deliveryId: string) => boolean
@@ -53,16 +57,20 @@ export interface Sender {
 
 interface Standing {
   endpoint: Endpoint
+  /** It answers again: what waits behind this order is hastened when nothing else is due. */
+  hastened: Position | undefined
   inFlight: number
   sent: number
 }
 
 const POSTPONED_MS = 1000
+const HASTENED_AT_ONCE = 1000
 
 export const openSender = (given: Sending): Sender => {
   const { state, directory, clock } = given
   const shares = given.shares ?? openShares()
   const rotation = openRotation()
+  const hostOf = rememberedHosts()
   const standings = new Map<string, Standing>()
   const underWay = new Map<string, Promise<void>>()
   const abort = new AbortController()
@@ -75,18 +83,26 @@ export const openSender = (given: Sending): Sender => {
   const standingOf = (webhook: string): Standing => {
     const found = standings.get(webhook)
     if (found !== undefined) return found
-    const made = { endpoint: unknownEndpoint, inFlight: 0, sent: 0 }
+    const made = { endpoint: unknownEndpoint, hastened: undefined, inFlight: 0, sent: 0 }
     standings.set(webhook, made)
     return made
   }
 
   const wake = (webhook: string) => {
-    rotation.add(webhook)
+    rotation.add(webhook, directory.get(webhook)?.team ?? '')
     if (!isStarted || isPumping) return
     isPumping = true
     setImmediate(pump)
   }
   const wakeUps = openWakeUps(now, wake)
+
+  /** Each one at most once after a recovery: one that fails again waits as long as all that fail. */
+  const hastenNext = (webhook: string, standing: Standing, at: number): boolean => {
+    if (standing.hastened === undefined) return false
+    const behind = { after: standing.hastened, limit: HASTENED_AT_ONCE }
+    standing.hastened = state.hasten(webhook, at, behind)
+    return standing.hastened !== undefined
+  }
 
   /** The next one of an endpoint that may go now; where there is none, the endpoint leaves until it is woken. */
   const nextOf = (webhook: KnownWebhook, standing: Standing): OpenEntry | undefined => {
@@ -100,10 +116,12 @@ export const openSender = (given: Sending): Sender => {
     const turns = prefersRetries(standing.sent)
       ? (['retry', 'fresh'] as const)
       : (['fresh', 'retry'] as const)
-    const entry =
+    const claim = () =>
       leave.kind === 'probe'
         ? state.claimOldest(webhook.id, at)
         : (state.claimDue(webhook.id, turns[0], at) ?? state.claimDue(webhook.id, turns[1], at))
+    let entry = claim()
+    while (entry === undefined && hastenNext(webhook.id, standing, at)) entry = claim()
     if (entry === undefined) {
       rotation.leave(webhook.id)
       const due = state.nextDue(webhook.id)
@@ -113,7 +131,7 @@ export const openSender = (given: Sending): Sender => {
   }
 
   const pumpOne = (): boolean => {
-    for (const id of rotation.inTurn()) {
+    for (const id of rotation.inTurn(shares.hasRoomFor)) {
       const webhook = directory.get(id)
       if (webhook?.enabled !== true) {
         rotation.leave(id)
@@ -182,7 +200,8 @@ export const openSender = (given: Sending): Sender => {
       },
       at,
     )
-    if (hasRecovered(before, standing.endpoint)) state.hasten(claimed.delivery.webhook, at)
+    if (hasRecovered(before, standing.endpoint)) standing.hastened = 0n
+    if (standing.endpoint.breaker.phase !== 'closed') standing.hastened = undefined
     given.onAnswered(ended, claimed)
   }
 
@@ -204,6 +223,7 @@ export const openSender = (given: Sending): Sender => {
       isStarted = true
       for (const webhook of state.waitingFor()) wake(webhook)
     },
+    pause: () => void (isStarted = false),
     throttle: (webhook, until) => {
       const standing = standingOf(webhook)
       const throttledUntil = Math.max(standing.endpoint.throttledUntil, until)
@@ -224,15 +244,5 @@ export const openSender = (given: Sending): Sender => {
       clearTimeout(cut)
       abort.abort()
     },
-  }
-}
-
-/** Host and port, as every URL that a webhook may have names one. */
-const hostOf = (url: string): string => {
-  try {
-    const { protocol, hostname, port } = new URL(url)
-    return `${hostname}:${port === '' ? (protocol === 'https:' ? 443 : 80) : port}`
-  } catch {
-    return url
   }
 }

@@ -19,6 +19,7 @@ export const USUAL_LIMITS: Limits = { all: 256, team: 64, host: 32, hanging: 64 
 /** Slots for attempts, shared so that nobody's many or slow receivers take those of others. */
 export interface Shares {
   readonly isFull: () => boolean
+  readonly hasRoomFor: (team: string) => boolean
   readonly allows: (claim: Claim) => boolean
   /** Gives the slots back when called. */
   readonly take: (claim: Claim) => () => void
@@ -32,6 +33,7 @@ export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
   let hanging = 0
   return {
     isFull: () => all >= limits.all,
+    hasRoomFor: (team) => teams.of(team) < limits.team,
     allows: ({ team, host, hangs }) =>
       all < limits.all &&
       teams.of(team) < limits.team &&

@@ -47,6 +47,7 @@ const FIELDS: Readonly<Record<EventType, Fields>> = {
   },
   WEBHOOK_DISABLED: plain('team'),
   DELIVERY_DEAD: plain('team'),
+  BUDGET_REACHED: plain('team'),
 }
 
 /** Where conditions of a type may watch, and which fields they have. */

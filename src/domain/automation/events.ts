@@ -30,6 +30,7 @@ export const EVENT_TYPES = [
   'CALL_USAGE_THRESHOLD',
   'WEBHOOK_DISABLED',
   'DELIVERY_DEAD',
+  'BUDGET_REACHED',
 ] as const
 export const eventType = oneOf(...EVENT_TYPES)
 export type EventType = t.TypeOf<typeof eventType>

@@ -48,19 +48,3 @@ export const versionAfter = (
       return before
   }
 }
-
-/** All versions that an automation's stream tells of, in order. */
-export const versionsOf = (events: readonly RecordedEvent[]): readonly AutomationVersion[] => {
-  const versions: AutomationVersion[] = []
-  for (const event of events) {
-    const next = versionAfter(versions.at(-1), event)
-    if (next !== undefined && next !== versions.at(-1)) versions.push(next)
-  }
-  return versions
-}
-
-/** The version that is in force for an event at a position: of an automation's own event, the one before it. */
-export const versionAt = (
-  versions: readonly AutomationVersion[],
-  position: Position,
-): AutomationVersion | undefined => versions.findLast(({ since }) => since < position)

@@ -17,6 +17,13 @@ export interface EndCall {
   readonly usage: ReportedUsage
 }
 
+/** Ends a call that nobody else will end; one that was ended or deleted meanwhile stays as it is. */
+export interface GiveUpCall {
+  readonly type: 'GiveUpCall'
+  readonly end: CallEnd
+  readonly usage: ReportedUsage
+}
+
 export interface RenameCall {
   readonly type: 'RenameCall'
   readonly project_id: string
@@ -30,4 +37,4 @@ export interface DeleteCall {
   readonly id: string
 }
 
-export type CallCommand = StartCall | EndCall | RenameCall | DeleteCall
+export type CallCommand = StartCall | EndCall | GiveUpCall | RenameCall | DeleteCall

@@ -47,6 +47,10 @@ const decide = (state: CallState, command: CallCommand): Decision<CallEvent> => 
       return state.deleted ? nothing : decideStart(state, command)
     case 'EndCall':
       return state.deleted ? nothing : decideEnd(state, command)
+    case 'GiveUpCall':
+      return state.deleted || state.start === null || state.end !== null
+        ? nothing
+        : decideEnd(state, { ...command, type: 'EndCall' })
     case 'RenameCall': {
       const { project_id, id, display_name } = command
       if (state.deleted || display_name === nameOf(state)) return nothing

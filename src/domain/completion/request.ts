@@ -8,6 +8,9 @@ import { modelName } from '../price/events.js'
 
 const MOST_TOKENS = 2 ** 31
 
+/** What a completion is called as a call. */
+export const OP_NAME = 'openai.chat.completions.create'
+
 const message = open('ChatMessage', { required: { role: string } })
 
 /** What is read of a request here; everything else is the upstream's affair (facts: training and inference API 3.2). */

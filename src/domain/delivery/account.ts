@@ -16,56 +16,55 @@ export interface AttemptAccount {
   readonly endedAt: Instant | null
 }
 
-/** All that a delivery's own events say. */
+/** What a delivery's own events say. */
 export interface Account {
   readonly state: DeliveryState
   readonly scheduled: DeliveryScheduled | null
   readonly suppressed: Data<'DeliverySuppressed'> | null
+  /** The newest of those that were asked for, in order. */
   readonly attempts: readonly AttemptAccount[]
+  /** There are attempts before these. */
+  readonly hasEarlier: boolean
   /** When the last event was recorded. */
   readonly at: Instant
 }
 
-/** Folds a delivery's stream; null where there is nothing. */
-export const accountOf = async (events: AsyncIterable<RecordedEvent>): Promise<Account | null> => {
-  let account: Account | null = null
-  for await (const event of events) account = after(account ?? nothingYet(event), event)
-  return account
+/** Which attempts an account tells of: so many at most, all of them before the one of this number. */
+export interface AttemptRange {
+  readonly most: number
+  readonly before: number
 }
 
-const nothingYet = ({ recordedAt }: RecordedEvent): Account => ({
-  state: initialState,
-  scheduled: null,
-  suppressed: null,
-  attempts: [],
-  at: instantOf(recordedAt),
-})
-
-const after = (account: Account, { type, data, recordedAt }: RecordedEvent): Account => {
-  const event = { type, data } as unknown as DeliveryEvent
-  const at = instantOf(recordedAt)
-  const next = { ...account, at, state: evolve(account.state, event) }
-  switch (event.type) {
-    case 'DeliveryScheduled':
-      return { ...next, scheduled: event.data }
-    case 'DeliverySuppressed':
-      return { ...next, suppressed: event.data }
-    case 'AttemptStarted': {
-      const begun = { started: event.data, finished: null, isUnknown: false, endedAt: null }
-      return { ...next, attempts: [...account.attempts, begun] }
-    }
-    case 'AttemptFinished':
-      return { ...next, attempts: ended(account, event.data.attempt, { finished: event.data, endedAt: at }) }
-    case 'AttemptOutcomeUnknown':
-      return { ...next, attempts: ended(account, event.data.attempt, { isUnknown: true, endedAt: at }) }
-    default:
-      return next
+/** Folds a delivery's stream; null where there is nothing. No more is held than what is asked for. */
+export const accountOf = async (
+  events: AsyncIterable<RecordedEvent>,
+  { most, before }: AttemptRange,
+): Promise<Account | null> => {
+  const attempts = new Map<number, AttemptAccount>()
+  const end = (attempt: number, how: Partial<AttemptAccount>) => {
+    const begun = attempts.get(attempt)
+    if (begun !== undefined) attempts.set(attempt, { ...begun, ...how })
   }
+  let about: Omit<Account, 'attempts'> | null = null
+  for await (const { type, data, recordedAt } of events) {
+    const event = { type, data } as unknown as DeliveryEvent
+    const at = instantOf(recordedAt)
+    about = { ...(about ?? nothingYet), at, state: evolve((about ?? nothingYet).state, event) }
+    if (event.type === 'DeliveryScheduled') about = { ...about, scheduled: event.data }
+    else if (event.type === 'DeliverySuppressed') about = { ...about, suppressed: event.data }
+    else if (event.type === 'AttemptFinished') end(event.data.attempt, { finished: event.data, endedAt: at })
+    else if (event.type === 'AttemptOutcomeUnknown') end(event.data.attempt, { isUnknown: true, endedAt: at })
+    else if (event.type === 'AttemptStarted' && event.data.attempt < before) {
+      attempts.set(event.data.attempt, {
+        ...{ started: event.data, finished: null, isUnknown: false, endedAt: null },
+      })
+      const [oldest] = attempts.keys()
+      if (attempts.size <= most || oldest === undefined) continue
+      attempts.delete(oldest)
+      about = { ...about, hasEarlier: true }
+    }
+  }
+  return about === null ? null : { ...about, attempts: [...attempts.values()] }
 }
 
-const ended = (
-  { attempts }: Account,
-  attempt: number,
-  end: Partial<AttemptAccount>,
-): readonly AttemptAccount[] =>
-  attempts.map((one) => (one.started.attempt === attempt ? { ...one, ...end } : one))
+const nothingYet = { state: initialState, scheduled: null, suppressed: null, hasEarlier: false }

@@ -15,8 +15,11 @@ export interface AttemptRecord {
 /** Where these are kept for a while, outside the log: the log does without them. */
 export interface AttemptRecords {
   readonly put: (records: readonly AttemptRecord[]) => void
-  /** By attempt. */
-  readonly of: (deliveryId: string) => readonly AttemptRecord[]
+  /** Those of the attempts from the first to the last number, in order. */
+  readonly of: (
+    deliveryId: string,
+    attempts: { readonly first: number; readonly last: number },
+  ) => readonly AttemptRecord[]
   /** Deletes what ended before, in milliseconds since 1970; at most so many at a time. Answers how many. */
   readonly prune: (before: number, limit: number) => number
   readonly close: () => void

@@ -23,7 +23,7 @@ export interface DispatcherState {
   /** Undefined where nothing was folded yet. */
   readonly checkpoint: () => Position | undefined
   readonly commit: (checkpoint: Position) => void
-  /** Forgets what was folded since the last commit. */
+  /** Forgets what was folded since the last commit, or everything where nothing of it can be read any more. */
   readonly rollBack: () => void
   /** Forgets everything: the log is another one. */
   readonly clear: () => void
@@ -33,10 +33,18 @@ export interface DispatcherState {
   readonly get: (kind: string, key: string) => unknown
   readonly remove: (kind: string, key: string) => void
   readonly all: (kind: string) => Iterable<readonly [key: string, value: unknown]>
-  /** The first ones by key. */
-  readonly some: (kind: string, limit: number) => readonly (readonly [key: string, value: unknown])[]
+  /** The first ones by key, in the order of its UTF-8 bytes, behind a key. */
+  readonly some: (
+    kind: string,
+    limit: number,
+    after?: string,
+  ) => readonly (readonly [key: string, value: unknown])[]
 
-  /** A delivery that is there already is this from here on, and nobody's claim. */
+  /**
+   * A delivery that is there already is this from here on, and nobody's claim.
+   *
+   * @throws RangeError where one of its times is none
+   */
   readonly putDelivery: (entry: OpenEntry) => void
   readonly delivery: (id: string) => OpenEntry | undefined
   readonly removeDelivery: (id: string) => void
@@ -52,8 +60,15 @@ export interface DispatcherState {
   readonly nextDue: (webhook: string) => number | undefined
   /** Webhooks that something waits for. */
   readonly waitingFor: () => readonly string[]
-  /** All of a webhook's that wait are due now, or when the receiver asked for it. */
-  readonly hasten: (webhook: string, now: number) => void
+  /**
+   * The oldest of a webhook's behind an order that wait for later are due now, or when the receiver asked for it, `limit`
+   * at most; the order of the last of them, undefined where there are none.
+   */
+  readonly hasten: (
+    webhook: string,
+    now: number,
+    behind: { readonly after: Position; readonly limit: number },
+  ) => Position | undefined
   readonly counts: () => DeliveryCounts
 
   readonly close: () => void

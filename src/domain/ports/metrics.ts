@@ -37,6 +37,8 @@ export interface WebhookMetrics {
   readonly breakers: Gauge<{ readonly state: string }>
   readonly outcomesUnknown: Counter
   readonly ssrfBlocked: Counter
+  /** Events that cannot be matched or folded, and were passed over. */
+  readonly eventsQuarantined: Gauge
   readonly matches: Counter
   readonly suppressed: Counter<{ readonly reason: string }>
   readonly matchSeconds: Histogram

@@ -61,6 +61,13 @@ export const tokenPrice = textLike(
   'String should be a decimal of at most 12 places',
 )
 
+/** A sum of money as events keep it: as a price, and as large as it may become. */
+export const moneyText = textLike(
+  'money',
+  /^(0|[1-9]\d{0,99})(\.\d{0,11}[1-9])?$/,
+  'String should be a decimal of at most 12 places',
+)
+
 /** The price of a token as JSON says it. */
 export const tokenCost: Codec<number> = new Codec<number>(
   'cost',

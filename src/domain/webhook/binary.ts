@@ -12,6 +12,3 @@ export const binaryOf = (bytes: Uint8Array): Binary => {
 
 export const bytesOf = (binary: Binary): Uint8Array =>
   Uint8Array.from(binary, (character) => character.charCodeAt(0))
-
-export const hexOf = (binary: Binary): string =>
-  Array.from(binary, (character) => character.charCodeAt(0).toString(16).padStart(2, '0')).join('')

@@ -1,6 +1,7 @@
-import { binaryOf, bytesOf, hexOf, utf8, type Binary } from './binary.js'
+import { binaryOf, bytesOf, utf8, type Binary } from './binary.js'
+import { readingsOf } from './readings.js'
 import { WHSEC } from './signing.js'
-import { soughtFor, spansIn, type Span } from './spans.js'
+import { BREAK, soughtFor, type Sought, type Span } from './sought.js'
 
 export interface Answered {
   readonly headers: Readonly<Record<string, string>>
@@ -10,34 +11,47 @@ export interface Answered {
 export type Scrub = <A extends Answered>(answer: A) => A
 
 const MARK = '[secret]'
+const MARK_OF_BREAK = String.fromCharCode(BREAK)
 
-/** Shorter ones would take away what is no secret; of the whole secret any length is taken. */
+/** Less than that at the end of a text is no trace of a secret, nor is a key that is shorter. */
 const LEAST_TRACE = 4
 
 /**
- * Takes secrets out of what a receiver answered, in every form in which it may have given them back: as they are, in
- * hexadecimal digits, in base64 of either alphabet at any place of a longer text, quoted as JSON or for a URL; also
- * where the end of the text cuts one off. Letters of either case count.
+ * Takes secrets out of what a receiver answered, in every form in which it may have given them back: as they are, escaped
+ * for JSON, a URL or HTML, in hexadecimal digits, in base64 of either alphabet at any place of a longer text, and two of
+ * these on top of each other; also where the end of the text cuts one off. Letters of either case count
+ * but for those of base64. It takes as long for many secrets as for one.
  */
-export const scrubbing = (secrets: readonly string[]): Scrub => {
-  const traces = [...new Set(secrets.filter((secret) => secret !== '').flatMap(tracesOf))].map((trace) =>
-    soughtFor(trace.toLowerCase(), LEAST_TRACE),
-  )
-  if (traces.length === 0) return (answer) => answer
-  const scrubbed = (text: Binary): Binary => {
-    const lower = text.toLowerCase()
-    return without(
-      text,
-      traces.flatMap((trace) => spansIn(trace, lower)),
-    )
+export const scrubbing =
+  (secrets: readonly Sought[]): Scrub =>
+  (answer) => {
+    const among = secrets.filter(({ size }) => size > 1)
+    if (among.length === 0) return answer
+    // All at once: most headers are so short that each alone would cost as much.
+    const said = [...Object.entries(answer.headers).flat(), binaryOf(answer.body)]
+    const text = said.map((one) => one.replaceAll(MARK_OF_BREAK, '')).join(MARK_OF_BREAK)
+    const left = without(text, [...spansOf(among, text)]).split(MARK_OF_BREAK)
+    const headers = Array.from({ length: (left.length - 1) / 2 }, (_, at) => {
+      return [left[2 * at]!, left[2 * at + 1]!] as const
+    })
+    return { ...answer, headers: Object.fromEntries(headers), body: bytesOf(left.at(-1)!) }
   }
-  return (answer) => ({
-    ...answer,
-    headers: Object.fromEntries(
-      Object.entries(answer.headers).map(([name, value]) => [scrubbed(name), scrubbed(value)]),
-    ),
-    body: bytesOf(scrubbed(binaryOf(answer.body))),
-  })
+
+/** All versions of a secret, ready to be looked for. */
+export const soughtSecret = (versions: readonly string[]): Sought =>
+  soughtFor(versions.flatMap(tracesOf).map(foldedText))
+
+const spansOf = function* (secrets: readonly Sought[], text: Binary): Generator<Span> {
+  for (const { units, from, to, least } of readingsOf(text)) {
+    const folded = new Uint16Array(units.length)
+    for (let at = 0; at < units.length; at += 1) folded[at] = FOLDED[units[at]!]!
+    for (const secret of secrets)
+      for (const span of secret.spansIn(folded, LEAST_TRACE)) {
+        const isLast = span.to === units.length
+        if (span.to - span.from >= least)
+          yield { from: from[span.from]!, to: isLast ? text.length : to[span.to - 1]! }
+      }
+  }
 }
 
 const without = (text: Binary, spans: readonly Span[]): Binary => {
@@ -50,37 +64,23 @@ const without = (text: Binary, spans: readonly Span[]): Binary => {
   return left + text.slice(end)
 }
 
+/** A secret, as receivers have it; of one that says how it is encoded also the key that it stands for. */
 const tracesOf = (secret: string): readonly Binary[] => {
-  const plain = binaryOf(utf8(secret))
   const inside = WHSEC.exec(secret)?.[1]
-  const encoded = [
-    hexOf(plain),
-    ...base64Of(plain),
-    binaryOf(utf8(JSON.stringify(secret).slice(1, -1))),
-    escaped(secret),
-    encodeURIComponent(secret.toWellFormed()),
-    ...(inside === undefined ? [] : [inside, ...decodedForms(inside)]),
+  const isKey = inside !== undefined && inside.replace(/=+$/, '').length % 4 !== 1
+  const keys = inside === undefined ? [] : [inside, ...(isKey ? [atob(inside)] : [])]
+  return [
+    binaryOf(utf8(secret)),
+    ...(/^[\0-\xff]*$/.test(secret) ? [secret] : []),
+    ...keys.filter(({ length }) => length >= LEAST_TRACE),
   ]
-  return [plain, secret, ...encoded.filter((trace) => trace.length >= LEAST_TRACE)]
 }
 
-const decodedForms = (base64: string): readonly Binary[] => {
-  if (base64.replace(/=+$/, '').length % 4 === 1) return []
-  const bytes = atob(base64)
-  return [bytes, hexOf(bytes), ...base64Of(bytes)]
-}
+/** Capital letters count as small ones, and a plus sign as the space that it stands for in forms. */
+const FOLDED = Uint16Array.from({ length: 0x10000 }, (_, unit) => {
+  if (unit >= 65 && unit <= 90) return unit + 32
+  return unit === 43 ? 32 : unit
+})
 
-/** What of base64 stands fast whatever comes before and behind: for each of the three ways in which bytes fall. */
-const base64Of = (plain: Binary): readonly Binary[] =>
-  [0, 1, 2].flatMap((before) => {
-    const bits = (before + plain.length) * 8
-    const first = Math.ceil((before * 8) / 6)
-    const text = btoa('\0'.repeat(before) + plain).slice(first, Math.floor(bits / 6))
-    return [text, text.replaceAll('+', '-').replaceAll('/', '_')]
-  })
-
-/** JSON as some write it, with all but ASCII in `\u` escapes. */
-const escaped = (secret: string): string =>
-  JSON.stringify(secret)
-    .slice(1, -1)
-    .replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const foldedText = (text: Binary): Binary =>
+  text.replace(/[A-Z+]/g, (character) => String.fromCharCode(FOLDED[character.charCodeAt(0)]!))

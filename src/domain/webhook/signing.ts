@@ -21,7 +21,7 @@ export interface MessageToSign {
   readonly now: Date
   readonly body: Uint8Array
   readonly accessToken: string | null
-  /** All versions there are, the newest first; none where the webhook has no secret. */
+  /** Its versions, the newest first, of which those before are not needed; none where the webhook has no secret. */
   readonly secrets: readonly SigningSecret[]
 }
 
@@ -70,10 +70,8 @@ export const messageHeaders =
     })
   }
 
-const MOST_SIGNATURES = 10
-
-/** Versions of a secret that a message has to do with, the newest: those before are not in force, and not looked for. */
-export const MOST_VERSIONS = 16
+/** So many versions of a secret, the newest, are in force at most. */
+export const MOST_SIGNATURES = 10
 
 const inForce = (secrets: readonly SigningSecret[], now: Date): readonly SigningSecret[] =>
   secrets

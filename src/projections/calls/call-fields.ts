@@ -10,20 +10,15 @@ const list = (lines: string): string =>
 
 const MILLISECONDS = `intDiv(toUnixTimestamp64Micro(${FIELDS.ended_at}) - toUnixTimestamp64Micro(started_at), 1000)`
 
-/** As the reading of a call derives it: see `src/api/tracing/call-json.ts`. */
-const STATUS = `multiIf(${FIELDS.exception} IS NOT NULL, 'error', ${FIELDS.ended_at} IS NULL, 'running',
-  JSONType(${FIELDS.summary}, 'status_counts', 'error') IN ('Int64', 'UInt64', 'Double')
-    AND JSONExtractFloat(${FIELDS.summary}, 'status_counts', 'error') > 0, 'descendant_error', 'success')`
-
 /** The fields of calls as columns of a table to select from, as they stood at a position, a parameter. */
 const COLUMNS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(FIELDS).map(([field, sql]) => [`call_${field}`, sql])),
   call_bytes: BYTES,
   call_input_refs: list('input_refs'),
   call_output_refs: list(OUTPUT_REFS),
-  call_status: STATUS,
   call_latency_ms: MILLISECONDS,
   call_trace_name: `ifNull(${FIELDS.display_name}, op)`,
+  call_is_wide: '(ifNull(start_is_wide, 0) OR ifNull(end_is_wide, 0))',
 }
 
 /** Those columns that SQL speaks of: the engine takes time to understand each, also where it is not read. */
@@ -43,8 +38,13 @@ const texts = [
   ...['exception', 'wb_user_id', 'wb_run_id', 'display_name'],
 ]
 
+/** As the reading of a call derives it: see `src/api/tracing/call-json.ts`. It is no column, since it reads JSON. */
+const STATUS = `multiIf(call_exception IS NOT NULL, 'error', call_ended_at IS NULL, 'running',
+  JSONType(call_summary, 'status_counts', 'error') IN ('Int64', 'UInt64', 'Double')
+    AND JSONExtractFloat(call_summary, 'status_counts', 'error') > 0, 'descendant_error', 'success')`
+
 const OF_WEAVE: Readonly<Record<string, Column>> = {
-  status: text('status'),
+  status: { kind: 'text', sql: STATUS },
   latency_ms: number('latency_ms'),
   trace_name: text('trace_name'),
   display_name: text('display_name'),

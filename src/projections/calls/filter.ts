@@ -1,5 +1,6 @@
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { byTwoParsers } from '../expression/two-parsers.js'
 import type { Narrowing } from './narrowing.js'
 import { opsMeantBy } from './op-names.js'
 
@@ -39,21 +40,21 @@ export interface Condition {
 
 /**
  * The calls of a project that can be seen at a position and that a filter selects; none but those with one of some
- * values, where a narrowing knows that no others are meant, and none without a row that meets some conditions.
+ * values, where a narrowing knows that no others are meant, and none without a start that meets a condition.
  */
 export const condition = (
   projectId: string,
   filter: CallsFilter | null,
   position: Position,
   narrowed: Narrowing = {},
-  rowConditions: readonly string[] = [],
+  ofStarts?: string,
 ): Condition => {
   const conditions = [
     'project_id = {project:String}',
     'started_position <= {position:UInt64}',
     '(deleted_position IS NULL OR deleted_position > {position:UInt64})',
   ]
-  const found = [...rowConditions]
+  const found: string[] = []
   const parameters: Record<string, SqlParameter> = { project: projectId, position }
   const listed = (name: string, values: readonly string[]): string => {
     parameters[name] = values
@@ -90,11 +91,18 @@ export const condition = (
     const values = narrowed[column]
     if (values !== undefined) found.push(`${column} IN ${listed(`narrowed_${column}s`, values)}`)
   }
-  if (found.length > 0)
-    conditions.push(
-      `id IN (SELECT id FROM calls WHERE project_id = {project:String} AND ${found.join(' AND ')})`,
-    )
+  if (found.length > 0 || ofStarts !== undefined) conditions.push(`id IN (${idsOfRows(found, ofStarts)})`)
   return { sql: conditions.map((one) => `(${one})`).join(' AND '), parameters }
+}
+
+/** Ids of calls by their single rows, which are not yet put together. */
+const idsOfRows = (found: readonly string[], ofStarts: string | undefined): string => {
+  const rows = `FROM calls WHERE ${['project_id = {project:String}', ...found].join(' AND ')}`
+  if (ofStarts === undefined) return `SELECT id ${rows}`
+  const { first, settings, then } = byTwoParsers('is_wide', ofStarts)
+  return `SELECT id FROM (
+    SELECT id, inputs, attributes, start_is_wide AS is_wide ${rows} AND ${first} ${settings}
+  ) WHERE ${then}`
 }
 
 /** A run is named bare or as `entity/project/run`: both forms of each value are looked for. */

@@ -46,11 +46,9 @@ const isOfStart = (operand: Operand): boolean =>
 
 const isShort = (list: readonly Operand[]): boolean => list.length <= MAX_LIST
 
-/** Something plain, and not too long. */
-const isValue = (operand: Operand): boolean => {
-  if (!('$literal' in operand) || operand.$literal === null || typeof operand.$literal === 'object')
-    return false
-  return (
-    typeof operand.$literal !== 'string' || (operand.$literal !== '' && operand.$literal.length <= MAX_TEXT)
-  )
-}
+/** Text that is not too long. Numbers and truths are shared by many calls, which are found faster where they are told. */
+const isValue = (operand: Operand): boolean =>
+  '$literal' in operand &&
+  typeof operand.$literal === 'string' &&
+  operand.$literal !== '' &&
+  operand.$literal.length <= MAX_TEXT

@@ -17,6 +17,8 @@ export interface CallsQuestion extends CallsAsked {
   readonly sortBy: readonly OrderBy[]
   readonly limit: number | null
   readonly offset: number | null
+  /** Only those that come after this call in that order. */
+  readonly after?: string | undefined
 }
 
 export interface CallId {
@@ -32,14 +34,42 @@ export interface CallId {
  */
 export const callIds =
   (reader: ClickHouseReader) =>
-  async ({ sortBy, limit, offset, ...asked }: CallsQuestion): Promise<readonly CallId[]> => {
-    const { sql, order, parameters } = selection('call_id AS id, call_bytes AS bytes', asked, sortBy)
+  async ({ sortBy, limit, offset, after, ...asked }: CallsQuestion): Promise<readonly CallId[]> => {
+    const { sql, order, parameters } = selection('call_id AS id, call_bytes AS bytes', asked, sortBy, after)
     const range = limit === null ? '' : 'LIMIT {limit:UInt64}'
     return reader.query<CallId>(
       `${sql} ORDER BY ${order.join(', ')} ${range} OFFSET {offset:UInt64} ${SETTINGS}`,
       { ...parameters, ...(limit === null ? {} : { limit }), offset: offset ?? 0 },
     )
   }
+
+/** So many ids are held at a time; each such page selects and sorts all calls anew, but keeps no more of them. */
+const IDS_AT_ONCE = 20_000
+
+/**
+ * The same ids in pages, so that their memory does not grow with their number. What stands at a position does not change,
+ * so that the pages are those of one moment.
+ *
+ * @throws UnknownField
+ */
+export async function* callIdPages(
+  reader: ClickHouseReader,
+  question: Omit<CallsQuestion, 'after'>,
+  idsAtOnce = IDS_AT_ONCE,
+): AsyncGenerator<readonly CallId[]> {
+  let left = question.limit ?? Infinity
+  let { offset } = question
+  let after: string | undefined
+  while (left > 0) {
+    const limit = Math.min(left, idsAtOnce)
+    const ids = await callIds(reader)({ ...question, limit, offset, after })
+    if (ids.length > 0) yield ids
+    if (ids.length < limit) return
+    left -= limit
+    offset = null
+    after = ids.at(-1)!.id
+  }
+}
 
 /** The given calls as they stood at a position, in the order of the ids; those that are not there are left out. */
 export const callsById =

@@ -4,8 +4,9 @@ import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
-import { orderTerms, type OrderBy } from '../expression/order.js'
+import { comesAfter, orderKeys, termOf, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
+import { byTwoParsers, readsSomeJson } from '../expression/two-parsers.js'
 import { callFields, columnsIn } from './call-fields.js'
 import { condition, type CallsFilter, type Condition } from './filter.js'
 import { narrowing } from './narrowing.js'
@@ -27,7 +28,7 @@ interface Range {
 }
 
 export interface Selection {
-  /** `SELECT`, `FROM` and `WHERE`. */
+  /** `SELECT`, `FROM` and `WHERE`; it may begin with a `WITH`. */
   readonly sql: string
   /** Terms for `ORDER BY`, which tell any two calls apart. */
   readonly order: readonly string[]
@@ -37,7 +38,8 @@ export interface Selection {
 export const SETTINGS = `SETTINGS ${JSON_SETTINGS}`
 
 /**
- * Columns, `call_…`, of the calls that a filter and an operation both select. It is to be read with {@link SETTINGS}.
+ * Columns, `call_…`, of the calls that a filter and an operation both select; where an id is given, only of those
+ * that come after that call. It is to be read with {@link SETTINGS}.
  *
  * @throws UnknownField
  */
@@ -45,30 +47,44 @@ export const selection = (
   columns: string,
   { projectId, filter, operation, position, began }: CallsAsked,
   sortBy: readonly OrderBy[] = [],
+  after?: string,
 ): Selection => {
   const { fields, joins } = callFields()
-  const ordering = newParameters('o')
-  const terms = orderTerms(sortBy, fields, ordering)
-  const order = sortBy.some(({ field }) => field === 'id') ? terms : [...terms, 'call_id ASC']
   const selected = operation === null ? undefined : compileCondition(operation, fields)
+  const isTried = selected !== undefined && joins() === '' && readsSomeJson(selected.sql)
+  const tried = isTried ? byTwoParsers('call_is_wide', selected.sql) : undefined
+  const ordering = newParameters('o')
+  const asked = orderKeys(sortBy, fields, ordering)
+  const order = sortBy.some(({ field }) => field === 'id') ? asked : [...asked, BY_ID]
   const early = operation === null ? undefined : ofTheStart(operation)
-  const tried = early === undefined ? undefined : compileCondition(early, START_FIELDS, 's')
+  const ofStarts = early === undefined ? undefined : compileCondition(early, START_FIELDS, 's')
   const narrowed = operation === null ? {} : narrowing(operation)
-  const there = condition(projectId, filter, position, narrowed, tried === undefined ? [] : [tried.sql])
+  const there = condition(projectId, filter, position, narrowed, ofStarts?.sql)
   const inTime = began === undefined ? ANY_TIME : inRange(began)
-  const where = selected === undefined ? '' : `WHERE ${selected.sql}`
-  const used = columnsIn([columns, joins(), where, ...order, 'call_id'].join(' '))
+  const conditions = [
+    ...(selected === undefined ? [] : [tried?.then ?? selected.sql]),
+    ...(after === undefined ? [] : [comesAfter(order, 'last_call')]),
+  ]
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const keys = order.map(({ sql }) => sql).join(', ')
+  const rows = (outer: string, inner: string) =>
+    `(SELECT ${columnsIn([outer, joins(), keys, 'call_id'].join(' '))} FROM calls FINAL WHERE ${inner})
+      AS selected ${joins()}`
+  const last = `WITH (SELECT tuple(${keys}) FROM ${rows('', LAST_CALL)}) AS last_call`
+  const inner = `${there.sql} ${inTime.sql} ${tried === undefined ? '' : `AND ${tried.first} ${tried.settings}`}`
   return {
-    sql: `SELECT ${columns} FROM (
-        SELECT ${used} FROM calls FINAL WHERE ${there.sql} ${inTime.sql}
-      ) AS selected ${joins()} ${where}`,
-    order,
+    sql: `${after === undefined ? '' : last} SELECT ${columns} FROM ${rows(`${columns} ${where}`, inner)} ${where}`,
+    order: order.map(termOf),
     parameters: {
-      ...{ ...there.parameters, ...inTime.parameters },
-      ...{ ...tried?.parameters, ...selected?.parameters, ...ordering.all() },
+      ...{ ...there.parameters, ...inTime.parameters, ...(after === undefined ? {} : { after }) },
+      ...{ ...ofStarts?.parameters, ...selected?.parameters, ...ordering.all() },
     },
   }
 }
+
+const BY_ID = { sql: 'call_id', direction: 'asc' } as const
+
+const LAST_CALL = 'project_id = {project:String} AND id = {after:String}'
 
 const ANY_TIME: Condition = { sql: '', parameters: {} }
 

@@ -69,6 +69,18 @@ export const countDeliveries =
     return row?.total ?? 0
   }
 
+/** The webhooks of the deliveries that a question is about. */
+export const webhooksOf =
+  (reader: Pick<ClickHouseReader, 'query'>) =>
+  async (question: DeliveryQuestion): Promise<readonly string[]> => {
+    const { sql, parameters } = selection(question)
+    const rows = await reader.query<{ webhook: string }>(
+      `SELECT DISTINCT webhook FROM (${sql}) WHERE webhook IS NOT NULL`,
+      parameters,
+    )
+    return rows.map(({ webhook }) => webhook)
+  }
+
 const COLUMNS = `id, owner, automation, webhook, event_type, source_id, source_type, source_position,
   toString(placed) AS place, suppressed, scheduled, stood, attempts, status, error, duration_ms, reason, finished, next_at`
 

@@ -93,10 +93,26 @@ describe("the dispatcher's state in SQLite", () => {
   it('hastens what waits, but not before the receiver asked for it', () => {
     state.putDelivery(entry('a', 1n, { phase: 'retrying', dueAt: at(90_000) }))
     state.putDelivery(entry('b', 2n, { phase: 'retrying', dueAt: at(90_000), notBefore: at(50_000) }))
-    state.hasten('w', 10_000)
+    state.hasten('w', 10_000, { after: 0n, limit: 10 })
     assert.equal(state.nextDue('w'), 10_000)
     assert.equal(state.claimDue('w', 'retry', 49_999)?.id, 'a')
     assert.equal(state.claimDue('w', 'retry', 49_999), undefined)
     assert.equal(state.claimDue('w', 'retry', 50_000)?.id, 'b')
   })
+
+  it('hastens some at a time, the oldest first, and none of them again', () => {
+    for (const [index, id] of ['a', 'b', 'c'].entries())
+      state.putDelivery(entry(id, BigInt(index + 1), { phase: 'retrying', dueAt: at(90_000 - index) }))
+    assert.equal(state.hasten('w', 1000, { after: 0n, limit: 2 }), 2n)
+    assert.equal(state.claimDue('w', 'retry', 1000)?.id, 'a')
+    state.putDelivery(entry('a', 1n, { phase: 'retrying', dueAt: at(95_000) }))
+    assert.equal(state.hasten('w', 2000, { after: 2n, limit: 2 }), 3n)
+    assert.equal(state.hasten('w', 3000, { after: 3n, limit: 2 }), undefined)
+    assert.equal(state.claimDue('w', 'retry', 3000)?.id, 'b')
+    assert.equal(state.claimDue('w', 'retry', 3000)?.id, 'c')
+    assert.equal(state.claimDue('w', 'retry', 3000), undefined)
+  })
+
+  it('refuses a delivery that is due at no time', () =>
+    assert.throws(() => state.putDelivery(entry('a', 1n, { dueAt: 'soon' as Instant })), RangeError))
 })

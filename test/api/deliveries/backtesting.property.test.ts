@@ -4,7 +4,7 @@ import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/
 import { compileRe2 } from '../../../src/adapters/patterns/re2.js'
 import { sha256 } from '../../../src/adapters/system/system.js'
 import { replayed } from '../../../src/api/deliveries/backtesting.js'
-import { historyOf, judgingAs, judgingThen } from '../../../src/api/deliveries/retraced.js'
+import { judgingAs, judgingThen } from '../../../src/api/deliveries/retraced.js'
 import { templateOf } from '../../../src/api/deliveries/rendered.js'
 import { openAutomations } from '../../../src/dispatch/webhooks/automations.js'
 import { openDirectory } from '../../../src/dispatch/webhooks/directory.js'
@@ -14,6 +14,7 @@ import { schedulingOf } from '../../../src/dispatch/webhooks/scheduling.js'
 import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
 import { rememberedPatterns } from '../../../src/domain/automation/matching/patterns.js'
 import { retoldVariables } from '../../../src/domain/automation/matching/retold.js'
+import { versionsAlong } from '../../../src/domain/automation/matching/versions-along.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { arbitraryHistory, logOf } from './arbitrary-history.js'
 
@@ -66,15 +67,15 @@ describe('a backtest', function () {
   ): Promise<readonly Sent[]> => {
     const eventStore = logOf(events) as EventStore
     const ports = { eventStore, sha256, compilePattern: compileRe2 }
-    const versions = await historyOf(ports, 'a')
+    const newest = await versionsAlong(eventStore, 'a').newest()
     const sent: Sent[] = []
     let from: bigint | null = BigInt(after) * 7n
     while (from !== null) {
       // Each page begins anew, as each request does.
       const judge =
         mode === 'historic'
-          ? judgingThen(ports, versions)
-          : judgingAs(ports, { ...versions.at(-1)!, enabled: true })
+          ? judgingThen(ports, versionsAlong(eventStore, 'a'))
+          : judgingAs(ports, { ...newest!, enabled: true })
       const asked = { after: from, to: BigInt(to) * 7n, limit }
       const { fired, next } = await replayed(ports, judge, asked, { least: 1, most: mostReads })
       assert.ok(fired.length <= limit)

@@ -71,6 +71,10 @@ describe('the delivery log', function () {
     const again = await given.detailOf(delivery!.id)
     assert.equal(again.state, 'succeeded')
     assert.equal(again.attempts.length, 4)
+    assert.equal(again.attempts_before, null)
+    const earlier = await given.detailOf(`${delivery!.id}?attempts_before=3`)
+    assert.deepEqual([earlier.state, earlier.attempts.map(({ attempt }) => attempt)], ['succeeded', [1, 2]])
+    assert.equal((await given.send('GET', `${path}?attempts_before=none`)).status, 422)
     assert.deepEqual(new Set(given.received.map(({ headers }) => headers['webhook-id'])).size, 1)
   })
 
@@ -107,15 +111,57 @@ describe('the delivery log', function () {
     accepted(await given.send('PATCH', hook, { enabled: true }))
     const path = `/api/automations/${given.automation}/redrive`
     const dry = accepted(await given.send('POST', path, { dry_run: true, reason: 'gone' }))
-    assert.deepEqual(dry, { dry_run: true, matching: 1, resent: 0, left: 0 })
+    assert.deepEqual(dry, { dry_run: true, matching: 1, resent: 0, left: 0, next: null })
     assert.equal(
       accepted(await given.send('POST', path, { dry_run: true, reason: 'too_old' }))['matching'],
       0,
     )
     const real = accepted(await given.send('POST', path, { dry_run: false }))
-    assert.deepEqual(real, { dry_run: false, matching: 1, resent: 1, left: 0 })
+    assert.deepEqual(real, { dry_run: false, matching: 1, resent: 1, left: 0, next: null })
     await all(given, 'succeeded', 1)
     assert.equal(accepted(await given.send('POST', path, { dry_run: true }))['matching'], 0)
+  })
+
+  it('redrives in steps, each where the one before stopped, and none whose webhook is gone', async () => {
+    const given = await givenAutomation(sending, answers(404))
+    const hook = `${given.webhooks}/${given.webhook}`
+    accepted(await given.send('PATCH', hook, { stop_on_4xx: true }))
+    for (const alias of ['a', 'b', 'c']) await given.aliasAdded(alias)
+    await all(given, 'dead', 3)
+    const path = `/api/automations/${given.automation}/redrive`
+    let after: unknown = null
+    const left: unknown[] = []
+    do {
+      const step = accepted(await given.send('POST', path, { dry_run: false, limit: 2, after }))
+      left.push([step['matching'], step['resent'], step['left']])
+      after = step['next']
+      await all(given, 'dead', 3)
+    } while (after !== null)
+    assert.deepEqual(left, [
+      [3, 2, 1],
+      [1, 1, 0],
+    ])
+    assert.equal(given.received.length, 6)
+    assert.equal((await given.send('POST', path, { dry_run: true, after: 'x' })).status, 422)
+    accepted(await given.send('DELETE', hook))
+    for (const dry_run of [true, false]) {
+      const { matching, resent } = accepted(await given.send('POST', path, { dry_run }))
+      assert.deepEqual([matching, resent], [0, 0])
+    }
+  })
+
+  it('is canceled with its webhook, whose deletion counts what waited, the same each time', async () => {
+    const given = await givenAutomation(sending, answers(200))
+    const hook = `${given.webhooks}/${given.webhook}`
+    await given.aliasAdded('sent')
+    await all(given, 'succeeded', 1)
+    accepted(await given.send('PATCH', hook, { enabled: false }))
+    for (const alias of ['one', 'two']) await given.aliasAdded(alias)
+    await all(given, 'held', 2)
+    assert.deepEqual(accepted(await given.send('DELETE', hook)), { canceled: 2 })
+    await all(given, 'canceled', 2)
+    assert.deepEqual(accepted(await given.send('DELETE', hook)), { canceled: 2 })
+    assert.equal(given.received.length, 1)
   })
 
   it('lists a team in pages, by webhook, automation, state and status', async () => {

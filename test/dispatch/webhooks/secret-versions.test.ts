@@ -3,7 +3,7 @@ import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/
 import { secretValues } from '../../../src/dispatch/webhooks/secret-values.js'
 import { openSecretVersions } from '../../../src/dispatch/webhooks/secret-versions.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import { MOST_VERSIONS } from '../../../src/domain/webhook/signing.js'
+import { MOST_SIGNATURES } from '../../../src/domain/webhook/signing.js'
 
 const stored = (version: number): RecordedEvent => ({
   id: `event-${version}`,
@@ -18,7 +18,7 @@ const stored = (version: number): RecordedEvent => ({
 })
 
 describe('the secrets that messages are made with', () => {
-  it('are the newest versions, however often one was rotated', async () => {
+  it('are the newest versions, and all are taken out of answers, each read once', async () => {
     const state = openSqliteDispatcherState(':memory:')
     const versions = openSecretVersions(state)
     for (let version = 1; version <= 100; version += 1) versions.apply(stored(version))
@@ -34,10 +34,25 @@ describe('the secrets that messages are made with', () => {
     const webhook = { id: 'w', team: 'default', content, enabled: true, revision: 0, failingSince: null }
     const values = secretValues({ get }, versions)
     const { secrets } = await values(webhook)
-    assert.equal(secrets?.length, MOST_VERSIONS)
+    assert.equal(secrets?.length, MOST_SIGNATURES)
     assert.equal(secrets[0]?.value, 'value 100')
-    await values(webhook)
-    assert.equal(asked, MOST_VERSIONS)
+    versions.apply(stored(101))
+    const { secrets: rotated, scrub } = await values(webhook)
+    assert.equal(rotated?.[0]?.value, 'value 101')
+    assert.equal(asked, 101)
+    const { body } = scrub({ headers: {}, body: Buffer.from('value 1, value 50 and value 101') })
+    assert.equal(Buffer.from(body).toString(), '[secret], [secret] and [secret]')
+    state.close()
+  })
+
+  it('are none of those before the last destruction', async () => {
+    const state = openSqliteDispatcherState(':memory:')
+    const versions = openSecretVersions(state)
+    versions.apply(stored(1))
+    versions.apply({ ...stored(2), type: 'SecretDestroyed' })
+    assert.equal(versions.of('default', 'S'), undefined)
+    versions.apply(stored(3))
+    assert.deepEqual(versions.of('default', 'S'), { first: 3, newest: [{ version: 3, since: 3000 }] })
     state.close()
   })
 
@@ -53,7 +68,8 @@ describe('the secrets that messages are made with', () => {
     }
     const webhook = { id: 'w', team: 'default', content, enabled: true, revision: 0, failingSince: null }
     const values = secretValues({ get }, versions)
-    await assert.rejects(values(webhook))
+    const both = [values(webhook), values(webhook)]
+    for (const one of both) await assert.rejects(one)
     isAway = false
     assert.equal((await values(webhook)).accessToken, 'value')
     state.close()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { openRotation, prefersRetries } from '../../../src/dispatch/webhooks/rotation.js'
+import { openRotation, prefersRetries, type Rotation } from '../../../src/dispatch/webhooks/rotation.js'
 import { openShares, USUAL_LIMITS, type Claim } from '../../../src/dispatch/webhooks/shares.js'
 
 const claim = fc.record({
@@ -43,15 +43,37 @@ describe('the shares of attempts', () => {
 })
 
 describe('the turns of endpoints', () => {
-  it('serve each one before anybody again', () => {
-    const rotation = openRotation()
-    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint)
-    const served = Array.from({ length: 6 }, () => {
-      const [next] = rotation.inTurn()
+  const turns = (rotation: Rotation, count: number, mayBeServed = (_: string) => true) =>
+    Array.from({ length: count }, () => {
+      const [next] = rotation.inTurn(mayBeServed)
       rotation.served(next!)
       return next
     })
-    assert.deepEqual(served, ['a', 'b', 'c', 'a', 'b', 'c'])
+
+  it('serve each one before anybody again', () => {
+    const rotation = openRotation()
+    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint, 'team')
+    assert.deepEqual(turns(rotation, 6), ['a', 'b', 'c', 'a', 'b', 'c'])
+  })
+
+  it('give a team with one endpoint as many turns as a team with many', () => {
+    const rotation = openRotation()
+    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint, 'many')
+    rotation.add('z', 'one')
+    assert.deepEqual(turns(rotation, 6), ['a', 'z', 'b', 'z', 'c', 'z'])
+    assert.deepEqual(
+      turns(rotation, 2, (team) => team === 'many'),
+      ['a', 'b'],
+    )
+  })
+
+  it('end for who leaves, whatever team it was of', () => {
+    const rotation = openRotation()
+    rotation.add('a', 'team')
+    rotation.add('a', 'another')
+    assert.deepEqual([...rotation.inTurn((team) => team === 'team')], [])
+    rotation.leave('a')
+    assert.deepEqual([...rotation.inTurn(() => true)], [])
   })
 
   it('give new messages three of four', () =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { versionAfter, versionsOf } from '../../../src/domain/automation/state.js'
+import { versionAfter, type AutomationVersion } from '../../../src/domain/automation/state.js'
+import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { contentOf, recorded } from './matching/given.js'
 
 const content = contentOf({ type: 'CALL_FAILED' })
@@ -13,6 +14,15 @@ const history = (...facts: readonly (readonly [type: string, data?: object])[]) 
       { position: BigInt(place + 1) * 10n, revision: BigInt(place) },
     ),
   )
+
+const versionsOf = (events: readonly RecordedEvent[]): readonly AutomationVersion[] => {
+  const versions: AutomationVersion[] = []
+  for (const event of events) {
+    const next = versionAfter(versions.at(-1), event)
+    if (next !== undefined && next !== versions.at(-1)) versions.push(next)
+  }
+  return versions
+}
 
 describe('the version of an automation', () => {
   it('says what is in force, since when, and since when its conditions stand', () => {

@@ -37,9 +37,10 @@ const LEAST: Readonly<Record<(typeof EVENT_TYPES)[number], object>> = {
   CALL_USAGE_THRESHOLD: { measure: 'total_tokens', comparison: '$gt', threshold: 1 },
   WEBHOOK_DISABLED: {},
   DELIVERY_DEAD: {},
+  BUDGET_REACHED: {},
 }
 const scopeFor = (type: string): object =>
-  /^(WEBHOOK|DELIVERY)/.test(type)
+  /^(WEBHOOK|DELIVERY|BUDGET)/.test(type)
     ? { type: 'team' }
     : /LINK_/.test(type)
       ? { type: 'registry', registry: 'r' }

@@ -16,6 +16,25 @@ import {
 const id = arbitraryCallId()
 const NOTHING = { events: [] }
 
+describe('giving a call up', () => {
+  const giveUp: CallCommand = { ...endCall(id), type: 'GiveUpCall' }
+
+  const typesAfter = (...commands: readonly CallCommand[]) =>
+    given(...commands).events.map((event) => event.type)
+
+  it('ends it where it is open, once', () => {
+    assert.deepEqual(typesAfter(startCall(id), giveUp), ['CallStarted', 'CallEnded'])
+    assert.deepEqual(typesAfter(startCall(id), giveUp, giveUp), ['CallStarted', 'CallEnded'])
+  })
+
+  it('writes nothing where it never began, was ended or is deleted', () => {
+    assert.deepEqual(typesAfter(giveUp), [])
+    const ended = endCall(id, { output: 'other' })
+    assert.deepEqual(typesAfter(startCall(id), ended, giveUp), ['CallStarted', 'CallEnded'])
+    assert.deepEqual(typesAfter(startCall(id), deleteCall(id), giveUp), ['CallStarted', 'CallDeleted'])
+  })
+})
+
 describe('a start', () => {
   it('is recorded with everything it says, who wrote it and whence it came', () => {
     const start: Partial<CallStart> = {

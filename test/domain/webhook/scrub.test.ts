@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { scrubbing } from '../../../src/domain/webhook/scrub.js'
+import { scrubbing, soughtSecret } from '../../../src/domain/webhook/scrub.js'
 
 const SECRET = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cw=='
 const OLDER = 'pässwörd & "quotes"/+'
 
 const scrubbed = (text: string | Buffer, ...secrets: readonly string[]): string => {
   const answer = { headers: { 'x-echo': 'as it was' }, body: Buffer.from(text), status: 200 }
-  return Buffer.from(scrubbing(secrets)(answer).body).toString('latin1')
+  return Buffer.from(scrubbing([soughtSecret(secrets)])(answer).body).toString('latin1')
 }
 
 describe('scrubbing an answer', () => {
@@ -19,7 +19,7 @@ describe('scrubbing an answer', () => {
 
   it('takes out every version, in headers and in the body', () => {
     const answer = { headers: { 'x-a': `<${SECRET}>`, [OLDER.toLowerCase()]: 'b' }, body: Buffer.from(OLDER) }
-    const { headers, body } = scrubbing([SECRET, OLDER])(answer)
+    const { headers, body } = scrubbing([soughtSecret([SECRET]), soughtSecret([OLDER])])(answer)
     assert.deepEqual(headers, { 'x-a': '<[secret]>', '[secret]': 'b' })
     assert.equal(Buffer.from(body).toString(), '[secret]')
   })
@@ -75,5 +75,68 @@ describe('scrubbing an answer', () => {
   it('takes out the beginning of a secret where the text breaks off', () => {
     assert.equal(scrubbed(`{"echo":"${SECRET.slice(0, 20)}`, SECRET), '{"echo":"[secret]')
     assert.equal(scrubbed(Buffer.from(SECRET).toString('hex').slice(0, 31), SECRET), '[secret]')
+  })
+
+  const layers: Readonly<Record<string, (text: Buffer) => string>> = {
+    json: (text) => JSON.stringify(text.toString()).slice(1, -1),
+    ascii: (text) =>
+      JSON.stringify(text.toString()).replace(
+        /[^\0-\x7f/]|\//g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      ),
+    url: (text) => encodeURIComponent(text.toString()),
+    everyByte: (text) => text.toString('hex').replace(/../g, '%$&'),
+    form: (text) => new URLSearchParams([['', text.toString()]]).toString().slice(1),
+    html: (text) =>
+      text
+        .toString()
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('"', '&quot;')
+        .replaceAll("'", '&#39;'),
+    entities: (text) =>
+      Array.from(text.toString(), (one) => `&#x${one.codePointAt(0)!.toString(16)};`).join(''),
+    hex: (text) => text.toString('hex'),
+    base64: (text) => text.toString('base64'),
+    base64url: (text) => text.toString('base64url'),
+    lines: (text) => text.toString('base64').replace(/.{7}/g, '$&\r\n'),
+  }
+  const DENSE = new Set(['hex', 'base64', 'base64url', 'lines'])
+  const layer = fc.constantFrom(...Object.keys(layers))
+  const plain = fc.string({ maxLength: 9, unit: 'grapheme' })
+  const secretText = fc
+    .string({ minLength: 9, maxLength: 40, unit: 'grapheme' })
+    .filter((text) => !text.includes('secret'))
+
+  it('takes out a secret under any escape, and under two of them, of which one may be an encoding', () =>
+    fc.assert(
+      fc.property(plain, secretText, plain, layer, layer, (before, secret, behind, inner, outer) => {
+        fc.pre(!(DENSE.has(inner) && DENSE.has(outer)))
+        const written = (text: string) => layers[outer]!(Buffer.from(layers[inner]!(Buffer.from(text))))
+        const text = written(`${before}${secret}${behind}`)
+        const left = scrubbed(text, 'another secret', secret)
+        assert.ok(left.includes('[secret]'), left)
+        if (!DENSE.has(inner) && !DENSE.has(outer))
+          assert.ok(!left.includes(Buffer.from(written(secret)).toString('latin1')))
+      }),
+      { numRuns: 500 },
+    ))
+
+  it('takes out the beginning of a secret where the text breaks off within an escape', () => {
+    for (const [name, write] of Object.entries(layers)) {
+      const whole = write(Buffer.from(OLDER))
+      for (let length = Math.ceil(whole.length / 2); length <= whole.length; length += 1)
+        assert.match(
+          scrubbed(whole.slice(0, length), OLDER),
+          /^"?\[secret\](?:"|=*)$/,
+          `${name}: ${whole.slice(0, length)}`,
+        )
+    }
+  })
+
+  it('of thousands of versions takes each one out', () => {
+    const versions = Array.from({ length: 5000 }, (_, at) => `version-${at}-of-the-secret`)
+    const text = versions.map((one) => `<${one}>`).join('')
+    assert.equal(scrubbed(text, ...versions), '<[secret]>'.repeat(5000))
   })
 })

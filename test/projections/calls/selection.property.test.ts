@@ -5,7 +5,13 @@ import type { Instant } from '../../../src/domain/codec/instant.js'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
 import { query } from '../../../src/domain/query/query.js'
 import { callsProjection } from '../../../src/projections/calls/project.js'
-import { callIds, countCalls, NO_FILTER, type OrderBy } from '../../../src/projections/calls/queries.js'
+import {
+  callIdPages,
+  callIds,
+  countCalls,
+  NO_FILTER,
+  type OrderBy,
+} from '../../../src/projections/calls/queries.js'
 import { feedbackProjection } from '../../../src/projections/feedback/project.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
@@ -108,6 +114,12 @@ describe('the calls that a filter and a query select', function () {
               expected,
               what,
             )
+            if (asked % 10 === 5) {
+              const paged: string[] = []
+              for await (const some of callIdPages(clickHouse.reader, { ...selected, ...page }, 2))
+                paged.push(...some.map(({ id }) => id))
+              assert.deepEqual(paged, expected, `page by page: ${what}`)
+            }
             if (asked % 10 === 0) {
               const { count } = await countCalls(clickHouse.reader)(selected, null)
               assert.equal(count, expected.length, what)

@@ -8,7 +8,7 @@ import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryLog, type Happened } from './arbitrary-log.js'
 
-const ROUNDS = Number(process.env['DIGEST_ROUNDS'] ?? 6)
+const ROUNDS = Number(process.env['DIGEST_ROUNDS'] ?? 4)
 
 const TABLES = [
   ...['calls', 'usage_facts', 'usage_reporting', 'object_versions', 'object_tags', 'object_aliases'],

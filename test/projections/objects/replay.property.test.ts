@@ -18,6 +18,8 @@ import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryDeeds, NAMES, shown, versionNamed, type Model } from '../../support/object-model.js'
 import { logOf, text, TIME } from './object-log.js'
 
+const ROUNDS = Number(process.env['OBJECT_REPLAYS'] ?? 3)
+
 describe('the rows of objects', function () {
   this.timeout(180_000)
   let clickHouse: ClickHouse
@@ -108,7 +110,7 @@ describe('the rows of objects', function () {
         await insert(events.slice(cuts[0] ?? 0))
         for (const { position, model } of asked) await check(project, position, model)
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: ROUNDS, endOnFailure: true },
     )
   })
 })

@@ -22,8 +22,8 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['deliveries', 'What was sent, what waits, and what can be done about it.', ['deliveries']],
   [
     'inference',
-    'Completions of chats by models, and the upstreams that serve them.',
-    ['chat', 'models', 'inference'],
+    'Completions of chats by models, the upstreams that serve them, and limits of their use.',
+    ['chat', 'models', 'inference', 'limits'],
   ],
   ['admin', 'What an operator does with the whole service; needs the administrator key.', ['admin']],
   ['audit', 'The log itself, and digests of what is read from it.', ['events', 'blobs']],

@@ -7,7 +7,7 @@ import { matched, unmet, type Verdict } from './verdict.js'
 import { against, judgeValues, spansOf } from './windows.js'
 
 /** After a match, the same run is silent for this long, by the log's time. */
-const COOLDOWN_MS = 24 * 3600 * 1000
+export const COOLDOWN_MS = 24 * 3600 * 1000
 
 /** What a judgement needs to know beside the event; all of it follows from events before it. */
 export interface Known {
@@ -76,7 +76,7 @@ const covers = ({ type, entity, project, registry }: AutomationScope, trigger: T
     case 'registry':
       return trigger.kind === 'artifact' && trigger.registry !== null && trigger.registry === registry
     case 'team':
-      return trigger.kind === 'webhook' || trigger.kind === 'delivery'
+      return trigger.kind === 'webhook' || trigger.kind === 'delivery' || trigger.kind === 'budget'
     default:
       return type satisfies never
   }
@@ -90,6 +90,10 @@ const judgeConditions = (automation: AutomationVersion, trigger: Trigger, known:
       return judgeRun(automation, trigger, known)
     case 'call':
       return judgeCall(automation, trigger)
+    case 'budget': {
+      const { of, spent, level } = trigger
+      return matched({ metric_name: `${of}_budget_percent`, metric_value: spent, threshold: level })
+    }
     case 'webhook':
     case 'delivery':
       return matched()

@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '../../ports/event-store.js'
 import { artifactTrigger } from './artifacts.js'
+import { budgetTrigger } from './budgets.js'
 import { callTrigger } from './calls.js'
 import { deliveryTrigger, webhookTrigger } from './deliveries.js'
 import { runTrigger } from './runs.js'
@@ -12,6 +13,7 @@ const BY_PREFIX: Readonly<Record<string, (event: RecordedEvent) => Trigger | und
   call: callTrigger,
   webhook: webhookTrigger,
   delivery: deliveryTrigger,
+  limits: budgetTrigger,
 }
 
 /**

@@ -78,5 +78,17 @@ export interface DeliveryTrigger extends Common {
   readonly delivery_id: string
 }
 
+export interface BudgetTrigger extends Common {
+  readonly kind: 'budget'
+  /** Of a project's budget, else null. */
+  readonly project: string | null
+  /** What of a team it is the budget of: `team`, `project` or `key`. */
+  readonly of: string
+  /** In per cent. */
+  readonly level: number
+  readonly spent: number
+}
+
 /** What a recorded event is to automations. */
-export type Trigger = ArtifactTrigger | RunTrigger | CallTrigger | WebhookTrigger | DeliveryTrigger
+export type Trigger =
+  ArtifactTrigger | RunTrigger | CallTrigger | WebhookTrigger | DeliveryTrigger | BudgetTrigger

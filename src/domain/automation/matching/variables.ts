@@ -103,6 +103,7 @@ const projectName = (project_id: string): string => project_id.slice(project_id.
 const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
   switch (name) {
     case 'project_name':
+      if (trigger.kind === 'budget') return trigger.project ?? undefined
       return 'project_id' in trigger ? projectName(trigger.project_id) : undefined
     case 'run_id':
       return trigger.kind === 'run' ? trigger.run_id : undefined

@@ -10,7 +10,7 @@ import {
 import { rememberedPatterns } from '../../../../src/domain/automation/matching/patterns.js'
 import { triggerOf } from '../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationContent, AutomationCondition } from '../../../../src/domain/automation/events.js'
-import { versionAfter, versionAt, versionsOf } from '../../../../src/domain/automation/state.js'
+import { versionAfter } from '../../../../src/domain/automation/state.js'
 import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
 import { contentOf, metricsEvent, recorded } from './given.js'
 
@@ -234,17 +234,6 @@ describe('over any history, an automation', () => {
       fc.property(log, fc.nat(40), (events, cut) => {
         const part = fired(events.slice(0, cut))
         assert.deepEqual(fired(events).slice(0, part.length), part)
-      }),
-      ROUNDS,
-    ))
-
-  it('has at any position the version that its events up to there make', () =>
-    fc.assert(
-      fc.property(log, fc.bigInt(0n, 500n), (events, position) => {
-        const own = events.filter(({ stream }) => stream.startsWith('automation-'))
-        let folded: ReturnType<typeof versionAfter>
-        for (const event of own) if (event.position < position) folded = versionAfter(folded, event)
-        assert.deepEqual(versionAt(versionsOf(own), position), folded)
       }),
       ROUNDS,
     ))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
 import { judge, valuesNeeded, type Known } from '../../../../src/domain/automation/matching/judge.js'
 import { rememberedPatterns } from '../../../../src/domain/automation/matching/patterns.js'
+import { triggerOf } from '../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationVersion } from '../../../../src/domain/automation/state.js'
 import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
 import {
@@ -243,6 +244,19 @@ describe('an automation', () => {
       outcome(versionOf(contentOf({ type: 'WEBHOOK_DISABLED' }, { scope }), { team: 'x' }), disabled),
       'scope',
     )
+  })
+
+  it('of a team watches its budgets, and tells how much is spent', () => {
+    const reached = recorded('limits-team', 'BudgetReached', {
+      ...{ team: 'team', scope: { type: 'team' }, budget: { amount: '4', period: 'day' } },
+      ...{ period: '2026-11-21', level: 50, spent: '2.5' },
+    })
+    const watches = watching({ type: 'BUDGET_REACHED' }, { scope: { type: 'team' } })
+    const known = { pattern: () => () => false, values: () => [], lastMatch: undefined }
+    assert.deepEqual(judge(watches, triggerOf(reached)!, known), {
+      matched: true,
+      figure: { metric_name: 'team_budget_percent', metric_value: 62.5, threshold: 50 },
+    })
   })
 
   it('says beforehand which values it will look at', () => {

@@ -131,6 +131,21 @@ describe('what an event triggers', () => {
     assert.deepEqual([finished('retry'), finished('succeeded')], [undefined, undefined])
   })
 
+  it('is a budget of which so many per cent are spent', () => {
+    const data = {
+      team: 'team',
+      scope: { type: 'project', project: 'p' },
+      budget: { amount: '4', period: 'day' },
+      ...{ period: '2026-11-21', level: 80, spent: '3.3' },
+    }
+    const trigger = triggerOf(recorded('limits-team', 'BudgetReached', data))
+    assert.ok(trigger?.kind === 'budget')
+    const { types, project, of, level, spent } = trigger
+    assert.deepEqual([types, project, of, level, spent], [['BUDGET_REACHED'], 'p', 'project', 80, 82.5])
+    assert.equal(triggerOf(recorded('limits-other', 'BudgetReached', data)), undefined)
+    assert.equal(triggerOf(recorded('limits-team', 'LimitRemoved', data)), undefined)
+  })
+
   it('is nothing for other events, and for those that are not what their stream says', () => {
     for (const event of [
       recorded(IN_PROJECT, 'AliasRemoved', { ...ofProject, alias: 'a' }),

@@ -1,0 +1,152 @@
+import { dearest, costOf } from '../../../domain/budget/charge.js'
+import {
+  outcomeOf,
+  teamOf,
+  termsOf,
+  type BegunCall,
+  type Outcome,
+} from '../../../domain/budget/gateway-call.js'
+import { mostTokens } from '../../../domain/budget/reservation.js'
+import { callStream } from '../../../domain/call/events.js'
+import { instantOf } from '../../../domain/codec/instant.js'
+import type { CompletionRequest } from '../../../domain/completion/request.js'
+import { summaryUsage, type Metered } from '../../../domain/completion/usage.js'
+import { reportedUsageOf } from '../../../domain/call/usage.js'
+import type { Json, JsonObject } from '../../../domain/json/json.js'
+import { isJsonObject } from '../../../domain/json/json.js'
+import type { Exceeded, Gate } from '../../../domain/limit/gate.js'
+import type { Position } from '../../../domain/ports/event-store.js'
+import { AppendOutcomeUnknown } from '../../../domain/ports/event-store-errors.js'
+import type { Ports } from '../../../domain/ports/ports.js'
+import type { Target } from '../../../domain/upstream/offered.js'
+import type { LiveLedger } from './live-ledger.js'
+import { notReadYet, refusalOf } from './refusals.js'
+
+/** A completion that wants to be let through. */
+export interface Asking {
+  readonly id: string
+  readonly project: string
+  readonly keyId: string
+  readonly request: CompletionRequest
+  readonly promptBytes: number
+  readonly targets: readonly Target[]
+}
+
+/** What is read of an end. */
+interface Told {
+  readonly metered: Metered
+  readonly said: JsonObject
+}
+
+/** A call that began, and ends once. */
+interface Begun<Ending> {
+  readonly end: (ending: Ending) => Promise<Position | undefined>
+}
+
+/** A completion that was let through: what it may need at most is held until its end is written. */
+export interface Admission {
+  /** What its call keeps of it. */
+  readonly attributes: JsonObject
+  /** Gives back what is held where it never begins, and settles it with the end. */
+  readonly begun: <Ending extends Told, Recorded>(
+    recording: Promise<Recorded & Begun<Ending>>,
+  ) => Promise<Recorded & Begun<Ending>>
+}
+
+export type Admit = (asking: Asking) => Admission
+
+interface Admitting {
+  readonly ports: Pick<Ports, 'clock'>
+  readonly live: Pick<LiveLedger, 'isReady' | 'progress' | 'limitsOf'>
+  readonly gate: Pick<Gate, 'admit'>
+  readonly instance: string
+  /** Told of a completion that a budget had no room for. */
+  readonly onSpent: (call: BegunCall, refused: Extract<Exceeded, { readonly kind: 'budget' }>) => void
+}
+
+/**
+ * Lets completions through as the limits of their team, project and key allow (gateway rule 6).
+ *
+ * @throws Failure 429 or 402 that names the limit, what is used of it and by which calls; 503 until the log was read
+ */
+export const admitting =
+  ({ ports, live, gate, instance, onSpent }: Admitting): Admit =>
+  (asking) => {
+    if (!live.isReady()) throw notReadYet(live.progress())
+    const now = ports.clock.now()
+    const { call, tokens } = callOf(asking, instance, now)
+    const admitted = gate.admit(live.limitsOf(teamOf(call)), call, tokens, now.getTime())
+    if (admitted.kind !== 'admitted') {
+      if (admitted.kind === 'budget') onSpent(call, admitted)
+      throw refusalOf(admitted, call.reserved, now.getTime())
+    }
+    return {
+      attributes: termsOf(call),
+      begun: async (recording) => {
+        const recorded = await recording.catch((error: unknown) => {
+          // What may have been written all the same stays held; the log says in the end.
+          if (error instanceof AppendOutcomeUnknown) admitted.leave(null)
+          else admitted.withdraw()
+          throw error
+        })
+        return { ...recorded, end: ending(recorded, admitted.leave) }
+      },
+    }
+  }
+
+const callOf = (
+  { id, project, keyId, request, promptBytes, targets }: Asking,
+  instance: string,
+  now: Date,
+): { readonly call: BegunCall; readonly tokens: number } => {
+  const most = mostTokens(request, promptBytes)
+  const price = dearest(targets.map(({ model }) => model.price))
+  const waitMs = targets.reduce((sum, { upstream }) => sum + upstream.content.timeouts.total_ms, 0)
+  return {
+    tokens: most.prompt + most.completion,
+    call: {
+      stream: callStream(project, id),
+      project,
+      id,
+      keyId,
+      admittedAt: instantOf(now),
+      instance,
+      deadlineAt: instantOf(new Date(now.getTime() + waitMs)),
+      reserved: costOf(price, { ...most, cacheRead: 0, cacheCreation: 0 }),
+      price,
+    },
+  }
+}
+
+const ending =
+  <Ending extends Told>(
+    recorded: Begun<Ending>,
+    leave: (outcome: Outcome | null) => void,
+  ): Begun<Ending>['end'] =>
+  async (ending) => {
+    const said = isUntouched(ending.metered, ending.said['tries'])
+      ? { ...ending.said, owed: false }
+      : ending.said
+    let outcome: Outcome | null = null
+    try {
+      const position = await recorded.end({ ...ending, said })
+      outcome = outcomeOfEnd(ending.metered, said)
+      return position
+    } finally {
+      leave(outcome)
+    }
+  }
+
+const outcomeOfEnd = ({ usage }: Metered, said: JsonObject): Outcome =>
+  outcomeOf(reportedUsageOf(summaryUsage('', usage)).models, said)
+
+/** Tries of which it is sure that no model worked on them. */
+const REFUSED = /^(status \d+|(connect|dns|tls|forbidden-address) .*)$/
+
+/** Whether every upstream that was asked refused, or could not even be asked: then nobody is owed anything. */
+const isUntouched = ({ metering }: Metered, tries: Json | undefined): boolean =>
+  metering === 'unknown' &&
+  Array.isArray(tries) &&
+  tries.every(
+    (one) => isJsonObject(one) && typeof one['outcome'] === 'string' && REFUSED.test(one['outcome']),
+  )

@@ -1,0 +1,193 @@
+import type * as t from 'io-ts'
+import { accountKey } from '../../../domain/budget/account.js'
+import { endOf, periodOf } from '../../../domain/budget/periods.js'
+import { arrayOf, nullable } from '../../../domain/codec/containers.js'
+import { instant, instantOf, type Instant } from '../../../domain/codec/instant.js'
+import { integerBetween, number } from '../../../domain/codec/leaves.js'
+import { closed, open } from '../../../domain/codec/struct.js'
+import { rolesIn } from '../../../domain/access/look-ups.js'
+import { execute } from '../../../domain/execute.js'
+import { budgetPeriod, rateFields, type LimitContent } from '../../../domain/limit/content.js'
+import { limitDecider, type Limited } from '../../../domain/limit/decider.js'
+import { limitsStream, periodName } from '../../../domain/limit/events.js'
+import type { Gate } from '../../../domain/limit/gate.js'
+import {
+  limitScope,
+  limitScopeFields,
+  scopeProblems,
+  scopeText,
+  type LimitScope,
+} from '../../../domain/limit/scope.js'
+import type { Ports } from '../../../domain/ports/ports.js'
+import { amountFrom, amountOf, decimalText, numberFrom, tokenCost } from '../../../domain/price/decimal.js'
+import type { Access } from '../../auth/access.js'
+import { requireRole } from '../../auth/rights.js'
+import { readsDirectory, writesDirectory } from '../../conduct.js'
+import { invalidBody, invalidField } from '../../failure.js'
+import { route, type AnyRoute, type Asked } from '../../route.js'
+import type { LiveLedger } from './live-ledger.js'
+import { notReadYet } from './refusals.js'
+
+export interface Limiting {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
+  readonly access: Pick<Access, 'directory'>
+  readonly inference: {
+    readonly live: Pick<LiveLedger, 'limitsOf' | 'ledger' | 'reached' | 'isReady' | 'progress'>
+    readonly gate: Pick<Gate, 'used'>
+  }
+}
+
+const PATH = '/api/teams/:team/limits'
+const LARGEST = 2 ** 53
+
+const budgetJson = { amount: tokenCost, period: budgetPeriod }
+
+const newLimit = closed('NewLimit', {
+  required: { scope: closed('NewLimitScope', limitScopeFields) },
+  optional: { ...rateFields, budget: nullable(closed('NewBudget', { required: budgetJson })) },
+})
+
+const used = integerBetween(0, LARGEST)
+
+const limitJson = open('Limit', {
+  says:
+    'What holds for completions of a scope, and what of it is used. Requests, tokens and completions under way are ' +
+    'those of this process in the last minute; money is that of the current period.',
+  required: { scope: limitScope },
+  optional: {
+    ...rateFields,
+    budget: nullable(open('BudgetJson', { required: budgetJson })),
+    used: open('LimitUsed', {
+      required: { requests: used, tokens: used, running: used },
+      optional: {
+        budget: nullable(
+          open('BudgetUsed', {
+            says: '`unknown` is held for good for completions of which nobody knows what they used.',
+            required: { of: periodName, ends_at: instant, spent: number, reserved: number, unknown: number },
+          }),
+        ),
+      },
+    }),
+  },
+})
+
+const limitList = open('LimitList', { required: { data: arrayOf(limitJson) } })
+
+/** How long a write waits until this process itself keeps to it. */
+const KNOWN_WITHIN_MS = 2000
+
+/** Limits of completions, which the administrators of a team choose (gateway rule 6). */
+export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
+  const { ports, access, inference } = limiting
+
+  const shown = (team: string, limited: Limited) => limitShown(limiting, team, limited)
+
+  return [
+    route({
+      method: 'put',
+      path: PATH,
+      summary:
+        'Chooses what holds for completions of a team, of one of its projects, or with a key in its projects, whatever ' +
+        'held before; nothing where no limit is given. Needs the role team_administrator.',
+      body: newLimit,
+      ...writesDirectory,
+      fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
+      answer: { schema: limitJson.schema },
+      handle: async ({ body: { scope, budget, ...rates }, params, principal, cause }) => {
+        const team = managedTeam(access, { params, principal })
+        const problems = scopeProblems(scope)
+        if (problems.length > 0) throw invalidBody(problems)
+        const content: LimitContent = {
+          ...rates,
+          budget: budget && { ...budget, amount: decimalText(amountOf(budget.amount)) },
+        }
+        if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
+        const known = inference.live.limitsOf(team).has(scopeText(scope))
+        if (!known) requireKeyOf(limiting, team, scope)
+        const { position } = await execute(ports)(
+          limitDecider,
+          limitsStream(team),
+          [{ type: 'ChooseLimit', team, scope, content }],
+          cause,
+        )
+        if (position !== undefined) await inference.live.reached(position, KNOWN_WITHIN_MS)
+        return { body: shown(team, { scope, content, reached: null }), position }
+      },
+    }),
+    route({
+      method: 'get',
+      path: PATH,
+      summary: "Lists a team's limits, with what is used of them now. Needs the role team_administrator.",
+      ...readsDirectory,
+      fails: ['not-found', 'forbidden', 'overloaded'],
+      answer: { schema: limitList.schema, headers: [] },
+      handle: async ({ params, principal }) => {
+        const team = managedTeam(access, { params, principal })
+        if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
+        const limits = [...inference.live.limitsOf(team).entries()].sort(([a], [b]) => (a < b ? -1 : 1))
+        return { body: { data: limits.map(([, limited]) => shown(team, limited)) } }
+      },
+    }),
+  ]
+}
+
+const managedTeam = (
+  access: Limiting['access'],
+  { params, principal }: Pick<Asked<unknown>, 'params' | 'principal'>,
+): string => {
+  const team = params['team']!
+  requireRole(access, principal, team, 'team_administrator')
+  return team
+}
+
+/** A key of nobody in the team is told like one that is not there. */
+const requireKeyOf = ({ access }: Limiting, team: string, { key }: LimitScope): void => {
+  if (key === null) return
+  const directory = access.directory()
+  const known = directory.keys.get(key)
+  if (known === undefined || known.revoked || rolesIn(directory, known.user, team).length === 0)
+    throw invalidField(
+      ['scope', 'key'],
+      'value_error',
+      'Input should be the id of a key of a member of the team',
+    )
+}
+
+const limitShown = (
+  { ports, inference: { live, gate } }: Limiting,
+  team: string,
+  { scope, content: { budget, ...rates } }: Limited,
+): t.TypeOf<typeof limitJson> => {
+  const now = ports.clock.now()
+  return {
+    scope,
+    ...rates,
+    budget: budget && { amount: numberFrom(amountFrom(budget.amount)), period: budget.period },
+    used: {
+      ...gate.used(team, scope, now.getTime()),
+      budget: budget && budgetUsed(live, team, scope, periodOf(budget.period, instantOf(now))),
+    },
+  }
+}
+
+const budgetUsed = (
+  { ledger }: Pick<LiveLedger, 'ledger'>,
+  team: string,
+  scope: LimitScope,
+  period: string,
+): {
+  readonly of: string
+  readonly ends_at: Instant
+  readonly spent: number
+  readonly reserved: number
+  readonly unknown: number
+} => {
+  const { spent, reserved, unknown } = ledger.sums(accountKey(team, scopeText(scope), period))
+  return {
+    of: period,
+    ends_at: instantOf(new Date(endOf(period))),
+    spent: numberFrom(spent),
+    reserved: numberFrom(reserved),
+    unknown: numberFrom(unknown),
+  }
+}

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { BegunCall } from '../../../domain/budget/gateway-call.js'
+import { Ledger } from '../../../domain/budget/ledger.js'
+import { periodOf } from '../../../domain/budget/periods.js'
+import {
+  anchorOf,
+  snapshotIn,
+  snapshotText,
+  type Anchor,
+  type Snapshot,
+} from '../../../domain/budget/snapshot.js'
+import { instantOf } from '../../../domain/codec/instant.js'
+import type { TeamLimits } from '../../../domain/limit/decider.js'
+import type { Position, RecordedEvent } from '../../../domain/ports/event-store.js'
+import type { Log } from '../../../domain/ports/log.js'
+import type { Ports } from '../../../domain/ports/ports.js'
+import type { Snapshots } from '../../../domain/ports/snapshots.js'
+import { FollowedLimits } from './followed-limits.js'
+
+export interface LedgerPorts extends Pick<Ports, 'eventStore' | 'ids' | 'clock'> {
+  readonly snapshots: Snapshots
+  readonly log: Log
+}
+
+/** The money and the limits of completions as this process knows them: it follows the log. */
+export interface LiveLedger {
+  readonly ledger: Ledger
+  readonly limitsOf: (team: string) => TeamLimits
+  /** Whether it has read the log to its end once; until then nothing it knows can be relied on. */
+  readonly isReady: () => boolean
+  /** Resolves once it has, or after so long. */
+  readonly ready: (withinMs: number) => Promise<void>
+  /** Where it has read to, or so far after so long. */
+  readonly reached: (position: Position, withinMs: number) => Promise<void>
+  /** How far it is before it is ready. */
+  readonly progress: () => { readonly position: Position; readonly head: Position }
+  /** Stops following, and puts down what it knows. */
+  readonly stop: () => Promise<void>
+}
+
+interface Following extends LedgerPorts {
+  /** Told of completions that the log speaks of, once the log was read to its end. */
+  readonly onCall: (call: BegunCall) => void
+}
+
+const SNAPSHOT_EVENTS = 20_000
+const SNAPSHOT_MS = 60_000
+const TELL_EVERY_MS = 5000
+const AGAIN_MS = 1000
+const POLL_MS = 5
+
+export const openLedger = async (given: Following): Promise<LiveLedger> => {
+  const { eventStore, snapshots, clock, log } = given
+  const found = await usableSnapshot(given)
+  const limits = await FollowedLimits.of(eventStore, found?.teams ?? [])
+  const ledger = new Ledger(found?.ledger)
+  let position: Position = found?.position ?? 0n
+  let anchor: Anchor | undefined = found?.anchor
+  const head = await eventStore.head()
+  let isReady = position >= head
+  let toldAt = clock.now().getTime()
+  let folded = 0
+  let keptAt = toldAt
+  let writing = Promise.resolve()
+  const stopping = new AbortController()
+
+  const keep = (): Promise<void> => {
+    if (anchor === undefined || folded === 0) return writing
+    folded = 0
+    const now = instantOf(clock.now())
+    keptAt = clock.now().getTime()
+    const current = new Set([periodOf('day', now), periodOf('month', now)])
+    const text = snapshotText({ position, anchor, teams: limits.teams(), ledger: ledger.content(current) })
+    writing = writing
+      .then(() => snapshots.write(text))
+      .catch((error: unknown) => log.warn('ledger.not_kept', { error: nameOf(error) }))
+    return writing
+  }
+
+  const take = (event: RecordedEvent): void => {
+    // A subscription may repeat what it told before it broke.
+    if (event.position <= position) return
+    limits.take(event)
+    const call = event.stream.startsWith('call-') ? ledger.take(event) : undefined
+    position = event.position
+    anchor = anchorOf(event)
+    folded += 1
+    if (call !== undefined && isReady) given.onCall(call)
+  }
+
+  const tell = (): void => {
+    const now = clock.now().getTime()
+    if (isReady || now - toldAt < TELL_EVERY_MS) return
+    toldAt = now
+    log.info('ledger.reading', { position: String(position), head: String(head) })
+  }
+
+  const read = async (): Promise<void> => {
+    const { signal } = stopping
+    for await (const item of eventStore.subscribeAll({ after: position, signal })) {
+      if (signal.aborted) return
+      if (item.kind === 'event') take(item.event)
+      else if (item.kind === 'checkpoint' && item.position > position) position = item.position
+      if (item.kind === 'caughtUp' || position >= head) isReady = true
+      tell()
+      if (folded >= SNAPSHOT_EVENTS && clock.now().getTime() - keptAt >= SNAPSHOT_MS / 10) void keep()
+    }
+  }
+
+  const follow = async (): Promise<void> => {
+    while (!stopping.signal.aborted)
+      try {
+        await read()
+      } catch (error) {
+        log.error('ledger.subscription_failed', { error: nameOf(error) })
+        await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+      }
+  }
+  const following = follow()
+  const timer = setInterval(() => void keep(), SNAPSHOT_MS)
+  timer.unref()
+
+  const until = async (isSo: () => boolean, withinMs: number): Promise<void> => {
+    const giveUpAt = performance.now() + withinMs
+    while (!isSo() && performance.now() < giveUpAt && !stopping.signal.aborted) await sleep(POLL_MS)
+  }
+
+  return {
+    ledger,
+    limitsOf: (team) => limits.of(team),
+    isReady: () => isReady,
+    ready: (withinMs) => until(() => isReady, withinMs),
+    reached: (wanted, withinMs) => until(() => position >= wanted, withinMs),
+    progress: () => ({ position, head }),
+    stop: async () => {
+      clearInterval(timer)
+      stopping.abort()
+      await following
+      await keep()
+    },
+  }
+}
+
+/** What was put down last, where it is whole and of this log. */
+const usableSnapshot = async ({ eventStore, snapshots, log }: LedgerPorts): Promise<Snapshot | undefined> => {
+  const text = await snapshots.read()
+  if (text === undefined) return undefined
+  const snapshot = snapshotIn(text)
+  if (snapshot !== undefined) {
+    const { stream, revision, id } = snapshot.anchor
+    for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 }))
+      if (event.id === id && event.position <= snapshot.position) return snapshot
+  }
+  log.warn('ledger.begun_anew', { reason: 'the snapshot of the ledger is spoilt, or of another log' })
+  return undefined
+}
+
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)

@@ -1,0 +1,90 @@
+import { callDecider } from '../../../domain/call/decider.js'
+import { instantOf } from '../../../domain/codec/instant.js'
+import { execute } from '../../../domain/execute.js'
+import type { BegunCall } from '../../../domain/budget/gateway-call.js'
+import type { Log } from '../../../domain/ports/log.js'
+import type { Ports } from '../../../domain/ports/ports.js'
+import type { LiveLedger } from './live-ledger.js'
+
+interface Recovering {
+  readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'> & { readonly log: Pick<Log, 'info' | 'warn'> }
+  readonly live: Pick<LiveLedger, 'ledger' | 'isReady'>
+  /** This process, in what it records. */
+  readonly instance: string
+  /** Whether no other process can be at work on this log. */
+  readonly isAlone: boolean
+}
+
+const EVERY_MS = 30_000
+const GRACE_MS = 60_000
+const AT_ONCE = 16
+
+/** Whether nobody will end a completion any more. */
+const isAbandoned = (
+  { instance: by, deadlineAt }: BegunCall,
+  { instance, isAlone }: Pick<Recovering, 'instance' | 'isAlone'>,
+  now: number,
+): boolean => (isAlone && by !== instance) || Date.parse(deadlineAt) + GRACE_MS < now
+
+/**
+ * Ends completions whose process is gone as ones of which nobody knows the outcome (gateway rule 3): those of earlier
+ * processes at once where there can be no other, else each after its deadline. Returns how many were looked at.
+ */
+export const endAbandoned = async ({ ports, live, ...whose }: Recovering): Promise<number> => {
+  if (!live.isReady()) return 0
+  const now = ports.clock.now()
+  const abandoned = [...live.ledger.open()].filter((call) => isAbandoned(call, whose, now.getTime()))
+  for (let at = 0; at < abandoned.length; at += AT_ONCE)
+    await Promise.all(abandoned.slice(at, at + AT_ONCE).map((call) => giveUp(ports, call, now)))
+  if (abandoned.length > 0) ports.log.info('inference.outcomes_unknown', { calls: abandoned.length })
+  return abandoned.length
+}
+
+const giveUp = ({ eventStore, ids }: Recovering['ports'], { stream, project, id }: BegunCall, now: Date) =>
+  execute({ eventStore, ids })(
+    callDecider,
+    stream,
+    [
+      {
+        type: 'GiveUpCall',
+        usage: { models: [], status_total: null },
+        end: {
+          project_id: project,
+          id,
+          ended_at: instantOf(now),
+          output: null,
+          summary: { tallytree: { metering: 'unknown' } },
+          exception: 'outcome unknown',
+          wb_run_step_end: null,
+          spilled: {},
+        },
+      },
+    ],
+    { correlationId: id, causationId: id, actor: 'system', part: 'inference' },
+  )
+
+/** Does so now and then, until stopped. */
+export const recovering = (
+  given: Recovering,
+  ready: Promise<void>,
+): { readonly stop: () => Promise<void> } => {
+  let running: Promise<unknown> = ready
+  const look = () => {
+    running = running
+      .then(() => endAbandoned(given))
+      .catch((error: unknown) =>
+        given.ports.log.warn('inference.not_recovered', {
+          error: error instanceof Error ? error.name : typeof error,
+        }),
+      )
+  }
+  look()
+  const timer = setInterval(look, EVERY_MS)
+  timer.unref()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,135 @@
+import { committed } from '../../../domain/budget/account.js'
+import { endOf } from '../../../domain/budget/periods.js'
+import { OP_NAME } from '../../../domain/completion/request.js'
+import type { JsonObject } from '../../../domain/json/json.js'
+import { amountFrom, decimalText, numberFrom, type Amount } from '../../../domain/price/decimal.js'
+import type { BudgetExceeded, Exceeded } from '../../../domain/limit/gate.js'
+import type { RateExceeded } from '../../../domain/limit/meter.js'
+import { scopeInWords, type LimitScope } from '../../../domain/limit/scope.js'
+import type { Position } from '../../../domain/ports/event-store.js'
+import { Failure } from '../../failure.js'
+
+/** What a client is told whose completion a limit has no room for: which one, what is used of it, and by which calls. */
+export const refusalOf = (refused: Exceeded, asked: Amount, now: number): Failure =>
+  refused.kind === 'rate'
+    ? tooFast(refused.team, refused.scope, refused.exceeded, now)
+    : spent(refused.team, refused.scope, refused.exceeded, asked)
+
+/** Until the log was read, nobody knows what is left. */
+export const notReadYet = ({
+  position,
+  head,
+}: {
+  readonly position: Position
+  readonly head: Position
+}): Failure =>
+  new Failure(
+    'overloaded',
+    `What was spent is still being read from the log: it is at ${position} of ${head}. Try again.`,
+    { retryAfter: 2 },
+  )
+
+const NOUNS = {
+  requests_per_minute: 'requests a minute',
+  tokens_per_minute: 'tokens a minute',
+  concurrency: 'completions at once',
+} as const
+
+/** Longer than a minute nothing is held. */
+const MINUTE_S = 60
+
+const tooFast = (
+  team: string,
+  scope: LimitScope,
+  { rate, most, used, asked, freesAt, calls }: RateExceeded,
+  now: number,
+): Failure => {
+  const isTooLarge = freesAt === Infinity && asked > most
+  const frees = freesAt === null || freesAt === Infinity ? null : freesAt
+  const waitS = frees === null ? (isTooLarge ? MINUTE_S : 1) : Math.max(1, Math.ceil((frees - now) / 1000))
+  const whose = scopeInWords(team, scope)
+  const reason = isTooLarge
+    ? `This completion may use ${asked} tokens, and ${whose} may use ${most} ${NOUNS[rate]}: ask for fewer max_tokens.`
+    : `Rate limit reached for ${whose}: ${used} of ${most} ${NOUNS[rate]} are used, and this needs ${asked}. ` +
+      (frees === null ? 'It frees when one of them ends.' : `It frees in ${waitS} s.`)
+  return new Failure('rate-limited', reason, {
+    retryAfter: waitS,
+    body: {
+      limit: {
+        scope: scopeJson(scope),
+        name: rate,
+        most,
+        used,
+        asked,
+        frees_at: frees === null ? null : new Date(frees).toISOString(),
+        last_calls: calls.map(callJson),
+      },
+    },
+  })
+}
+
+const spent = (
+  team: string,
+  scope: LimitScope,
+  { budget, period, sums, calls }: BudgetExceeded,
+  asked: Amount,
+): Failure => {
+  const text = (amount: Amount): string => decimalText(amount)
+  const reason =
+    `The budget of ${scopeInWords(team, scope)} for the ${budget.period} ${period} is ${budget.amount}: ` +
+    `${text(sums.spent + sums.unknown)} is spent and ${text(sums.reserved)} is held for completions under way, so ` +
+    `that ${text(asked)}, which this completion may cost at most, does not fit any more.`
+  return new Failure('budget-spent', reason, {
+    body: {
+      budget: {
+        scope: scopeJson(scope),
+        ...budget,
+        amount: numberFrom(amountFrom(budget.amount)),
+        spent: numberFrom(sums.spent),
+        unknown: numberFrom(sums.unknown),
+        reserved: numberFrom(sums.reserved),
+        left: numberFrom(amountFrom(budget.amount) - committed(sums)),
+        asked: numberFrom(asked),
+        of: period,
+        ends_at: new Date(endOf(period)).toISOString(),
+        last_calls: calls.map(callJson),
+        all_calls: listing(team, scope, period),
+      },
+    },
+  })
+}
+
+const scopeJson = ({ type, project, key }: LimitScope): JsonObject => ({
+  type,
+  ...(project === null ? {} : { project }),
+  ...(key === null ? {} : { key }),
+})
+
+/** A call as its stream names it: `call-<team>/<project>/<id>`. */
+const callJson = (stream: string): JsonObject => {
+  const [team, project, ...id] = stream.slice('call-'.length).split('/')
+  return { project_id: `${team}/${project}`, id: id.join('/') }
+}
+
+/** How all calls behind a budget are read. */
+const listing = (team: string, { type, project, key }: LimitScope, period: string): JsonObject => ({
+  method: 'POST',
+  path: '/calls/query',
+  body: {
+    project_id: type === 'project' ? `${team}/${project}` : `${team}/<each project>`,
+    filter: { op_names: [OP_NAME] },
+    query: {
+      $expr: {
+        $and: [
+          { $gte: [{ $getField: 'started_at' }, { $literal: startOf(period) }] },
+          ...(key === null
+            ? []
+            : [{ $eq: [{ $getField: 'attributes.tallytree.key_id' }, { $literal: key }] }]),
+        ],
+      },
+    },
+  },
+})
+
+const startOf = (period: string): number =>
+  Date.parse(period.length === 7 ? `${period}-01T00:00:00Z` : `${period}T00:00:00Z`) / 1000

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
+import { admitting, type Admit } from '../api/inference/limits/admission.js'
+import { LevelsTold } from '../api/inference/limits/levels.js'
+import { openLedger, type LedgerPorts, type LiveLedger } from '../api/inference/limits/live-ledger.js'
+import { recovering } from '../api/inference/limits/recovery.js'
+import type { Config } from '../config.js'
+import { Gate } from '../domain/limit/gate.js'
+
+/** What limits of completions stand on. */
+export interface OpenLimits {
+  readonly live: LiveLedger
+  readonly gate: Gate
+  readonly admit: Admit
+  readonly stop: () => Promise<void>
+}
+
+/** What was spent, put down now and then; it may be deleted while the service is stopped. */
+const ledgerFile = (dataDirectory: string) => join(dataDirectory, 'ledger.json')
+
+/** A log without a past is read by then; one with a long past does not keep the service from starting. */
+const READY_WITHIN_MS = 1000
+
+export const openLimits = async (
+  ports: Omit<LedgerPorts, 'snapshots'>,
+  {
+    dataDirectory,
+    eventStoreUrl,
+    apiProcesses,
+  }: Pick<Config, 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
+  instance: string,
+): Promise<OpenLimits> => {
+  let opened: LiveLedger | undefined
+  const levels = new LevelsTold({ ports, live: () => opened })
+  const live = (opened = await openLedger({
+    ...ports,
+    snapshots: fileSnapshots(ledgerFile(dataDirectory)),
+    onCall: (call) => levels.look(call),
+  }))
+  const gate = new Gate(live.ledger, apiProcesses)
+  const ready = live.ready(Infinity)
+  const recovery = recovering({ ports, live, instance, isAlone: eventStoreUrl === null }, ready)
+  await live.ready(READY_WITHIN_MS)
+  return {
+    live,
+    gate,
+    admit: admitting({
+      ports,
+      live,
+      gate,
+      instance,
+      onSpent: (call, { scope, exceeded }) => levels.refused(call, scope, exceeded),
+    }),
+    stop: async () => {
+      await live.stop()
+      await recovery.stop()
+      await levels.settled()
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import { COOLDOWN_MS, type Match } from '../../domain/automation/matching/judge.js'
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+
+/** When an automation matched a run last. */
+export interface Cooldowns {
+  readonly last: (key: string) => Match | undefined
+  readonly note: (key: string, match: Match) => void
+}
+
+const KIND = 'cooldown'
+const BY_TIME = 'cooldown-by-time'
+/** More than are added at a time, so that none of those that are over is left in the end. */
+const FORGOTTEN_AT_ONCE = 2
+
+/** Those that are over are forgotten by the log's time, as others are noted: the same ones whenever a log is read. */
+export const openCooldowns = (state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>): Cooldowns => {
+  const last = (key: string): Match | undefined => {
+    const kept = state.get(KIND, key)
+    if (kept === undefined) return undefined
+    const { position, at } = kept as { position: string; at: number }
+    return { position: BigInt(position), at: new Date(at) }
+  }
+  const forget = (key: string, { at }: Match) => {
+    state.remove(BY_TIME, byTime(key, at))
+    state.remove(KIND, key)
+  }
+
+  return {
+    last,
+    note: (key, match) => {
+      const before = last(key)
+      if (before !== undefined) forget(key, before)
+      state.put(KIND, key, { position: String(match.position), at: match.at.getTime() })
+      state.put(BY_TIME, byTime(key, match.at), key)
+      for (const [, other] of state.some(BY_TIME, FORGOTTEN_AT_ONCE)) {
+        const oldest = last(other as string)
+        if (oldest !== undefined && oldest.at.getTime() + COOLDOWN_MS <= match.at.getTime())
+          forget(other as string, oldest)
+      }
+    },
+  }
+}
+
+/** In the order of time as long as milliseconds have no more digits than these. */
+const byTime = (key: string, at: Date) => `${String(at.getTime()).padStart(15, '0')}\n${key}`

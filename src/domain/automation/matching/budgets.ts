@@ -1,0 +1,27 @@
+import { limitEvents, limitsStream } from '../../limit/events.js'
+import type { RecordedEvent } from '../../ports/event-store.js'
+import { amountFrom, numberFrom } from '../../price/decimal.js'
+import { decoded, enveloped } from './decoded.js'
+import type { BudgetTrigger } from './trigger.js'
+
+/** A budget of a team of which so much is spent. */
+export const budgetTrigger = (event: RecordedEvent): BudgetTrigger | undefined => {
+  if (event.type !== 'BudgetReached') return undefined
+  const data = decoded(limitEvents.BudgetReached, event)
+  if (data === undefined || limitsStream(data.team) !== event.stream) return undefined
+  const { team, scope, level, spent, budget } = data
+  const [part, whole] = [amountFrom(spent), amountFrom(budget.amount)]
+  return {
+    kind: 'budget',
+    ...enveloped(event),
+    team,
+    types: ['BUDGET_REACHED'],
+    project: scope.project,
+    of: scope.type,
+    level,
+    spent: whole === 0n ? 100 : numberFrom((part * 100n * ONE) / whole),
+  }
+}
+
+/** The whole number one, as an amount. */
+const ONE = amountFrom('1')

@@ -1,0 +1,47 @@
+import { amountFrom, decimalText, type Amount } from '../price/decimal.js'
+import type { ModelPrice } from '../upstream/content.js'
+
+/** Tokens that are charged; those of the cache are among those of the prompt. */
+export interface ChargedTokens {
+  readonly prompt: number
+  readonly completion: number
+  readonly cacheRead: number
+  readonly cacheCreation: number
+}
+
+/** What tokens cost, exactly; nothing where the operator gave no price. */
+export const costOf = (price: ModelPrice | null, tokens: ChargedTokens): Amount => {
+  if (price === null) return 0n
+  const { prompt, completion, cacheRead, cacheCreation } = tokens
+  return (
+    times(price.prompt_token_cost, prompt - cacheRead - cacheCreation) +
+    times(price.completion_token_cost, completion) +
+    times(price.cache_read_input_token_cost, cacheRead) +
+    times(price.cache_creation_input_token_cost, cacheCreation)
+  )
+}
+
+const times = (cost: string, tokens: number): Amount =>
+  tokens <= 0 ? 0n : amountFrom(cost) * BigInt(Math.trunc(tokens))
+
+const COSTS = [
+  'prompt_token_cost',
+  'completion_token_cost',
+  'cache_read_input_token_cost',
+  'cache_creation_input_token_cost',
+] as const
+
+/** A price that none of those given exceeds in anything; null where none is given. */
+export const dearest = (prices: readonly (ModelPrice | null)[]): ModelPrice | null => {
+  const known = prices.filter((price) => price !== null)
+  if (known.length === 0) return null
+  const [prompt, completion, read, creation] = COSTS.map((cost) =>
+    decimalText(known.map((price) => amountFrom(price[cost])).reduce((a, b) => (a > b ? a : b))),
+  ) as [string, string, string, string]
+  return {
+    prompt_token_cost: prompt,
+    completion_token_cost: completion,
+    cache_read_input_token_cost: read,
+    cache_creation_input_token_cost: creation,
+  }
+}

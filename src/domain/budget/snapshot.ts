@@ -1,0 +1,103 @@
+import { arrayOf, nullable } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { oneOf, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textLike } from '../codec/text.js'
+import { decode } from '../codec/codec.js'
+import { teamName } from '../ids.js'
+import type { Json, JsonObject } from '../json/json.js'
+import type { Position, RecordedEvent } from '../ports/event-store.js'
+import { modelPrice } from '../upstream/content.js'
+import type { LedgerContent } from './ledger.js'
+import type { Sums } from './account.js'
+
+const digits = textLike('digits', /^-?\d{1,200}$/, 'String should be a whole number')
+
+const sums = open('Sums', { required: { spent: digits, reserved: digits, unknown: digits } })
+
+const snapshot = open('LedgerSnapshot', {
+  required: {
+    version: oneOf('1'),
+    position: digits,
+    anchor: open('Anchor', { required: { stream: string, revision: digits, id: string } }),
+    teams: arrayOf(teamName),
+    accounts: arrayOf(open('Account', { required: { key: string, sums, calls: arrayOf(string) } })),
+    open: arrayOf(
+      open('OpenCall', {
+        required: {
+          stream: string,
+          project: string,
+          id: string,
+          keyId: string,
+          admittedAt: instant,
+          instance: string,
+          deadlineAt: instant,
+          reserved: digits,
+        },
+        optional: { price: nullable(modelPrice) },
+      }),
+    ),
+  },
+})
+
+/** An event of the log that a snapshot belongs to: another log has another one in its place. */
+export interface Anchor {
+  readonly stream: string
+  readonly revision: bigint
+  readonly id: string
+}
+
+export const anchorOf = ({ stream, revision, id }: RecordedEvent): Anchor => ({ stream, revision, id })
+
+/** A ledger as of a position, to go on from. */
+export interface Snapshot {
+  readonly position: Position
+  readonly anchor: Anchor
+  /** Those that have limits, or had some. */
+  readonly teams: readonly string[]
+  readonly ledger: LedgerContent
+}
+
+export const snapshotText = ({ position, anchor, teams, ledger }: Snapshot): string =>
+  JSON.stringify({
+    version: '1',
+    position: String(position),
+    anchor: { ...anchor, revision: String(anchor.revision) },
+    teams,
+    accounts: ledger.accounts.map((account) => ({ ...account, sums: sumsJson(account.sums) })),
+    open: ledger.open.map((call) => ({ ...call, reserved: String(call.reserved) })),
+  })
+
+const sumsJson = ({ spent, reserved, unknown }: Sums): JsonObject => ({
+  spent: String(spent),
+  reserved: String(reserved),
+  unknown: String(unknown),
+})
+
+/** Undefined for anything that is no snapshot of this version. */
+export const snapshotIn = (text: string): Snapshot | undefined => {
+  const decoded = decode(snapshot)(parsed(text))
+  if (decoded._tag === 'Left') return undefined
+  const { position, anchor, teams, accounts, open: calls } = decoded.right
+  return {
+    position: BigInt(position),
+    anchor: { ...anchor, revision: BigInt(anchor.revision) },
+    teams,
+    ledger: {
+      accounts: accounts.map(({ key, sums: { spent, reserved, unknown }, calls: last }) => ({
+        key,
+        sums: { spent: BigInt(spent), reserved: BigInt(reserved), unknown: BigInt(unknown) },
+        calls: last,
+      })),
+      open: calls.map((call) => ({ ...call, reserved: BigInt(call.reserved) })),
+    },
+  }
+}
+
+const parsed = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return null
+  }
+}

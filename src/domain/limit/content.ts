@@ -1,0 +1,28 @@
+import type * as t from 'io-ts'
+import { nullable } from '../codec/containers.js'
+import { integerBetween, oneOf } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { tokenPrice } from '../price/decimal.js'
+
+/** Calendar days and months in UTC. */
+export const budgetPeriod = oneOf('day', 'month')
+export type BudgetPeriod = t.TypeOf<typeof budgetPeriod>
+
+/** What may be spent in a period, in the currency of the upstreams' prices. */
+export const budget = open('Budget', { required: { amount: tokenPrice, period: budgetPeriod } })
+export type Budget = t.TypeOf<typeof budget>
+
+/** Each minute ends now: a window slides. */
+export const rateFields = {
+  requests_per_minute: nullable(integerBetween(1, 1_000_000)),
+  tokens_per_minute: nullable(integerBetween(1, 1_000_000_000_000)),
+  /** Completions under way at once. */
+  concurrency: nullable(integerBetween(1, 100_000)),
+}
+
+/** What holds for a scope; null where nothing does. */
+export const limitContent = open('LimitContent', { optional: { ...rateFields, budget: nullable(budget) } })
+export type LimitContent = t.TypeOf<typeof limitContent>
+
+export const isUnlimited = (content: LimitContent): boolean =>
+  Object.values(content).every((limit) => limit === null)

@@ -1,0 +1,80 @@
+import { nothing, type Decider, type Decision } from '../decider.js'
+import { jsonEqual } from '../json/equal.js'
+import type { ChooseLimit, LimitCommand, ReachBudget } from './commands.js'
+import { isUnlimited, type LimitContent } from './content.js'
+import type { LimitEvent } from './events.js'
+import { scopeText, type LimitScope } from './scope.js'
+
+/** What holds for a scope, and which levels of its budget were reached in the last period that any was. */
+export interface Limited {
+  readonly scope: LimitScope
+  readonly content: LimitContent
+  readonly reached: { readonly period: string; readonly levels: readonly number[] } | null
+}
+
+/** The limits of a team, by the text of their scope. */
+export type TeamLimits = ReadonlyMap<string, Limited>
+
+const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
+  const text = scopeText(data.scope)
+  const known = limits.get(text)
+  switch (type) {
+    case 'LimitChosen': {
+      const { team: _, scope, ...content } = data
+      const isSameBudget = jsonEqual(known?.content.budget ?? null, content.budget)
+      const reached = isSameBudget ? (known?.reached ?? null) : null
+      return new Map([...limits, [text, { scope, content, reached }]])
+    }
+    case 'LimitRemoved':
+      return new Map([...limits].filter(([other]) => other !== text))
+    case 'BudgetReached': {
+      if (known === undefined) return limits
+      const { period, level } = data
+      const before = known.reached?.period === period ? known.reached.levels : []
+      return new Map([...limits, [text, { ...known, reached: { period, levels: [...before, level] } }]])
+    }
+    default:
+      // A newer process may already write events that this one does not know.
+      return limits
+  }
+}
+
+const decide = (limits: TeamLimits, command: LimitCommand): Decision<LimitEvent> => {
+  switch (command.type) {
+    case 'ChooseLimit':
+      return choose(limits, command)
+    case 'ReachBudget':
+      return reach(limits, command)
+    default:
+      return command satisfies never
+  }
+}
+
+const choose = (limits: TeamLimits, { team, scope, content }: ChooseLimit): Decision<LimitEvent> => {
+  const known = limits.get(scopeText(scope))
+  if (isUnlimited(content))
+    return known === undefined ? nothing : { events: [{ type: 'LimitRemoved', data: { team, scope } }] }
+  if (known !== undefined && jsonEqual(known.content, content)) return nothing
+  return { events: [{ type: 'LimitChosen', data: { team, scope, ...content } }] }
+}
+
+/** Several processes may see it at once, or one that knows of a budget that is no more. */
+const reach = (limits: TeamLimits, { reached }: ReachBudget): Decision<LimitEvent> => {
+  const known = limits.get(scopeText(reached.scope))
+  if (known === undefined || !jsonEqual(known.content.budget, reached.budget)) return nothing
+  return isReached(known, reached.period, reached.level)
+    ? nothing
+    : { events: [{ type: 'BudgetReached', data: reached }] }
+}
+
+export const isReached = ({ reached }: Limited, period: string, level: number): boolean =>
+  reached !== null &&
+  (reached.period > period || (reached.period === period && reached.levels.includes(level)))
+
+export const noLimits: TeamLimits = new Map()
+
+export const limitDecider: Decider<TeamLimits, LimitCommand, LimitEvent> = {
+  initialState: noLimits,
+  evolve,
+  decide,
+}

@@ -1,0 +1,112 @@
+import { accountKey, committed, type Sums } from '../budget/account.js'
+import { teamOf, type BegunCall, type Outcome } from '../budget/gateway-call.js'
+import type { Ledger } from '../budget/ledger.js'
+import { periodOf } from '../budget/periods.js'
+import { amountFrom } from '../price/decimal.js'
+import type { Budget } from './content.js'
+import type { Limited, TeamLimits } from './decider.js'
+import { Meter, type Passage, type RateExceeded } from './meter.js'
+import { scopesOf, scopeText, type LimitScope } from './scope.js'
+
+/** A budget that leaves no room. */
+export interface BudgetExceeded {
+  readonly budget: Budget
+  readonly period: string
+  readonly sums: Sums
+  /** Streams of the last calls behind it, the newest first. */
+  readonly calls: readonly string[]
+}
+
+export type Exceeded = { readonly team: string; readonly scope: LimitScope } & (
+  | { readonly kind: 'rate'; readonly exceeded: RateExceeded }
+  | { readonly kind: 'budget'; readonly exceeded: BudgetExceeded }
+)
+
+/** A completion that was let through. */
+export interface Admitted {
+  readonly kind: 'admitted'
+  /** It was not written that it began. */
+  readonly withdraw: () => void
+  /** It is over; null where what it came to is not written, so that nobody knows yet. */
+  readonly leave: (outcome: Outcome | null) => void
+}
+
+/**
+ * Lets completions through as limits allow: all limits of all scopes that a completion counts in, or none of them, and
+ * what it may need is held at once. Rates are this process's share; money is what the ledger knows.
+ */
+export class Gate {
+  private readonly meters = new Map<string, Meter>()
+
+  constructor(
+    private readonly ledger: Ledger,
+    private readonly processes: number,
+  ) {}
+
+  /** @param tokens that the completion may use */
+  admit(limits: TeamLimits, call: BegunCall, tokens: number, now: number): Admitted | Exceeded {
+    const team = teamOf(call)
+    const limited = scopesOf(call.project, call.keyId).flatMap((scope) => limits.get(scopeText(scope)) ?? [])
+    for (const { scope, content } of limited) {
+      const exceeded = content.budget === null ? undefined : this.overspent(call, scope, content.budget)
+      if (exceeded !== undefined) return { kind: 'budget', team, scope, exceeded }
+    }
+    for (const { scope, content } of limited) {
+      const exceeded = this.meter(team, scope).exceeded(content, this.processes, now, tokens)
+      if (exceeded !== undefined) return { kind: 'rate', team, scope, exceeded }
+    }
+    return this.enter(limited, call, tokens, now)
+  }
+
+  /** What a limit's scope used in the last minute, and has under way. */
+  used(team: string, scope: LimitScope, now: number): ReturnType<Meter['used']> {
+    return this.meter(team, scope).used(now)
+  }
+
+  private enter(limited: readonly Limited[], call: BegunCall, tokens: number, now: number): Admitted {
+    const team = teamOf(call)
+    const passages = limited.map(({ scope }): [Meter, Passage] => {
+      const meter = this.meter(team, scope)
+      return [meter, meter.enter(now, tokens, call.stream)]
+    })
+    const leave = (used: number | null) => {
+      for (const [meter, passage] of passages) meter.leave(passage, used)
+    }
+    this.ledger.reserve(call)
+    return {
+      kind: 'admitted',
+      withdraw: () => {
+        this.ledger.release(call.stream)
+        leave(null)
+      },
+      leave: (outcome) => {
+        if (outcome !== null) this.ledger.settle(call.stream, outcome)
+        leave(tokensOf(outcome) ?? tokens)
+      },
+    }
+  }
+
+  private overspent(call: BegunCall, scope: LimitScope, budget: Budget): BudgetExceeded | undefined {
+    const period = periodOf(budget.period, call.admittedAt)
+    const key = accountKey(teamOf(call), scopeText(scope), period)
+    const sums = this.ledger.sums(key)
+    return committed(sums) + call.reserved <= amountFrom(budget.amount)
+      ? undefined
+      : { budget, period, sums, calls: this.ledger.lastCalls(key) }
+  }
+
+  private meter(team: string, scope: LimitScope): Meter {
+    const key = `${team}\n${scopeText(scope)}`
+    const known = this.meters.get(key)
+    if (known !== undefined) return known
+    const meter = new Meter()
+    this.meters.set(key, meter)
+    return meter
+  }
+}
+
+/** Undefined where nobody knows. */
+const tokensOf = (outcome: Outcome | null): number | undefined => {
+  if (outcome?.kind === 'not-owed') return 0
+  return outcome?.kind === 'used' ? outcome.tokens.prompt + outcome.tokens.completion : undefined
+}

@@ -1,0 +1,42 @@
+import { accountKey, type Sums } from '../budget/account.js'
+import { periodOf } from '../budget/periods.js'
+import type { Instant } from '../codec/instant.js'
+import { amountFrom, decimalText } from '../price/decimal.js'
+import { isReached, type Limited } from './decider.js'
+import { LEVELS, type BudgetReached } from './events.js'
+import { scopeText } from './scope.js'
+
+/** The levels of a scope's budget that are reached now and were not said to be. */
+export const levelsDue = (
+  team: string,
+  limited: Limited,
+  at: Instant,
+  sumsOf: (account: string) => Sums,
+): readonly BudgetReached[] => {
+  const { scope, content } = limited
+  const { budget } = content
+  if (budget === null) return []
+  const amount = amountFrom(budget.amount)
+  const period = periodOf(budget.period, at)
+  const sums = sumsOf(accountKey(team, scopeText(scope), period))
+  const spent = sums.spent + sums.unknown
+  if (spent === 0n) return []
+  return LEVELS.filter(
+    (level) => spent * 100n >= amount * BigInt(level) && !isReached(limited, period, level),
+  ).map((level) => ({ team, scope, budget, period, level, spent: decimalText(spent), refused: false }))
+}
+
+/** Where a completion was refused that an unspent budget would have let through, it is reached. */
+export const levelOfRefusal = (
+  team: string,
+  limited: Limited,
+  { at, asked, sums }: { readonly at: Instant; readonly asked: bigint; readonly sums: Sums },
+): BudgetReached | undefined => {
+  const { scope, content } = limited
+  const { budget } = content
+  if (budget === null || asked > amountFrom(budget.amount)) return undefined
+  const period = periodOf(budget.period, at)
+  if (isReached(limited, period, 100)) return undefined
+  const spent = decimalText(sums.spent + sums.unknown)
+  return { team, scope, budget, period, level: 100, spent, refused: true }
+}

@@ -1,0 +1,69 @@
+import type * as t from 'io-ts'
+import { nullable } from '../codec/containers.js'
+import { oneOf } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textLike } from '../codec/text.js'
+import type { Problem } from '../codec/problem.js'
+import { id } from '../ids.js'
+
+const projectName = textLike(
+  'project_name',
+  /^[A-Za-z0-9._-]{1,128}$/,
+  'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
+)
+
+/** What of a team a limit holds for: all of it, one of its projects, or a key in the team's projects. */
+export const limitScopeFields = {
+  required: { type: oneOf('team', 'project', 'key') },
+  optional: { project: nullable(projectName), key: nullable(id) },
+}
+export const limitScope = open('LimitScope', limitScopeFields)
+export type LimitScope = t.TypeOf<typeof limitScope>
+
+export const TEAM: LimitScope = { type: 'team', project: null, key: null }
+
+/** The scopes that a completion counts in: no limit of any other holds for it. */
+export const scopesOf = (projectId: string, keyId: string): readonly LimitScope[] => [
+  TEAM,
+  { type: 'project', project: projectId.slice(projectId.indexOf('/') + 1), key: null },
+  { type: 'key', project: null, key: keyId },
+]
+
+/** Equal for equal scopes of one team. */
+export const scopeText = ({ type, project, key }: LimitScope): string =>
+  type === 'team' ? 'team' : `${type}:${project ?? key}`
+
+/** A scope as people read it. */
+export const scopeInWords = (team: string, { type, project, key }: LimitScope): string => {
+  switch (type) {
+    case 'team':
+      return `the team ${team}`
+    case 'project':
+      return `the project ${team}/${project}`
+    case 'key':
+      return `the API key ${key} in the team ${team}`
+    default:
+      return type satisfies never
+  }
+}
+
+/** What of a scope is missing, or means nothing for its type. */
+export const scopeProblems = ({ type, project, key }: LimitScope): readonly Problem[] =>
+  (
+    [
+      ['project', project],
+      ['key', key],
+    ] as const
+  ).flatMap(([field, value]): Problem[] => {
+    if (type === field && value === null)
+      return [{ loc: ['scope', field], type: 'missing', msg: 'Field required' }]
+    return type !== field && value !== null
+      ? [
+          {
+            loc: ['scope', field],
+            type: 'extra_forbidden',
+            msg: `It means nothing for the scope ${type}`,
+          },
+        ]
+      : []
+  })

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
+import { systemIds } from '../../../src/adapters/system/ids.js'
+import { openLedger, type LiveLedger } from '../../../src/api/inference/limits/live-ledger.js'
+import { endAbandoned } from '../../../src/api/inference/limits/recovery.js'
+import { termsOf, type BegunCall } from '../../../src/domain/budget/gateway-call.js'
+import { keysOf } from '../../../src/domain/budget/ledger.js'
+import { callDecider } from '../../../src/domain/call/decider.js'
+import type { Instant } from '../../../src/domain/codec/instant.js'
+import { execute } from '../../../src/domain/execute.js'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import { aCall, ONE } from '../../domain/budget/given.js'
+
+const NOW = new Date('2026-11-21T11:00:00Z')
+const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'user' } as const
+
+const write = async (eventStore: EventStore, call: BegunCall, part: object = { part: 'inference' }) => {
+  const { project: project_id, id, admittedAt: started_at, stream } = call
+  const none = { display_name: null, trace_id: null, parent_id: null, thread_id: null, turn_id: null }
+  await execute({ eventStore, ids: systemIds })(
+    callDecider,
+    stream,
+    [
+      {
+        type: 'StartCall',
+        source: null,
+        parentTrace: null,
+        userId: 'user',
+        start: {
+          ...{ project_id, id, started_at, op_name: 'op', inputs: {}, otel_dump: null, ...none },
+          ...{ wb_run_id: null, wb_run_step: null, spilled: {} },
+          attributes: { tallytree: termsOf(call) },
+        },
+      },
+    ],
+    { ...CAUSE, ...part },
+  )
+}
+
+describe('the ledger of a process', () => {
+  let eventStore: EventStore
+  let kept: string | undefined
+  let logged: string[]
+  let live: LiveLedger
+
+  const open = async (of: EventStore = eventStore): Promise<LiveLedger> => {
+    live = await openLedger({
+      eventStore: of,
+      ids: systemIds,
+      clock: { now: () => NOW },
+      snapshots: {
+        read: () => Promise.resolve(kept),
+        write: (text) => Promise.resolve(void (kept = text)),
+      },
+      log: {
+        info: (event) => void logged.push(event),
+        warn: (event) => void logged.push(event),
+        error: (event) => void logged.push(event),
+      },
+      onCall: () => undefined,
+    })
+    await live.ready(5000)
+    assert.ok(live.isReady())
+    return live
+  }
+  const reserved = ({ ledger }: LiveLedger, call: BegunCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
+  const recover = (isAlone: boolean) =>
+    endAbandoned({
+      ports: {
+        ...{ eventStore, ids: systemIds, clock: { now: () => NOW } },
+        log: { info: () => undefined, warn: () => undefined },
+      },
+      ...{ live, isAlone, instance: 'this' },
+    })
+  const endsOf = async ({ stream }: BegunCall): Promise<readonly JsonObject[]> => {
+    const ends: JsonObject[] = []
+    for await (const { type, data } of eventStore.readStream(stream))
+      if (type !== 'CallStarted') ends.push(data)
+    return ends
+  }
+
+  beforeEach(() => {
+    eventStore = openInMemoryEventStore()
+    kept = undefined
+    logged = []
+  })
+  afterEach(() => live.stop())
+
+  it('goes on from what it put down when it stopped, and from the beginning where that is spoilt or lost', async () => {
+    const [first, second] = [aCall('a'), aCall('b')]
+    await write(eventStore, first)
+    await (await open()).stop()
+    await write(eventStore, second)
+    const whole = kept
+    for (const [snapshot, warnings] of [
+      [whole, []],
+      [undefined, []],
+      [whole?.slice(0, -9), ['ledger.begun_anew']],
+      ['{}', ['ledger.begun_anew']],
+    ] as const) {
+      kept = snapshot
+      logged = []
+      assert.equal(reserved(await open(), first), 20n)
+      assert.deepEqual(logged, warnings)
+      await live.stop()
+    }
+  })
+
+  it('takes no snapshot of another log for one of its own', async () => {
+    await write(eventStore, aCall('a'))
+    await (await open()).stop()
+    const other = openInMemoryEventStore()
+    await write(other, aCall('b'))
+    assert.equal(reserved(await open(other), aCall('b')), 10n)
+    assert.deepEqual(logged, ['ledger.begun_anew'])
+  })
+
+  it('counts no call that a client wrote as if it were a completion', async () => {
+    await write(eventStore, aCall('a'), {})
+    assert.equal(reserved(await open(), aCall('a')), 0n)
+  })
+
+  it('ends what earlier processes left open, once, as an outcome that nobody knows', async () => {
+    const [earlier, own] = [
+      aCall('a', { instance: 'earlier' }),
+      aCall('b', { deadlineAt: '2026-11-21T11:20:00.000000Z' as Instant }),
+    ]
+    await write(eventStore, earlier)
+    await write(eventStore, own)
+    await open()
+    assert.deepEqual(await Promise.all([recover(true), recover(true)]), [1, 1])
+    const ends = await endsOf(earlier)
+    assert.equal(ends.length, 1)
+    const { exception, summary, usage, output } = ends[0]!
+    assert.deepEqual(
+      [exception, summary, usage, output],
+      ['outcome unknown', { tallytree: { metering: 'unknown' } }, { models: [], status_total: null }, null],
+    )
+    assert.deepEqual(await endsOf(own), [])
+    const sums = () => live.ledger.sums(keysOf(own)[0]!)
+    while (sums().unknown === 0n) await new Promise(setImmediate)
+    assert.deepEqual(sums(), { spent: 0n, reserved: 10n * ONE, unknown: 10n * ONE })
+    assert.equal(await recover(true), 0)
+  })
+
+  it('leaves what other live processes are at until its deadline has passed', async () => {
+    const [over, going] = [
+      aCall('a', { instance: 'other', deadlineAt: '2026-11-21T10:58:00.000000Z' as Instant }),
+      aCall('b', { instance: 'other', deadlineAt: '2026-11-21T10:59:30.000000Z' as Instant }),
+    ]
+    for (const call of [over, going]) await write(eventStore, call)
+    await open()
+    assert.equal(await recover(false), 1)
+    assert.deepEqual([(await endsOf(over)).length, (await endsOf(going)).length], [1, 0])
+  })
+})

@@ -13,7 +13,7 @@ import type { Inference } from './inference.js'
 import { noSuchModel, teamsOf } from './models.js'
 import { placedBy } from './parent.js'
 import { recordLevelOf } from './record-level.js'
-import { begin, type Recorded } from './recording.js'
+import { begin, endingOnce, type Recorded } from './recording.js'
 import { streamOf } from './streaming.js'
 import type { Leave } from './under-way.js'
 import { failureIn } from './upstream-failure.js'
@@ -79,7 +79,7 @@ const recorded = async (
     principal,
     cause,
   )
-  return { call: await admission.begun(recording), promptBytes }
+  return { call: endingOnce(await admission.begun(recording)), promptBytes }
 }
 
 interface Begun {

@@ -83,12 +83,9 @@ export const begin = async (
   )
   if (written[0]?.refused !== undefined)
     throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
-  let hasEnded = false
   return {
     position,
     end: async ({ output, metered, failure, said }) => {
-      if (hasEnded) return undefined
-      hasEnded = true
       const ended_at = instantOf(ports.clock.now())
       const summary: JsonObject = {
         ...summaryUsage(publicModel, metered.usage),
@@ -118,6 +115,19 @@ export const begin = async (
         const { position } = first.isTooLarge ? await write(null) : first
         return reading.acknowledged(project, position)
       })
+    },
+  }
+}
+
+/** The same call, of whose ends the first counts, whoever else is to hear of it. */
+export const endingOnce = (call: Recorded): Recorded => {
+  let hasEnded = false
+  return {
+    ...call,
+    end: async (ending) => {
+      if (hasEnded) return undefined
+      hasEnded = true
+      return call.end(ending)
     },
   }
 }

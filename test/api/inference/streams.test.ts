@@ -46,7 +46,7 @@ describe('streamed completions', () => {
   }
 
   it('are recorded as the whole answer that they stand for, with how it went', async () => {
-    gateway.upstream.behave(does.saying(['Hello', ', ', 'world'], { pauseMs: 5 }))
+    gateway.upstream.behave(does.saying(['Hello', ', ', 'world'], undefined, { pauseMs: 5 }))
     const { text, call } = await streamed()
     const chunks = chunksIn(text)
     assert.equal(contentOf(chunks), 'Hello, world')
@@ -86,20 +86,20 @@ describe('streamed completions', () => {
 
   it('are complete once every choice is, and then end with [DONE] whether or not it came', async () => {
     for (const says of ['done', 'nothing'] as const) {
-      gateway.upstream.behave(does.saying(['a', 'b'], { choices: 3, says }))
+      gateway.upstream.behave(does.saying(['a', 'b'], undefined, { choices: 3, says }))
       const { text, call } = await streamed({ n: 3 })
       for (const index of [0, 1, 2]) assert.equal(contentOf(chunksIn(text), index), 'ab')
       assert.equal((call.output?.['choices'] as unknown[]).length, 3)
       assert.equal(call.summary.tallytree?.metering, 'reported')
     }
-    gateway.upstream.behave(does.saying(['a'], { choices: 1, says: 'done' }))
+    gateway.upstream.behave(does.saying(['a'], undefined, { choices: 1, says: 'done' }))
     assert.equal((await streamed({ n: 2 })).call.exception, null)
-    gateway.upstream.behave(does.saying(['a'], { choices: 1, says: 'nothing' }))
+    gateway.upstream.behave(does.saying(['a'], undefined, { choices: 1, says: 'nothing' }))
     assert.notEqual((await streamed({ n: 2 })).call.exception, null)
   })
 
   it('are estimated, and say so, where the upstream reports no usage', async () => {
-    gateway.upstream.behave(does.saying(['Hello', ', ', 'world'], { usage: null }))
+    gateway.upstream.behave(does.saying(['Hello', ', ', 'world'], null))
     for (const stream of [true, false]) {
       const { call } = await streamed({ stream })
       assert.equal(call.summary.tallytree?.metering, 'estimated')

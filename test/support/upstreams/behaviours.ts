@@ -49,8 +49,6 @@ const sendEvent = (response: ServerResponse, data: JsonObject | string): boolean
   response.write(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`)
 
 interface Saying {
-  /** Null: it never says what was used. */
-  readonly usage?: JsonObject | null
   /** Waited before each piece. */
   readonly pauseMs?: number
   /** As many choices, all with the same words. */
@@ -61,9 +59,13 @@ interface Saying {
 
 /** Says these words, whole or in a stream, with usage where a stream is asked for it. */
 export const saying =
-  (words: readonly string[], { usage = usageOf(11, words.length), ...more }: Saying = {}): Behaviour =>
+  (
+    words: readonly string[],
+    /** Null: it never says what was used. */
+    usage: JsonObject | null = usageOf(11, words.length),
+    { pauseMs = 0, choices = 1, says = 'done' }: Saying = {},
+  ): Behaviour =>
   async (body, response) => {
-    const { pauseMs = 0, choices = 1, says = 'done' } = more
     const model = body['model'] as string
     if (body['stream'] !== true) {
       if (pauseMs > 0) await sleep(pauseMs)

@@ -4,7 +4,8 @@ import Koa, { type Context, type Next } from 'koa'
 import type { Log } from '../domain/ports/log.js'
 import type { RequestSeconds } from '../domain/ports/metrics.js'
 import { measured, noteRoute } from './http/measured.js'
-import { respondFailure, tellAsChatErrors } from './http/respond.js'
+import { answerAsChat, respondFailure, respondUnrouted } from './http/respond.js'
+import { requestIdIn } from './http/request-id.js'
 import { serve, type Authenticating } from './http/serve.js'
 import type { AnyRoute } from './route.js'
 
@@ -21,11 +22,11 @@ export const createApp = (
     const serving = serve(authenticating, route)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
-      if (route.errors === 'chat') tellAsChatErrors(ctx)
+      if (route.errors === 'chat') answerAsChat(ctx)
       return serving(ctx)
     }
     router[route.method](route.path, handler)
-    if (!route.path.includes(':')) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
+    if (!/[:*]/.test(route.path)) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
   }
   const app = new Koa()
   if (requestSeconds !== undefined) app.use(measured(requestSeconds))
@@ -46,9 +47,14 @@ const servePlain = (handlers: ReadonlyMap<string, Handler>) => (ctx: Context, ne
   return handler === undefined ? next() : handler(ctx)
 }
 
+/** Where clients of other services in the field come, with what they expect. */
+const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
+
 /** Names the request, and turns whatever goes wrong into an answer. */
 const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
-  const requestId = randomUUID()
+  const isOfField = CHAT_PATH.test(ctx.path)
+  if (isOfField) answerAsChat(ctx)
+  const requestId = (isOfField ? requestIdIn(ctx.req.headers) : undefined) ?? randomUUID()
   ctx.set('x-request-id', requestId)
   try {
     await next()
@@ -102,14 +108,15 @@ const withoutPrefix = (ctx: Context, next: Next) => {
 const answerUnrouted = (ctx: Context) => {
   const allowed = methodsAt(ctx)
   if (allowed.length === 0) {
-    ctx.status = 404
-    ctx.body = { reason: 'There is no such endpoint. GET /openapi.json lists them all.' }
+    respondUnrouted(ctx, 404, 'unknown_url', 'There is no such endpoint. GET /openapi.json lists them all.')
     return
   }
   ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '))
-  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405
-  if (ctx.status === 405)
-    ctx.body = { reason: `This endpoint takes ${allowed.join(', ')}. GET /openapi.json lists them all.` }
+  if (ctx.method === 'OPTIONS') ctx.status = 204
+  else {
+    const reason = `This endpoint takes ${allowed.join(', ')}. GET /openapi.json lists them all.`
+    respondUnrouted(ctx, 405, 'method_not_allowed', reason)
+  }
 }
 
 const methodsAt = (ctx: Context): readonly string[] => {

@@ -1,7 +1,15 @@
 import type { FailureKind } from './failure.js'
 
 /** Request headers with a meaning of their own. */
-export type AskedHeader = 'Tallytree-Min-Position' | 'Tallytree-Stale' | 'Tallytree-As-Of' | 'Idempotency-Key'
+export type AskedHeader =
+  | 'Tallytree-Min-Position'
+  | 'Tallytree-Stale'
+  | 'Tallytree-As-Of'
+  | 'Idempotency-Key'
+  | 'Tallytree-Parent-Call'
+  | 'Tallytree-Trace'
+  | 'traceparent'
+  | 'Tallytree-Record'
 
 /** Headers that an answer may carry beside those of every answer. */
 export type AnswerHeader =

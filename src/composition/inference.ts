@@ -1,11 +1,13 @@
 import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
 import { targetOf } from '../adapters/outgoing/guard/target.js'
 import type { Inference, UpstreamManaging } from '../api/inference/inference.js'
+import { openEnds } from '../api/inference/ends.js'
 import { LiveTargets } from '../api/inference/live-targets.js'
 import { openUpstreams } from '../api/inference/live-upstreams.js'
 import { startProbing } from '../api/inference/probing.js'
 import { publishPrices } from '../api/inference/published-prices.js'
 import { shownUpstream } from '../api/inference/shown-upstream.js'
+import { underWay } from '../api/inference/under-way.js'
 import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
@@ -18,6 +20,9 @@ import { upstreamSecrets } from './upstream-secrets.js'
 export interface OpenInference {
   readonly inference: Inference['inference']
   readonly managing: Pick<UpstreamManaging, 'liveUpstreams' | 'shownUpstream' | 'publishPrices'>
+  /** Ends what is still under way a little before the connections of a stopping service are cut. */
+  readonly hurry: () => void
+  /** Once no requests are open any more: waits for the ends of their calls, and closes. */
   readonly close: () => Promise<void>
 }
 
@@ -25,6 +30,10 @@ type InferencePorts = Pick<Ports, 'eventStore' | 'ids' | 'clock'> & {
   readonly secrets: SecretStore
   readonly log: Log
 }
+
+/** A second before the listening server cuts connections: their clients are told why. */
+const FINISH_WITHIN_MS = 7000
+const SETTLE_WITHIN_MS = 1000
 
 /** The gateway's own: the upstreams of the operator's file and of the log, and the way to them. */
 export const openInference = async (
@@ -55,6 +64,7 @@ export const openInference = async (
   const targets = new LiveTargets(() => performance.now(), Math.random)
   metrics.beforeRead(() => metrics.inference.targetsOut.set({}, targets.out))
   const probing = startProbing({ upstreams: liveUpstreams.now, upstreamClient, targets })
+  const [completions, ends] = [underWay(), openEnds(ports.log)]
   return {
     inference: {
       upstreamClient,
@@ -62,6 +72,8 @@ export const openInference = async (
       targets,
       ...upstreamSecrets(ports, configured.credentials),
       metrics: metrics.inference,
+      underWay: completions,
+      ends,
       instance,
       live: limits.live,
       gate: limits.gate,
@@ -72,8 +84,13 @@ export const openInference = async (
       shownUpstream: shownUpstream(targets, ports.clock),
       publishPrices: publishPrices(ports, liveUpstreams.all),
     },
+    hurry: () => {
+      setTimeout(completions.stop, FINISH_WITHIN_MS).unref()
+    },
     close: async () => {
       probing.stop()
+      completions.stop()
+      await ends.settled(SETTLE_WITHIN_MS)
       liveUpstreams.close()
       await limits.stop()
       await upstreamClient.close()

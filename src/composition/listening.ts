@@ -35,12 +35,16 @@ const addressOf = (server: Server): string => {
 
 /** Requests in flight get this long before their connections are cut. */
 const FINISH_WITHIN_MS = 8000
+const LET_GO_EVERY_MS = 50
 
 const close = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), FINISH_WITHIN_MS)
+    // A connection whose request ends later is idle only then.
+    const letGo = setInterval(() => server.closeIdleConnections(), LET_GO_EVERY_MS)
     server.close(() => {
       clearTimeout(cut)
+      clearInterval(letGo)
       resolve()
     })
     server.closeIdleConnections()

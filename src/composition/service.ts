@@ -84,6 +84,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     address,
     createdKey: api?.createdKey ?? null,
     stop: async () => {
+      inference?.hurry()
       const giveUpTests = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
       await Promise.all([listening.close(), dispatcher?.stop()])
       clearTimeout(giveUpTests)

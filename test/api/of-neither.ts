@@ -24,6 +24,10 @@ export const OF_NEITHER = new Set([
   ...OF_DELIVERIES,
   // They name their team in the body or the query, or are named by id: inference/upstreams.test.ts.
   ...OF_UPSTREAMS,
+  // They name their project in a header, and models by their public ids: inference/tenants.test.ts.
+  'POST /v1/chat/completions',
+  'GET /v1/models',
+  'GET /v1/models/{id}',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

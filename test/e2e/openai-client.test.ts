@@ -1,55 +1,57 @@
 import assert from 'node:assert/strict'
-import OpenAI from 'openai'
-import { saying } from '../support/upstreams/behaviours.js'
-import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'
+import OpenAI, { APIUserAbortError } from 'openai'
+import * as does from '../support/upstreams/behaviours.js'
+import { startGateway, type Gateway } from '../support/upstreams/gateway.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
+
+const PROJECT = 'acme/assistant'
+
+const WEATHER = {
+  type: 'function',
+  function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+} as const
 
 describe('the openai client', () => {
   let service: TestService
-  let upstream: ScriptedUpstream
+  let gateway: Gateway
   let client: OpenAI
+  let request: { model: string; messages: { role: 'user'; content: string }[] }
 
   before(async () => {
     service = await startTestService()
-    upstream = await startUpstream(saying(['Hello', ', ', 'world']))
-    const made = await service.post('/api/inference/upstreams', {
-      name: 'scripted',
-      base_url: upstream.baseUrl,
-      models: [{ id: 'acme/chat', upstream_id: 'chat-1' }],
-    })
-    assert.equal(made.status, 200, made.text)
+    gateway = await startGateway(service)
+    request = { model: gateway.model, messages: [{ role: 'user', content: 'Say hello' }] }
     client = new OpenAI({
       apiKey: ADMINISTRATOR_KEY,
       baseURL: `${service.address}/v1`,
-      project: 'acme/assistant',
+      project: PROJECT,
       maxRetries: 0,
     })
   })
+  beforeEach(() => gateway.upstream.behave(does.saying(['Hello', ', ', 'world'])))
   after(async () => {
     await service.stop()
-    await upstream.close()
+    await gateway.upstream.close()
   })
 
   it('lists the models and finds one by its id with a slash', async () => {
     const models = await client.models.list()
     assert.deepEqual(
       models.data.map(({ id }) => id),
-      ['acme/chat'],
+      [gateway.model],
     )
-    assert.equal((await client.models.retrieve('acme/chat')).id, 'acme/chat')
+    assert.equal((await client.models.retrieve(gateway.model)).id, gateway.model)
   })
 
   it('gets a whole answer whose usage stands in the project that it named', async () => {
-    const answer = await client.chat.completions.create({
-      model: 'acme/chat',
-      messages: [{ role: 'user', content: 'Say hello' }],
-    })
+    const { data: answer, request_id } = await client.chat.completions.create(request).withResponse()
     assert.equal(answer.choices[0]?.message.content, 'Hello, world')
-    assert.equal(answer.model, 'acme/chat')
-    const read = await service.post('/calls/query', { project_id: 'acme/assistant' })
+    assert.equal(answer.model, gateway.model)
+    assert.match(request_id ?? '', /^[0-9a-f-]{36}$/)
+    const read = await service.post('/calls/query', { project_id: PROJECT })
     const { calls } = read.json<{ calls: { summary: { usage: object } }[] }>()
     assert.deepEqual(calls[0]?.summary.usage, {
-      'acme/chat': {
+      [gateway.model]: {
         requests: 1,
         prompt_tokens: 11,
         completion_tokens: 3,
@@ -60,16 +62,118 @@ describe('the openai client', () => {
   })
 
   it('gets a stream, and no usage that it did not ask for', async () => {
-    const stream = await client.chat.completions.create({
-      model: 'acme/chat',
-      messages: [{ role: 'user', content: 'Say hello' }],
-      stream: true,
-    })
     let said = ''
-    for await (const chunk of stream) {
+    for await (const chunk of await client.chat.completions.create({ ...request, stream: true })) {
       assert.ok(!('usage' in chunk))
       said += chunk.choices[0]?.delta.content ?? ''
     }
     assert.equal(said, 'Hello, world')
+  })
+
+  it('gets the usage of a stream where it asks for it', async () => {
+    const stream = client.chat.completions.stream({ ...request, stream_options: { include_usage: true } })
+    assert.equal((await stream.finalChatCompletion()).choices[0]?.message.content, 'Hello, world')
+    assert.deepEqual(await stream.totalUsage(), does.usageOf(11, 3))
+  })
+
+  it('gets calls of tools, whole and streamed', async () => {
+    gateway.upstream.behave(does.calling('weather', { city: 'Köln' }))
+    const whole = await client.chat.completions.create({ ...request, tools: [WEATHER] })
+    const streamed = await client.chat.completions
+      .stream({ ...request, tools: [WEATHER] })
+      .finalChatCompletion()
+    for (const { choices } of [whole, streamed]) {
+      const [call] = choices[0]?.message.tool_calls ?? []
+      assert.ok(call?.type === 'function')
+      assert.deepEqual(JSON.parse(call.function.arguments), { city: 'Köln' })
+      assert.equal(choices[0]?.finish_reason, 'tool_calls')
+    }
+    assert.deepEqual(gateway.upstream.arrivals.at(-1)?.body['tools'], [WEATHER])
+  })
+
+  it('gets an answer by a JSON schema', async () => {
+    gateway.upstream.behave(does.saying(['{"city":', '"Köln"}']))
+    const schema = { type: 'object', properties: { city: { type: 'string' } } }
+    const response_format = { type: 'json_schema', json_schema: { name: 'place', schema } } as const
+    const answer = await client.chat.completions.parse({ ...request, response_format })
+    assert.deepEqual(answer.choices[0]?.message.parsed, { city: 'Köln' })
+    assert.deepEqual(gateway.upstream.arrivals.at(-1)?.body['response_format'], response_format)
+  })
+
+  const classes = [
+    [400, OpenAI.BadRequestError, 400],
+    [413, OpenAI.APIError, 413],
+    [422, OpenAI.UnprocessableEntityError, 422],
+    [429, OpenAI.RateLimitError, 429],
+    [500, OpenAI.InternalServerError, 502],
+    [401, OpenAI.InternalServerError, 502],
+  ] as const
+  for (const [status, ErrorClass, told] of classes)
+    it(`throws its own error where the upstream answers ${status}`, async () => {
+      gateway.upstream.behave(does.failingWith(status, 'Upstream says no'))
+      await assert.rejects(client.chat.completions.create(request), (error) => {
+        assert.ok(error instanceof ErrorClass)
+        assert.equal(error.status, told)
+        if (status === told) assert.match(error.message, /Upstream says no/)
+        assert.ok(!error.message.includes('no body'))
+        return true
+      })
+    })
+
+  it('throws its own errors for an unknown model, a wrong key and a wrong request', async () => {
+    const { completions } = client.chat
+    await assert.rejects(completions.create({ ...request, model: 'acme/none' }), OpenAI.NotFoundError)
+    await assert.rejects(completions.create({ ...request, n: 0 }), OpenAI.UnprocessableEntityError)
+    const stranger = client.withOptions({ apiKey: 'wrong' })
+    await assert.rejects(stranger.chat.completions.create(request), OpenAI.AuthenticationError)
+  })
+
+  it('throws where a stream breaks off, after what came', async () => {
+    gateway.upstream.behave(does.beginningWith(['Hel', 'lo'], does.behind.cut))
+    let said = ''
+    await assert.rejects(async () => {
+      for await (const chunk of await client.chat.completions.create({ ...request, stream: true }))
+        said += chunk.choices[0]?.delta.content ?? ''
+    }, OpenAI.APIError)
+    assert.equal(said, 'Hello')
+  })
+
+  it('tries again after as long as it is told, and each try is a call', async () => {
+    const before = gateway.upstream.arrivals.length
+    gateway.upstream.behave(
+      does.inTurn(
+        does.failingWith(429, 'slow down', { 'retry-after': '1' }),
+        does.resetting,
+        does.saying(['at', ' last']),
+      ),
+    )
+    const patient = client.withOptions({ maxRetries: 2 })
+    const answer = await patient.chat.completions.create(request)
+    assert.equal(answer.choices[0]?.message.content, 'at last')
+    assert.equal(gateway.upstream.arrivals.length, before + 3)
+  })
+
+  it('does not try again what cannot succeed', async () => {
+    const before = gateway.upstream.arrivals.length
+    gateway.upstream.behave(does.failingWith(400, 'no'))
+    await assert.rejects(client.withOptions({ maxRetries: 2 }).chat.completions.create(request))
+    assert.equal(gateway.upstream.arrivals.length, before + 1)
+  })
+
+  it('leaves, and the upstream is left too', async () => {
+    gateway.upstream.behave(does.beginningWith(['Hel', 'lo'], does.behind.silence))
+    const stream = await client.chat.completions.create({ ...request, stream: true })
+    for await (const chunk of stream) if (chunk.choices[0]?.delta.content === 'lo') break
+    assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)
+
+    gateway.upstream.behave(does.hanging)
+    const leaving = new AbortController()
+    const before = gateway.upstream.arrivals.length
+    const asked = client.chat.completions.create(request, { signal: leaving.signal })
+    const refused = assert.rejects(asked, APIUserAbortError)
+    while (gateway.upstream.arrivals.length === before) await new Promise(setImmediate)
+    leaving.abort()
+    await refused
+    assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)
   })
 })

@@ -13,6 +13,7 @@ export interface Ran {
 }
 
 const PROGRAMS = {
+  completing: new URL('./programs/completing.mjs', import.meta.url),
   evaluating: new URL('./programs/evaluating.mjs', import.meta.url),
   givingFeedback: new URL('./programs/giving-feedback.mjs', import.meta.url),
   large: new URL('./programs/large.mjs', import.meta.url),

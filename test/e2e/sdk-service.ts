@@ -36,8 +36,10 @@ export interface SdkService {
   readonly stop: () => Promise<void>
 }
 
-export const startSdkService = async (): Promise<SdkService> => {
-  const service = await startRunningService()
+export const startSdkService = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<SdkService> => {
+  const service = await startRunningService(environment)
   const proxy = await startRecordingProxy(service.address)
 
   const runAt =

@@ -22,10 +22,10 @@ type Step =
   | { readonly kind: 'delete'; readonly call: string }
   | { readonly kind: 'reporting'; readonly data: JsonObject }
 
-type Source = 'js-sdk' | 'python-sdk' | null
+type Source = 'js-sdk' | 'python-sdk' | 'gateway' | null
 
 const call = fc.constantFrom(...IDS)
-const source = fc.constantFrom<Source>(null, 'js-sdk', 'python-sdk')
+const source = fc.constantFrom<Source>(null, 'js-sdk', 'python-sdk', 'gateway')
 
 const start = fc
   .tuple(

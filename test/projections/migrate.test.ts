@@ -87,7 +87,7 @@ describe('migrations', function () {
       for (const statement of await statementsOf(name))
         assert.match(
           statement,
-          /^(CREATE TABLE |TRUNCATE TABLE |ALTER TABLE \w+ ((ADD|DROP) (COLUMN|INDEX) IF (NOT )?EXISTS|MATERIALIZE \w+)\s)/,
+          /^(CREATE TABLE |TRUNCATE TABLE |ALTER TABLE \w+ ((ADD|DROP) (COLUMN|INDEX) IF (NOT )?EXISTS|(MATERIALIZE|MODIFY) \w+)\s)/,
           name,
         )
   })

@@ -1,7 +1,7 @@
 import type { ClickHouseReader, Rows, SqlParameters } from '../../src/domain/ports/clickhouse.js'
 import type { CallColumn } from '../../src/projections/calls/call-row.js'
 import type { PriceColumn } from '../../src/projections/prices/price-row.js'
-import type { UsageFact } from '../../src/projections/usage/usage-fact.js'
+import { SOURCES, type UsageFact } from '../../src/projections/usage/usage-fact.js'
 import type { Filter, JsonObject } from '../support/oracle/operations.js'
 import { selects } from '../support/oracle/select.js'
 import type { Started } from '../support/oracle/started.js'
@@ -187,7 +187,7 @@ const factBytes = (facts: readonly UsageFact[], parameters: SqlParameters, block
         { type: 'Float64', values: rows.map(({ fact, ended }) => (ended ? since2100(fact.ended_at) : NaN)) },
         {
           type: 'UInt8',
-          values: rows.map(({ fact }) => ['', 'js-sdk', 'python-sdk'].indexOf(fact.source)),
+          values: rows.map(({ fact }) => SOURCES.indexOf(fact.source)),
         },
         { type: 'Float64', values: rows.map(({ fact }) => fact.status_total ?? NaN) },
         { type: 'Array(String)', values: rows.map(({ fact, ended }) => (ended ? fact.models : [])) },

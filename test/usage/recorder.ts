@@ -2,11 +2,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import { callDecider, type CallState } from '../../src/domain/call/decider.js'
 import type { CallCommand } from '../../src/domain/call/commands.js'
 import { decode, type Codec } from '../../src/domain/codec/codec.js'
-import type { Json } from '../../src/domain/json/json.js'
+import { isJsonObject, type Json } from '../../src/domain/json/json.js'
 import { wellFormed } from '../../src/domain/json/well-formed.js'
 import { projectDecider } from '../../src/domain/project/decider.js'
 import type { UsageReporting } from '../../src/domain/project/events.js'
-import { endWrite, startWrite } from '../../src/api/tracing/call-writes.js'
+import { endWrite, startWrite, type StartWrite } from '../../src/api/tracing/call-writes.js'
 import { endedCall, startedCall } from '../../src/api/tracing/client-call.js'
 import type { ProjectedEvent } from '../../src/projections/projection.js'
 import type { Operation } from '../support/oracle/operations.js'
@@ -30,7 +30,7 @@ export class Recorder {
   async take(operation: Operation): Promise<void> {
     switch (operation.kind) {
       case 'start': {
-        const write = startWrite(...this.#started(operation.start))
+        const write = writtenBy(startWrite(...this.#started(operation.start)))
         this.#decide(write.start.id, {
           ...write,
           parentTrace: this.#parentTrace(write.start),
@@ -96,6 +96,12 @@ export class Recorder {
     this.head += GAP
     this.events.push({ type, data, position: this.head })
   }
+}
+
+/** Clients cannot say that the gateway wrote a call; cases can. */
+const writtenBy = (write: StartWrite): StartWrite => {
+  const weave = write.start.attributes?.['weave']
+  return isJsonObject(weave) && weave['source'] === 'gateway' ? { ...write, source: 'gateway' } : write
 }
 
 /** Decoded as the API decodes it; a case sends nothing that is refused. */

@@ -7,7 +7,7 @@ const USUAL: Readonly<Record<number, readonly [type: string, code: string | null
   401: ['authentication_error', 'invalid_api_key'],
   402: ['insufficient_quota', 'insufficient_quota'],
   403: ['permission_error', null],
-  404: ['invalid_request_error', 'model_not_found'],
+  404: ['invalid_request_error', null],
   405: ['invalid_request_error', null],
   409: ['invalid_request_error', 'conflict'],
   413: ['invalid_request_error', 'request_too_large'],
@@ -19,7 +19,10 @@ const USUAL: Readonly<Record<number, readonly [type: string, code: string | null
 }
 
 /** A failure in both forms that clients read: the field's `error`, and FastAPI's `detail`. */
-export const chatErrorOf = ({ reason, details }: Failure, status: number): JsonObject => {
+export const chatErrorOf = (
+  { reason, details }: Pick<Failure, 'reason' | 'details'>,
+  status: number,
+): JsonObject => {
   const [usualType, usualCode] = USUAL[status] ?? ['server_error', null]
   const { problems, type = usualType, code = usualCode, param = null, body } = details
   const [first] = problems ?? []

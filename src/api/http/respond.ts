@@ -19,13 +19,26 @@ export const respond = (ctx: Context, { status = 200, body, type, headers, posit
   if (type !== undefined) ctx.type = type
   if (headers !== undefined) ctx.set({ ...headers })
   if (position !== undefined) ctx.set('Tallytree-Position', String(position))
+  sayTime(ctx)
 }
 
-const CHAT = 'chat'
+/** Since when a request is answered as clients of chat completions expect, by the clock of `performance`. */
+const CHAT_SINCE = 'chat'
 
-/** From here on failures of this request are told as clients of chat completions expect. */
-export const tellAsChatErrors = (ctx: Context): void => {
-  ctx.state[CHAT] = true
+/** From here on this request is answered as clients of chat completions expect. */
+export const answerAsChat = (ctx: Context): void => {
+  ctx.state[CHAT_SINCE] ??= performance.now()
+}
+
+/** Clients of chat completions look for how long to wait after these. */
+const WAITED_AFTER = new Set([429, 503])
+
+const isChat = (ctx: Context): boolean => ctx.state[CHAT_SINCE] !== undefined
+
+const sayTime = (ctx: Context): void => {
+  const since: unknown = ctx.state[CHAT_SINCE]
+  if (typeof since === 'number')
+    ctx.set('openai-processing-ms', String(Math.round(performance.now() - since)))
 }
 
 /** Answers a failure; false for an error that nobody foresaw, which is then a 500. */
@@ -33,11 +46,22 @@ export const respondFailure = (ctx: Context, error: unknown): boolean => {
   const failure = failureOf(error)
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
   const told = failure ?? new Failure('overloaded', 'Internal server error')
-  ctx.body = ctx.state[CHAT] === true ? chatErrorOf(told, ctx.status) : bodyOf(told)
-  if (failure?.details.retryAfter !== undefined) ctx.set('Retry-After', String(failure.details.retryAfter))
+  ctx.body = isChat(ctx) ? chatErrorOf(told, ctx.status) : bodyOf(told)
+  const retryAfter =
+    failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
+  if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
   if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
-  if (ctx.state[CHAT] === true) ctx.set('x-should-retry', String(shouldRetry(ctx.status)))
+  if (isChat(ctx)) ctx.set('x-should-retry', String(shouldRetry(ctx.status)))
+  sayTime(ctx)
   return failure !== undefined
+}
+
+/** Answers what no route serves; `code` is for clients of chat completions. */
+export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, reason: string): void => {
+  ctx.status = status
+  ctx.body = isChat(ctx) ? chatErrorOf({ reason, details: { code } }, status) : { reason }
+  if (isChat(ctx)) ctx.set('x-should-retry', 'false')
+  sayTime(ctx)
 }
 
 const bodyOf = ({ kind, reason, details }: Failure): JsonObject =>

@@ -5,10 +5,12 @@ import type { UpstreamClient } from '../../domain/ports/upstream-client.js'
 import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
+import type { Ends } from './ends.js'
 import type { Admit } from './limits/admission.js'
 import type { Limiting } from './limits/limits.js'
 import type { LiveTargets } from './live-targets.js'
 import type { LiveUpstreams } from './live-upstreams.js'
+import type { UnderWay } from './under-way.js'
 import type { ShownUpstream } from './upstream-codecs.js'
 
 /** What the inference routes stand on. */
@@ -28,6 +30,8 @@ export interface Inference extends Tracing {
     /** The values that nothing an upstream said may hold. */
     readonly secretsOf: (upstream: Upstream) => Promise<readonly string[]>
     readonly metrics: InferenceMetrics
+    readonly underWay: UnderWay
+    readonly ends: Ends
     /** This process, in what it records. */
     readonly instance: string
   }

@@ -31,6 +31,7 @@ export const noSuchModel = (): Failure =>
     'The model does not exist, or the API key has no access to it. GET /v1/models lists those it has.',
     {
       param: 'model',
+      code: 'model_not_found',
     },
   )
 

@@ -1,9 +1,14 @@
 import type { Json } from '../../domain/json/json.js'
+import { parsed } from './parsed.js'
 import { badAnswer } from './upstream-failure.js'
 
 const MOST_BYTES = 67_108_864
 
-/** A whole JSON answer of an upstream, read up to 64 MiB. */
+/**
+ * A whole JSON answer of an upstream, read up to 64 MiB.
+ *
+ * @throws Failure for anything else
+ */
 export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> => {
   const pieces: Uint8Array[] = []
   let bytes = 0
@@ -12,9 +17,7 @@ export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> 
     if (bytes > MOST_BYTES) throw badAnswer(`it is over ${MOST_BYTES} bytes`)
     pieces.push(piece)
   }
-  try {
-    return JSON.parse(Buffer.concat(pieces).toString('utf8')) as Json
-  } catch {
-    throw badAnswer('it is not JSON')
-  }
+  const value = parsed(Buffer.concat(pieces).toString('utf8'))
+  if (value === undefined) throw badAnswer('it is not JSON, or nests too deep')
+  return value
 }

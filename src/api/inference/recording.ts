@@ -1,14 +1,18 @@
 import { reportedUsageOf } from '../../domain/call/usage.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { OP_NAME } from '../../domain/completion/request.js'
-import type { Metered } from '../../domain/completion/usage.js'
-import { summaryUsage } from '../../domain/completion/usage.js'
+import { summaryUsage, type Metered } from '../../domain/completion/usage.js'
 import type { Cause } from '../../domain/event.js'
 import type { JsonObject } from '../../domain/json/json.js'
+import { wellFormed } from '../../domain/json/well-formed.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import type { RecordLevel } from '../../domain/project/events.js'
 import { Failure } from '../failure.js'
+import { STATUS } from '../http/status.js'
 import type { Principal } from '../principal.js'
+import type { EndWrite } from '../tracing/call-writes.js'
 import { record } from '../tracing/tracing.js'
+import { writeCalls } from '../tracing/write-calls.js'
 import type { Inference } from './inference.js'
 
 export interface Beginning {
@@ -16,6 +20,7 @@ export interface Beginning {
   readonly project: string
   readonly parentId: string | null
   readonly traceId: string | null
+  readonly level: RecordLevel
   readonly inputs: JsonObject
   /** What of it is this service's own: upstream, model, reserved maximum. */
   readonly attributes: JsonObject
@@ -25,32 +30,35 @@ export interface Ending {
   readonly output: JsonObject | null
   readonly metered: Metered
   /** Null where all went well. */
-  readonly exception: string | null
+  readonly failure: Failure | null
   /** What of it is this service's own: times, tries. */
   readonly said: JsonObject
 }
 
-/** A completion as it stands in the log: it began, and ends once. */
+/** A completion as it stands in the log: it began, and ends once; the first end counts. */
 export interface Recorded {
   readonly position: Position | undefined
+  /** Never fails: what cannot be written now is written later, and has no position yet. */
   readonly end: (ending: Ending) => Promise<Position | undefined>
 }
 
 /** Records that a completion begins; nothing is asked of an upstream before this is durable. */
 export const begin = async (
   inference: Inference,
-  { id, project, parentId, traceId, inputs, attributes }: Beginning,
+  { id, project, parentId, traceId, level, inputs, attributes }: Beginning,
   publicModel: string,
   principal: Principal,
   requestCause: Cause,
 ): Promise<Recorded> => {
   const cause: Cause = { ...requestCause, part: 'inference' }
-  const { ports } = inference
+  const { ports, reading } = inference
+  const { ends } = inference.inference
+  ends.requireRoom()
   const { written, position } = await record(inference)(
     [
       {
         type: 'StartCall',
-        source: null,
+        source: 'gateway',
         start: {
           project_id: project,
           id,
@@ -62,7 +70,7 @@ export const begin = async (
           turn_id: null,
           started_at: instantOf(ports.clock.now()),
           attributes: { tallytree: attributes },
-          inputs,
+          inputs: level === 'all' ? inputs : {},
           otel_dump: null,
           wb_run_id: null,
           wb_run_step: null,
@@ -77,32 +85,53 @@ export const begin = async (
     throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
   return {
     position,
-    end: async ({ output, metered, exception, said }) => {
+    end: async ({ output, metered, failure, said }) => {
+      const ended_at = instantOf(ports.clock.now())
       const summary: JsonObject = {
         ...summaryUsage(publicModel, metered.usage),
         tallytree: { metering: metered.metering, ...said },
       }
-      const ended = await record(inference)(
-        [
-          {
-            type: 'EndCall',
-            usage: reportedUsageOf(summary),
-            end: {
-              project_id: project,
-              id,
-              ended_at: instantOf(ports.clock.now()),
-              output,
-              summary,
-              exception,
-              wb_run_step_end: null,
-              spilled: {},
-            },
+      const write = async (kept: JsonObject | null) => {
+        const end: EndWrite = {
+          type: 'EndCall',
+          usage: reportedUsageOf(summary),
+          end: {
+            project_id: project,
+            id,
+            ended_at,
+            output: kept,
+            summary,
+            exception: failure === null ? null : exceptionOf(failure, level),
+            wb_run_step_end: null,
+            spilled: {},
           },
-        ],
-        principal,
-        cause,
-      )
-      return ended.position
+        }
+        const { written, position } = await writeCalls(ports)([end], cause)
+        return { isTooLarge: written[0]?.refused === 'too-large', position }
+      }
+      // Who might write when it began has what it used counted, whatever became of the key meanwhile.
+      return ends.write(async () => {
+        const first = await write(level === 'all' ? (wellFormed(output) as JsonObject | null) : null)
+        const { position } = first.isTooLarge ? await write(null) : first
+        return reading.acknowledged(project, position)
+      })
     },
   }
 }
+
+/** The same call, of whose ends the first counts, whoever else is to hear of it. */
+export const endingOnce = (call: Recorded): Recorded => {
+  let hasEnded = false
+  return {
+    ...call,
+    end: async (ending) => {
+      if (hasEnded) return undefined
+      hasEnded = true
+      return call.end(ending)
+    },
+  }
+}
+
+/** An upstream's message may quote what it was asked. */
+const exceptionOf = ({ kind, reason }: Failure, level: RecordLevel): string =>
+  level === 'all' ? reason.toWellFormed() : `It failed with status ${STATUS[kind]}.`

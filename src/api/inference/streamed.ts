@@ -1,87 +1,91 @@
-import { CompletionStream } from '../../domain/completion/stream.js'
-import type { Json } from '../../domain/json/json.js'
-import { UpstreamFault, type UpstreamAnswer } from '../../domain/ports/upstream-client.js'
-import { Failure } from '../failure.js'
+import type { CompletionStream } from '../../domain/completion/stream.js'
+import type { UpstreamAnswer } from '../../domain/ports/upstream-client.js'
+import type { Failure } from '../failure.js'
 import { chatErrorOf } from '../http/chat-error.js'
 import { STATUS } from '../http/status.js'
+import { parsed } from './parsed.js'
 import { readEvents } from './read-events.js'
-import { badAnswer, failureOfFault } from './upstream-failure.js'
+import { clientGone } from './under-way.js'
+import { badAnswer, failureIn } from './upstream-failure.js'
 
 const DONE = '[DONE]'
 
-export interface Streamed {
-  readonly stream: CompletionStream
-  /** Why it ended early; null for a complete answer. */
-  readonly failure: Failure | null
-}
+/** How a stream ended: with the failure that ended it early, or null for a complete answer. */
+export type OnEnd = (failure: Failure | null) => Promise<void>
 
 /**
- * An upstream's stream as the client gets it. `onEnd` runs once, before the last event leaves: whoever has seen a
- * complete answer can rely on its being recorded.
+ * An upstream's stream as the client gets it. `onEnd` runs once, before the last event leaves: whoever has seen a complete
+ * answer can rely on its being recorded.
+ *
+ * @throws Failure for a stream of which nothing could be shown, so that it can still be answered with a status
  */
 export async function* streamed(
   answer: UpstreamAnswer,
   stream: CompletionStream,
-  onFirst: () => void,
-  onEnd: (streamed: Streamed) => Promise<void>,
+  signal: AbortSignal,
+  onContent: () => void,
+  onEnd: OnEnd,
 ): AsyncGenerator<string> {
-  let failure: Failure | null = clientGone
+  const progress = { hasShown: false, onContent }
+  let failure: Failure | null | undefined
   try {
-    failure = yield* passedOn(answer, stream, onFirst)
+    failure = yield* passedOn(answer, stream, signal, progress)
   } finally {
-    await onEnd({ stream, failure })
+    // Left in the middle by its reader, unless it was ended before.
+    if (failure === undefined) failure = failureIn(undefined, signal) ?? clientGone
+    await onEnd(failure)
   }
-  yield failure === null ? `data: ${DONE}\n\n` : `data: ${JSON.stringify(errorOf(failure))}\n\n`
+  if (failure === null) yield `data: ${DONE}\n\n`
+  else if (progress.hasShown) yield `data: ${JSON.stringify(chatErrorOf(failure, STATUS[failure.kind]))}\n\n`
+  else throw failure
+}
+
+interface Progress {
+  hasShown: boolean
+  readonly onContent: () => void
 }
 
 async function* passedOn(
   answer: UpstreamAnswer,
   stream: CompletionStream,
-  onFirst: () => void,
+  signal: AbortSignal,
+  progress: Progress,
 ): AsyncGenerator<string, Failure | null> {
   try {
     for await (const events of readEvents(answer.body)) {
-      onFirst()
-      const { text, failure, isDone } = taken(stream, events)
-      if (text !== '') yield text
+      const { text, failure } = taken(stream, events)
+      if (stream.hasContent) progress.onContent()
+      if (text !== '') {
+        progress.hasShown = true
+        yield text
+      }
       if (failure !== undefined) return failure
-      if (isDone) break
     }
     return stream.isComplete ? null : badAnswer('it ended before it was complete')
   } catch (error) {
-    if (error instanceof UpstreamFault) return failureOfFault(error)
-    if (error instanceof Failure) return error
-    throw error
+    const failure = failureIn(error, signal)
+    if (failure === undefined) throw error
+    return stream.isComplete && !signal.aborted ? null : failure
   }
 }
 
 interface Passed {
   readonly text: string
-  readonly failure?: Failure
-  readonly isDone: boolean
+  /** Null where the answer is complete, undefined where more may come. */
+  readonly failure?: Failure | null
 }
 
 const taken = (stream: CompletionStream, events: readonly string[]): Passed => {
   let text = ''
   for (const data of events) {
-    if (data === DONE) return { text, isDone: true }
-    const shown = stream.take(parsed(data))
-    if (shown === 'malformed') return { text, isDone: false, failure: badAnswer('a chunk is malformed') }
-    if (shown === 'upstream-error')
-      return { text, isDone: false, failure: badAnswer('it broke off with an error') }
+    if (data === DONE) {
+      stream.done()
+      return { text, failure: stream.isComplete ? null : badAnswer('it ended before it was complete') }
+    }
+    const shown = stream.take(parsed(data) ?? null)
+    if (shown === 'malformed') return { text, failure: badAnswer('a chunk is malformed') }
+    if (shown === 'upstream-error') return { text, failure: badAnswer('it broke off with an error') }
     if (shown !== null) text += `data: ${JSON.stringify(shown)}\n\n`
   }
-  return { text, isDone: false }
+  return { text }
 }
-
-const parsed = (data: string): Json => {
-  try {
-    return JSON.parse(data) as Json
-  } catch {
-    return null
-  }
-}
-
-const errorOf = (failure: Failure) => chatErrorOf(failure, STATUS[failure.kind])
-
-export const clientGone = new Failure('bad-request', 'The client closed the connection.')

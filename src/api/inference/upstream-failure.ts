@@ -1,4 +1,4 @@
-import type { UpstreamFault } from '../../domain/ports/upstream-client.js'
+import { UpstreamFault } from '../../domain/ports/upstream-client.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
 import { Failure, type FailureKind } from '../failure.js'
 
@@ -22,13 +22,22 @@ export const failureOfStatus = (
       code: 'upstream_error',
     })
   const { message, type, code, param } = errorIn(body)
-  const retryAfter = Number(headers['retry-after'])
   return new Failure(kind, message ?? `The upstream answered with status ${status}.`, {
     ...(type === undefined ? {} : { type }),
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),
-    ...(kind === 'rate-limited' ? { retryAfter: retryAfter > 0 ? Math.ceil(retryAfter) : 1 } : {}),
+    ...(kind === 'rate-limited' ? { retryAfter: secondsIn(headers['retry-after']) } : {}),
   })
+}
+
+const LONGEST_WAIT = 3600
+
+/** Whole seconds to wait, at least one, of a number or a date (RFC 9110, 10.2.3). */
+const secondsIn = (header = ''): number => {
+  const seconds = /^\s*\d+(\.\d+)?\s*$/.test(header)
+    ? Number(header)
+    : (Date.parse(header) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? 1 : Math.min(Math.max(1, Math.ceil(seconds)), LONGEST_WAIT)
 }
 
 interface ToldError {
@@ -62,6 +71,13 @@ export const failureOfFault = ({ kind, code }: UpstreamFault): Failure =>
         code: 'upstream_timeout',
       })
     : new Failure('upstream-failed', `The upstream could not be asked (${kind}).`, { code: 'upstream_error' })
+
+/** What a completion failed of, by what was thrown and whether it was ended early; undefined for what nobody foresaw. */
+export const failureIn = (error: unknown, signal: AbortSignal): Failure | undefined => {
+  if (signal.aborted && signal.reason instanceof Failure) return signal.reason
+  if (error instanceof UpstreamFault) return failureOfFault(error)
+  return error instanceof Failure ? error : undefined
+}
 
 export const badAnswer = (why: string): Failure =>
   new Failure('upstream-failed', `The upstream's answer is not a chat completion: ${why}.`, {

@@ -10,7 +10,7 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
   const components = gatherComponents()
   const paths: Record<string, JsonObject> = {}
   for (const one of routes) {
-    const path = one.path.replace(/:(\w+)/g, '{$1}')
+    const path = one.path.replace(/[:*](\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [one.method]: operationOf(one, components.named) }
   }
   return {

@@ -13,10 +13,13 @@ const ofCall = { project_id: projectId, id }
 /** The SDKs that sum a finished child's usage into its parent, as they name themselves in the attributes. */
 export const sdkSource = oneOf('js-sdk', 'python-sdk')
 
+/** Who wrote a call, as far as it matters to usage: such an SDK, or this service's own gateway to models. */
+const callSource = oneOf('js-sdk', 'python-sdk', 'gateway')
+
 /** What of a start its end repeats, so that one event is enough for the rows of both. */
 const knownStart = open('KnownStart', {
   required: { trace_id: id, started_at: instant },
-  optional: { parent_id: nullableText(id), source: nullable(sdkSource) },
+  optional: { parent_id: nullableText(id), source: nullable(callSource) },
 })
 
 /** What of an end a later start repeats; an exception too large for an event is cut to its beginning. */
@@ -35,7 +38,7 @@ export const callStarted = open('CallStarted', {
   },
   optional: {
     ...startFields.optional,
-    source: nullable(sdkSource),
+    source: nullable(callSource),
     /** The user of the key that wrote the start. */
     wb_user_id: nullableText(string),
     end: nullable(knownEnd),

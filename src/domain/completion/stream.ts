@@ -1,7 +1,8 @@
-import { utf8Bytes } from '../codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
+import { choicesIn } from './whole.js'
+import { writtenBytes } from './written-bytes.js'
 
 interface Asked {
   readonly publicModel: string
@@ -9,37 +10,55 @@ interface Asked {
   readonly n: number
   /** Whether the client asked for the usage. */
   readonly includeUsage: boolean
+  /** Whether the usage so far, in each chunk, was asked for by the gateway alone. */
+  readonly hidesRunningUsage: boolean
   readonly promptBytes: number
 }
 
 /** What becomes of one chunk: the client's, null for one that it did not ask for, or why it is none. */
 export type Taken = JsonObject | null | 'malformed' | 'upstream-error'
 
+/** As many choices as a request can ask for. */
+const MOST_CHOICES = 128
+
 /** One streamed answer as it goes by: rewritten, checked, metered and put together. */
 export class CompletionStream {
   readonly answer = new AnswerBuilder()
   private usage: Usage | null = null
   private contentBytes = 0
-  private hasStarted = false
+  private isDone = false
+  private readonly seen = new Set<number>()
   private readonly finished = new Set<number>()
+  private hasStarted = false
 
   constructor(private readonly asked: Asked) {}
 
   take(chunk: Json): Taken {
     if (!isJsonObject(chunk)) return 'malformed'
     if (chunk['error'] !== undefined && chunk['error'] !== null) return 'upstream-error'
-    const { choices } = chunk
-    if (!Array.isArray(choices) || !choices.every(isJsonObject)) return 'malformed'
+    const choices = choicesIn(chunk)
+    if (choices?.every(hasPlace) !== true) return 'malformed'
     this.hasStarted = true
     this.usage = reportedIn(chunk['usage']) ?? this.usage
-    for (const choice of choices as readonly JsonObject[]) this.takeChoice(choice)
+    for (const choice of choices) this.takeChoice(choice)
     this.answer.take(chunk, choices)
     return this.shown(chunk, choices)
   }
 
-  /** Every choice that was asked for has said why it ended. */
+  /** The upstream said that nothing more comes. */
+  done(): void {
+    this.isDone = true
+  }
+
+  /** Every choice has said why it ended; as many came as were asked for, or the upstream said that there are no more. */
   get isComplete(): boolean {
-    return this.finished.size >= this.asked.n
+    const { seen, finished, isDone, asked } = this
+    return finished.size > 0 && finished.size === seen.size && (isDone || finished.size >= asked.n)
+  }
+
+  /** Whether the model has written anything yet. */
+  get hasContent(): boolean {
+    return this.contentBytes > 0
   }
 
   get metered(): Metered {
@@ -50,28 +69,26 @@ export class CompletionStream {
   }
 
   private takeChoice({ index, delta, finish_reason }: JsonObject): void {
-    if (typeof finish_reason === 'string') this.finished.add(typeof index === 'number' ? index : 0)
-    if (isJsonObject(delta)) this.contentBytes += bytesIn(delta)
+    const place = typeof index === 'number' ? index : 0
+    this.seen.add(place)
+    if (typeof finish_reason === 'string') this.finished.add(place)
+    if (isJsonObject(delta)) this.contentBytes += writtenBytes(delta)
   }
 
   /** A client that did not ask for usage sees none of it, in no chunk. */
   private shown(chunk: JsonObject, choices: readonly Json[]): JsonObject | null {
-    const { publicModel, includeUsage } = this.asked
-    if (includeUsage) return { ...chunk, model: publicModel }
-    if (choices.length === 0 && 'usage' in chunk) return null
-    const { usage: _, ...rest } = chunk
-    return { ...rest, model: publicModel }
+    const { publicModel, includeUsage, hidesRunningUsage } = this.asked
+    const model = { model: publicModel }
+    if (includeUsage)
+      return hidesRunningUsage && choices.length > 0 && 'usage' in chunk
+        ? { ...chunk, ...model, usage: null }
+        : { ...chunk, ...model }
+    const { usage, ...rest } = chunk
+    return choices.length === 0 && isJsonObject(usage) ? null : { ...rest, ...model }
   }
 }
 
-/** Bytes of what a model wrote in a piece of an answer: its texts, and the names and arguments of tool calls. */
-const bytesIn = (delta: JsonObject): number =>
-  Object.entries(delta).reduce((sum, [key, value]) => (UNWRITTEN.has(key) ? sum : sum + bytesOf(value)), 0)
-
-const UNWRITTEN = new Set(['role', 'id', 'type', 'index'])
-
-const bytesOf = (value: Json): number => {
-  if (typeof value === 'string') return utf8Bytes(value)
-  if (Array.isArray(value)) return value.reduce<number>((sum, item: Json) => sum + bytesOf(item), 0)
-  return isJsonObject(value) ? bytesIn(value) : 0
-}
+const hasPlace = ({ index }: JsonObject): boolean =>
+  index === undefined ||
+  index === null ||
+  (Number.isInteger(index) && Number(index) >= 0 && Number(index) < MOST_CHOICES)

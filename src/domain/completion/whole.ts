@@ -1,12 +1,24 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { estimated, reportedIn, type Metered } from './usage.js'
+import { writtenBytes } from './written-bytes.js'
 
 /** A whole answer with the public id of the model in place of the upstream's; undefined for anything that is none. */
 export const wholeAnswer = (value: Json, publicModel: string): JsonObject | undefined =>
-  isJsonObject(value) && Array.isArray(value['choices']) ? { ...value, model: publicModel } : undefined
+  isJsonObject(value) && choicesIn(value) !== undefined ? { ...value, model: publicModel } : undefined
 
 /** What a whole answer used. */
-export const meteredWhole = (answer: JsonObject, promptBytes: number, answerBytes: number): Metered => {
+export const meteredWhole = (answer: JsonObject, promptBytes: number): Metered => {
   const usage = reportedIn(answer['usage'])
-  return usage === null ? estimated(promptBytes, answerBytes) : { metering: 'reported', usage }
+  if (usage !== null) return { metering: 'reported', usage }
+  const written = (choicesIn(answer) ?? []).map(({ message }) =>
+    isJsonObject(message) ? writtenBytes(message) : 0,
+  )
+  return estimated(
+    promptBytes,
+    written.reduce((sum, bytes) => sum + bytes, 0),
+  )
 }
+
+/** The choices of an answer or a chunk; undefined where they are none. */
+export const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] | undefined =>
+  Array.isArray(choices) && choices.every(isJsonObject) ? choices : undefined

@@ -1,10 +1,16 @@
 import type { Instant } from '../codec/instant.js'
-import type { UsageReporting } from './events.js'
+import type { RecordLevel, UsageReporting } from './events.js'
 
 export interface ChooseUsageReporting {
   readonly type: 'ChooseUsageReporting'
   readonly project_id: string
   readonly usage_reporting: UsageReporting
+}
+
+export interface ChooseRecording {
+  readonly type: 'ChooseRecording'
+  readonly project_id: string
+  readonly record: RecordLevel
 }
 
 export interface CreateProject {
@@ -21,4 +27,4 @@ export interface DescribeProject {
   readonly repo: string | null
 }
 
-export type ProjectCommand = ChooseUsageReporting | CreateProject | DescribeProject
+export type ProjectCommand = ChooseUsageReporting | ChooseRecording | CreateProject | DescribeProject

@@ -1,10 +1,11 @@
 import { nothing, type Decider } from '../decider.js'
 import type { ProjectCommand } from './commands.js'
-import type { ProjectEvent, UsageReporting } from './events.js'
+import type { ProjectEvent, RecordLevel, UsageReporting } from './events.js'
 
 /** What is known of a project. */
 export interface ProjectState {
   readonly usageReporting: UsageReporting
+  readonly record: RecordLevel
   /** Null for a project that nobody asked for by name, which is there all the same. */
   readonly createdAt: string | null
   readonly description: string | null
@@ -12,12 +13,14 @@ export interface ProjectState {
 }
 
 export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
-  initialState: { usageReporting: 'auto', createdAt: null, description: null, repo: null },
+  initialState: { usageReporting: 'auto', record: 'all', createdAt: null, description: null, repo: null },
 
   evolve: (state, event) => {
     switch (event.type) {
       case 'UsageReportingChosen':
         return { ...state, usageReporting: event.data.usage_reporting }
+      case 'RecordingChosen':
+        return { ...state, record: event.data.record }
       case 'ProjectCreated':
         return { ...state, createdAt: event.data.created_at }
       case 'ProjectDescribed':
@@ -36,6 +39,12 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
         return state.usageReporting === usage_reporting
           ? nothing
           : { events: [{ type: 'UsageReportingChosen', data: { project_id, usage_reporting } }] }
+      }
+      case 'ChooseRecording': {
+        const { record } = command
+        return state.record === record
+          ? nothing
+          : { events: [{ type: 'RecordingChosen', data: { project_id, record } }] }
       }
       case 'CreateProject':
         return state.createdAt !== null

@@ -14,6 +14,10 @@ import { projectId } from '../ids.js'
 export const usageReporting = oneOf('auto', 'own', 'rolled_up')
 export type UsageReporting = t.TypeOf<typeof usageReporting>
 
+/** What of completions is recorded: `metadata` is who asked which model when, what it used and how it went, and no content. */
+export const recordLevel = oneOf('all', 'metadata')
+export type RecordLevel = t.TypeOf<typeof recordLevel>
+
 export const MAX_PROJECT_TEXT = 10_000
 
 /** What people write about a project. */
@@ -35,10 +39,16 @@ const projectDescribed = open('ProjectDescribed', {
   optional: { description: nullableText(projectText), repo: nullableText(projectText) },
 })
 
+const recordingChosen = open('RecordingChosen', {
+  says: 'A project was told what of its completions is recorded; those that begin later follow it.',
+  required: { project_id: projectId, record: recordLevel },
+})
+
 export const projectEvents = {
   UsageReportingChosen: usageReportingChosen,
   ProjectCreated: projectCreated,
   ProjectDescribed: projectDescribed,
+  RecordingChosen: recordingChosen,
 }
 
 export type ProjectEvent = EventOf<typeof projectEvents>

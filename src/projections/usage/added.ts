@@ -1,6 +1,7 @@
 import type { UsageReporting } from '../../domain/project/events.js'
 import type { Topology } from './topology.js'
 import type { TraceColumns } from './trace-columns.js'
+import { SOURCES } from './usage-fact.js'
 
 /**
  * Which calls' usage their parents' figures already include: 1 for a call whose figures an SDK summed into its parent
@@ -28,10 +29,19 @@ export const alreadyAdded = (
 const sdkAdded =
   ({ source, ended, reported }: TraceColumns) =>
   (child: number, parent: number): boolean =>
-    source[child] !== 0 &&
-    source[child] === source[parent] &&
-    ended[child]! <= ended[parent]! &&
+    isOfOneSource(source[child]!, source[parent]!) &&
+    isInTime(source[child]!, ended[child]!, ended[parent]!) &&
     includesModels(reported, child, parent)
+
+const GATEWAY = SOURCES.indexOf('gateway')
+
+/** An SDK sums the calls that it wrote itself, and reads the usage of a completion in the gateway's answer. */
+const isOfOneSource = (child: number, parent: number): boolean =>
+  parent !== 0 && parent !== GATEWAY && (child === parent || child === GATEWAY)
+
+/** The gateway's clock is not that of an SDK's machine, so which of the two ended first says nothing; NaN is no end. */
+const isInTime = (source: number, ended: number, parentEnded: number): boolean =>
+  source === GATEWAY ? !Number.isNaN(ended) && !Number.isNaN(parentEnded) : ended <= parentEnded
 
 /** Every model of the child is a model of the parent. */
 const includesModels = (

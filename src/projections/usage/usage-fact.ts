@@ -15,6 +15,9 @@ export const FACT_COLUMNS = [
   'figures',
 ] as const
 
+/** Who wrote a call; the place of each word is the number that stands for it in `TraceColumns`. */
+export const SOURCES = ['', 'js-sdk', 'python-sdk', 'gateway'] as const
+
 /** A row of `usage_facts`; positions are decimal digits. */
 export interface UsageFact {
   readonly project_id: string
@@ -27,7 +30,7 @@ export interface UsageFact {
   parent_id: string
   started_at: string
   ended_at: string
-  source: '' | 'js-sdk' | 'python-sdk'
+  source: (typeof SOURCES)[number]
   status_total: number | null
   models: readonly string[]
   /** Eight figures a model, in the order of `FIGURES`. */

@@ -12,7 +12,7 @@ describe('how a project’s calls report usage', () => {
     const project = someProject()
     await writesNothing(service, () => put('default/untouched', { usage_reporting: 'auto' }))
     for (const usage_reporting of ['own', 'rolled_up', 'auto']) {
-      assert.deepEqual(accepted(await put(project, { usage_reporting })), { usage_reporting })
+      assert.deepEqual(accepted(await put(project, { usage_reporting })), { usage_reporting, record: 'all' })
       await writesNothing(service, async () => accepted(await put(project, { usage_reporting })))
     }
     assert.equal((await eventsOf(service, `project-${project}`)).length, 3)
@@ -26,6 +26,23 @@ describe('how a project’s calls report usage', () => {
     assert.deepEqual(told(await put(project, { usage_reporting: 'own', project_id: 'a/b' })), [
       'extra_forbidden project_id',
     ])
+  })
+
+  it('is chosen apart from what is recorded of completions, and together with it', async () => {
+    const project = someProject()
+    const both = { usage_reporting: 'own', record: 'metadata' }
+    assert.deepEqual(accepted(await put(project, both)), both)
+    await writesNothing(service, async () => accepted(await put(project, both)))
+    assert.deepEqual(accepted(await put(project, { usage_reporting: 'auto' })), {
+      usage_reporting: 'auto',
+      record: 'metadata',
+    })
+    assert.deepEqual(accepted(await put(project, { record: 'all' })), {
+      usage_reporting: 'auto',
+      record: 'all',
+    })
+    for (const record of ['', 'none', null, 1, {}])
+      assert.deepEqual(told(await put(project, { record })), ['literal_error record'])
   })
 
   it('is that of a project that can be one', async () => {

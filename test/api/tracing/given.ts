@@ -68,6 +68,14 @@ export const reasonOf = (answer: Answered, status: number): string => {
   return reason
 }
 
+/** The same of an endpoint under `/v1`, which tells it as clients of chat completions read it. */
+export const messageOf = (answer: Answered, status: number): string => {
+  assert.equal(answer.status, status, answer.text.slice(0, 200))
+  const { error, detail } = answer.json<{ error: { message: string }; detail: unknown }>()
+  assert.equal(detail, error.message)
+  return error.message
+}
+
 export const accepted = (answer: Answered): JsonObject => {
   assert.equal(answer.status, 200, answer.text.slice(0, 300))
   return answer.json()

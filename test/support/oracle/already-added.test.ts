@@ -71,6 +71,27 @@ describe('the usage oracle: what is already added', () => {
     assert.deepEqual(under([started('k', { in: 'root', trace: 'u', ...js }), ended('k', 5, usage)]), all(5))
   })
 
+  it('takes a completion of the gateway as its parent’s SDK would, and takes nothing as added to one', () => {
+    const gateway = { source: 'gateway' } as const
+    const under = (source: 'js-sdk' | 'python-sdk' | 'gateway' | null, child: object, at = 1) =>
+      usageOf(
+        [
+          started('root', { source }),
+          started('k', { in: 'root', ...child }),
+          ended('k', at, one),
+          ended('root', 2, one),
+        ],
+        'root',
+      )
+
+    assert.deepEqual(under('js-sdk', gateway), { m: figures(10, 2, 12, 1) })
+    assert.deepEqual(under('python-sdk', gateway), { m: figures(10, 2, 12, 1) })
+    assert.deepEqual(under('js-sdk', gateway, 3), { m: figures(10, 2, 12, 1) })
+    assert.deepEqual(under(null, gateway), { m: figures(20, 4, 24, 2) })
+    assert.deepEqual(under('gateway', gateway), { m: figures(20, 4, 24, 2) })
+    assert.deepEqual(under('gateway', js), { m: figures(20, 4, 24, 2) })
+  })
+
   it('asks for the key of a model, whatever stands behind it', () => {
     const operations = [
       started('root', js),

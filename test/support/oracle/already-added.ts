@@ -43,16 +43,17 @@ const onOneCycle = (child: Started, call: Started, everyone: Family): boolean =>
   everyone.descendsFrom(call, child)
 
 const looksAdded = (child: Started, call: Started): boolean =>
-  sdkSource(child) !== undefined &&
-  sdkSource(child) === sdkSource(call) &&
+  sourceOf(call) !== undefined &&
+  sourceOf(call) !== 'gateway' &&
+  [sourceOf(call), 'gateway'].includes(sourceOf(child)) &&
   child.endedAt !== undefined &&
   call.endedAt !== undefined &&
-  child.endedAt <= call.endedAt &&
+  (sourceOf(child) === 'gateway' || child.endedAt <= call.endedAt) &&
   modelKeys(child.end?.summary).every((model) => modelKeys(call.end?.summary).includes(model))
 
-const sdkSource = (call: Started): 'js-sdk' | 'python-sdk' | undefined => {
+const sourceOf = (call: Started): 'js-sdk' | 'python-sdk' | 'gateway' | undefined => {
   const source = property(property(call.start.attributes, 'weave'), 'source')
-  return source === 'js-sdk' || source === 'python-sdk' ? source : undefined
+  return source === 'js-sdk' || source === 'python-sdk' || source === 'gateway' ? source : undefined
 }
 
 /** A parent that counts fewer calls than its children and itself did not add them up. */

@@ -2,7 +2,7 @@ import type { Json, JsonObject, Operation, SentStart } from './operations.js'
 
 export const PROJECT = 'team/project'
 
-type Source = 'js-sdk' | 'python-sdk' | null
+type Source = 'js-sdk' | 'python-sdk' | 'gateway' | null
 
 interface StartDetails {
   readonly in?: string

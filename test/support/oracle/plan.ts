@@ -10,7 +10,7 @@ export interface NodePlan {
   readonly kinship: number
   readonly pick: number
   readonly trace: 'as the tree' | 'absent' | 'own id' | 'elsewhere'
-  readonly source: 'as the tree' | 'js-sdk' | 'python-sdk' | 'other' | 'none' | 'odd'
+  readonly source: 'as the tree' | 'js-sdk' | 'python-sdk' | 'gateway' | 'other' | 'none' | 'odd'
   readonly sent: 'whole' | 'start' | 'end'
   readonly used: Json
   readonly claims: 'sum' | 'own' | 'less' | 'first child' | 'nothing'
@@ -43,7 +43,15 @@ const arbitraryNode: fc.Arbitrary<NodePlan> = fc.record({
   kinship: fc.nat(99),
   pick: fc.nat(99),
   trace: mostly<NodePlan['trace']>('as the tree', 'absent', 'own id', 'elsewhere'),
-  source: mostly<NodePlan['source']>('as the tree', 'js-sdk', 'python-sdk', 'other', 'none', 'odd'),
+  source: mostly<NodePlan['source']>(
+    'as the tree',
+    'js-sdk',
+    'python-sdk',
+    'gateway',
+    'other',
+    'none',
+    'odd',
+  ),
   sent: mostly<NodePlan['sent']>('whole', 'start', 'end'),
   used: arbitraryUsage,
   claims: mostly<NodePlan['claims']>('sum', 'own', 'less', 'first child', 'nothing'),

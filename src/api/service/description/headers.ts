@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../../domain/json/json.js'
+import { id } from '../../../domain/ids.js'
+import { recordLevel } from '../../../domain/project/events.js'
 import type { AnswerHeader, AskedHeader } from '../../conduct.js'
 
 type CommonHeader = 'x-request-id' | 'WWW-Authenticate'
@@ -26,13 +28,34 @@ const ASKED: Readonly<Record<AskedHeader, JsonObject>> = {
       'The same key again, from the same user, is the same request: what it makes gets the same id.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  'Tallytree-Parent-Call': {
+    description:
+      'The id of a call of the same project, which the completion becomes a child of. It goes into the trace of that call ' +
+      'where its start has come already.',
+    schema: id.schema,
+  },
+  'Tallytree-Trace': {
+    description: 'The id of the trace that the completion goes into, also where its parent has not come yet.',
+    schema: id.schema,
+  },
+  traceparent: {
+    description:
+      'The W3C header; its trace and its parent count where neither Tallytree-Parent-Call nor Tallytree-Trace is there.',
+    schema: { type: 'string' },
+  },
+  'Tallytree-Record': {
+    description:
+      'With `metadata` neither the messages nor the answer are recorded, whatever the project chose; `all` leaves that to ' +
+      'the project.',
+    schema: recordLevel.schema,
+  },
 }
 
 const ANSWERED: Readonly<Record<AnswerHeader | CommonHeader, JsonObject>> = {
   'x-request-id': {
-    description: 'Names the request, in the log too.',
+    description: 'Names the request, in the log too: a UUID, or under /v1 what the request itself named it.',
     required: true,
-    schema: { type: 'string', format: 'uuid' },
+    schema: { type: 'string' },
   },
   'Retry-After': {
     description: 'Seconds after which another try makes sense.',

@@ -42,7 +42,7 @@ const usualHeaders = ({ access }: AnyRoute): readonly AnswerHeader[] =>
   access === 'open' ? [] : ['Tallytree-Position']
 
 const pathParameters = (path: string): readonly JsonObject[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+  [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({
     name: name!,
     in: 'path',
     required: true,

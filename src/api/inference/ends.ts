@@ -1,0 +1,66 @@
+import type { Log } from '../../domain/ports/log.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { Failure } from '../failure.js'
+
+/** Sees to it that the end of each completion comes into the log, also where the store is away for a while. */
+export interface Ends {
+  /**
+   * Writes an end. Where that fails or takes long it goes on in the background, and the client gets its answer all the
+   * same, without a position. Never rejects.
+   */
+  readonly write: (attempt: () => Promise<Position | undefined>) => Promise<Position | undefined>
+  /** @throws Failure while so many ends wait that no further completion may begin */
+  readonly requireRoom: () => void
+  /** Waits until every end is written, no longer than so many milliseconds. */
+  readonly settled: (withinMs: number) => Promise<void>
+}
+
+const PATIENCE_MS = 5000
+const FIRST_WAIT_MS = 100
+const LONGEST_WAIT_MS = 5000
+const MOST_WAITING = 1000
+
+export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
+  const unwritten = new Set<Promise<unknown>>()
+  let waiting = 0
+
+  const again = async (attempt: () => Promise<Position | undefined>, first: unknown) => {
+    waiting += 1
+    if (waiting === 1) log.warn('inference.ends_wait', { name: first instanceof Error ? first.name : '' })
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      await after(waitMs)
+      try {
+        const position = await attempt()
+        waiting -= 1
+        if (waiting === 0) log.info('inference.ends_written')
+        return position
+      } catch {
+        // The store is still away.
+      }
+    }
+  }
+
+  return {
+    write: (attempt) => {
+      const first = attempt()
+      const written = first.catch((error: unknown) => again(attempt, error))
+      unwritten.add(written)
+      void written.then(() => unwritten.delete(written))
+      return Promise.race([first.catch(() => undefined), after(PATIENCE_MS)])
+    },
+    requireRoom: () => {
+      if (waiting >= MOST_WAITING)
+        throw new Failure('overloaded', 'The event store does not accept writes now. Try again.', {
+          retryAfter: 1,
+        })
+    },
+    settled: async (withinMs) => {
+      await Promise.race([Promise.all(unwritten), after(withinMs)])
+    },
+  }
+}
+
+const after = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), ms).unref()
+  })

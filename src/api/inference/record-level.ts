@@ -1,0 +1,28 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { load } from '../../domain/execute.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { projectDecider } from '../../domain/project/decider.js'
+import { projectStream, recordLevel, type RecordLevel } from '../../domain/project/events.js'
+import { invalid } from '../failure.js'
+
+const HEADER = 'Tallytree-Record'
+
+/**
+ * What of a completion is recorded: what its project chose, or less, where the request asks for less.
+ *
+ * @throws Failure for a level that there is not
+ */
+export const recordLevelOf = async (
+  ports: Pick<Ports, 'eventStore'>,
+  project: string,
+  headers: IncomingHttpHeaders,
+): Promise<RecordLevel> => {
+  const asked = headers[HEADER.toLowerCase()] ?? 'all'
+  if (!recordLevel.is(asked))
+    throw invalid([
+      { loc: ['header', HEADER], type: 'literal_error', msg: "Input should be 'all' or 'metadata'" },
+    ])
+  if (asked === 'metadata') return asked
+  const { state } = await load(ports, projectDecider, projectStream(project))
+  return state.record
+}

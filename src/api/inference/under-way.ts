@@ -1,0 +1,48 @@
+import { Failure } from '../failure.js'
+
+/** One completion as long as it lasts. */
+export interface Leave {
+  /** Aborted, with the failure that the client is told, once the completion has to end early. */
+  readonly signal: AbortSignal
+  /** It is over: what may still be open to an upstream is let go. */
+  readonly over: () => void
+}
+
+/** The completions that this process has begun and not ended. */
+export interface UnderWay {
+  /** @param gone aborted when the client leaves */
+  readonly enter: (gone: AbortSignal) => Leave
+  /** Ends all that are under way, and every one that comes. */
+  readonly stop: () => void
+}
+
+export const clientGone = new Failure('bad-request', 'The client closed the connection.')
+
+const stopping = new Failure('overloaded', 'The service is stopping. Try again.', { retryAfter: 1 })
+
+export const underWay = (): UnderWay => {
+  const all = new Set<AbortController>()
+  let isStopping = false
+  return {
+    enter: (gone) => {
+      const leaving = new AbortController()
+      const leave = () => leaving.abort(clientGone)
+      if (isStopping) leaving.abort(stopping)
+      if (gone.aborted) leave()
+      else gone.addEventListener('abort', leave, { once: true })
+      all.add(leaving)
+      return {
+        signal: leaving.signal,
+        over: () => {
+          all.delete(leaving)
+          gone.removeEventListener('abort', leave)
+          leaving.abort()
+        },
+      }
+    },
+    stop: () => {
+      isStopping = true
+      for (const leaving of all) leaving.abort(stopping)
+    },
+  }
+}

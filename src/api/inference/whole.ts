@@ -1,0 +1,31 @@
+import { meteredWhole, wholeAnswer } from '../../domain/completion/whole.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import type { Answer } from '../route.js'
+import { requireType } from './answer-type.js'
+import type { Asked } from './asking.js'
+import type { Completing } from './completing.js'
+import { readWhole } from './read-whole.js'
+import { badAnswer } from './upstream-failure.js'
+
+/** An upstream's whole answer as the client gets it, recorded before. */
+export const wholeOf = async (
+  { answer }: Asked,
+  { call, model, promptBytes, said }: Completing,
+): Promise<Answer> => {
+  const body = await read(answer, model)
+  const text = JSON.stringify(body)
+  const position = await call.end({
+    output: body,
+    metered: meteredWhole(body, promptBytes),
+    failure: null,
+    said: said(),
+  })
+  return { body: text, type: 'application/json', position }
+}
+
+const read = async (answer: Asked['answer'], model: string): Promise<JsonObject> => {
+  requireType(answer, 'whole')
+  const body = wholeAnswer(await readWhole(answer.body), model)
+  if (body === undefined) throw badAnswer('it has no choices')
+  return body
+}

@@ -1,0 +1,14 @@
+import { utf8Bytes } from '../codec/text.js'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+
+/** Bytes of what a model wrote in a message or a piece of one: its texts, and the names and arguments of tool calls. */
+export const writtenBytes = (message: JsonObject): number =>
+  Object.entries(message).reduce((sum, [key, value]) => (UNWRITTEN.has(key) ? sum : sum + bytesOf(value)), 0)
+
+const UNWRITTEN = new Set(['role', 'id', 'type', 'index'])
+
+const bytesOf = (value: Json): number => {
+  if (typeof value === 'string') return utf8Bytes(value)
+  if (Array.isArray(value)) return value.reduce<number>((sum, item: Json) => sum + bytesOf(item), 0)
+  return isJsonObject(value) ? writtenBytes(value) : 0
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { openEnds } from '../../../src/api/inference/ends.js'
+import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
+import { startTestService, type TestService } from '../../support/service.js'
+
+describe('the ends of completions', () => {
+  let service: TestService
+  let gateway: Gateway
+  before(async () => {
+    service = await startTestService()
+    gateway = await startGateway(service)
+  })
+  after(async () => {
+    await service.stop()
+    await gateway.upstream.close()
+  })
+
+  /** The store takes no ends from here on, until the answered function is called. */
+  const refuseEnds = () => {
+    const store = service.stores.eventStore as { append: EventStore['append'] }
+    const append = store.append.bind(store)
+    let refused = 0
+    store.append = async (stream, expected, events, options) => {
+      if (events.every(({ type }) => type !== 'CallEnded')) return append(stream, expected, events, options)
+      refused += 1
+      throw new StoreUnavailable('away')
+    }
+    return { refused: () => refused, back: () => void (store.append = append) }
+  }
+
+  it('come once the store is back, and the clients get their answers all the same', async () => {
+    const project = 'acme/away'
+    const store = refuseEnds()
+    for (const stream of [false, true]) {
+      const answer = await gateway.complete({ stream }, { headers: { 'openai-project': project } })
+      assert.equal(answer.status, 200)
+      assert.ok(stream ? answer.text.endsWith('data: [DONE]\n\n') : answer.text.includes('Hello, world'))
+    }
+    while (store.refused() < 3) await new Promise(setImmediate)
+    assert.equal((await gateway.ended(project, 0)).length, 0)
+    assert.ok(service.logged.some(({ event }) => event === 'inference.ends_wait'))
+    store.back()
+    const ended = await gateway.ended(project, 2)
+    assert.deepEqual(
+      ended.map(({ summary }) => summary.tallytree?.metering),
+      ['reported', 'reported'],
+    )
+  })
+
+  it('are waited for, but not for ever', async () => {
+    const ends = openEnds({ info: () => undefined, warn: () => undefined })
+    await ends.settled(10_000)
+    let tries = 0
+    const written = ends.write(() => {
+      tries += 1
+      return tries < 3 ? Promise.reject(new Error('away')) : Promise.resolve(7n)
+    })
+    assert.equal(await written, undefined)
+    await ends.settled(10_000)
+    assert.equal(tries, 3)
+    void ends.write(() => new Promise(() => undefined))
+    await ends.settled(1)
+  })
+
+  it('leave no room for more completions while too many of them wait', async () => {
+    const ends = openEnds({ info: () => undefined, warn: () => undefined })
+    ends.requireRoom()
+    for (let many = 0; many < 1000; many += 1) void ends.write(() => Promise.reject(new Error('away')))
+    await new Promise(setImmediate)
+    assert.throws(() => ends.requireRoom(), { kind: 'overloaded' })
+  })
+})

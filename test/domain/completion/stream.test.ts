@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { CompletionStream } from '../../../src/domain/completion/stream.js'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+
+const streamOf = (more: Partial<ConstructorParameters<typeof CompletionStream>[0]> = {}) =>
+  new CompletionStream({
+    publicModel: 'acme/chat',
+    n: 1,
+    includeUsage: false,
+    hidesRunningUsage: false,
+    promptBytes: 8,
+    ...more,
+  })
+
+const chunk = (index: number, delta: JsonObject, finish_reason: string | null = null): JsonObject => ({
+  id: 'chatcmpl-1',
+  created: 1,
+  choices: [{ index, delta, finish_reason }],
+})
+
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+
+interface Whole {
+  readonly choices: readonly { readonly message: { readonly content: string | null } }[]
+}
+
+describe('a streamed completion', () => {
+  it('is put together from its pieces, however the choices interleave', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(3), fc.string({ unit: 'binary' })), { minLength: 1 }),
+        (pieces) => {
+          const stream = streamOf({ n: 4 })
+          for (const [index, content] of pieces) stream.take(chunk(index, { content }))
+          const choices = (stream.answer.whole('acme/chat') as unknown as Whole).choices
+          const places = [...new Set(pieces.map(([index]) => index))].sort()
+          assert.deepEqual(
+            choices.map(({ message }) => message.content ?? ''),
+            places.map((place) =>
+              pieces
+                .filter(([index]) => index === place)
+                .map(([, content]) => content)
+                .join(''),
+            ),
+          )
+        },
+      ),
+    ))
+
+  it('keeps no more of it than it may, whatever comes, and says so', () => {
+    const stream = streamOf()
+    const text = 'x'.repeat(100_000)
+    for (let piece = 0; piece < 50; piece += 1) {
+      const call = { index: piece, id: text, function: { name: text, arguments: text } }
+      stream.take(chunk(piece % 4, { content: text, [`k${piece}${text}`]: text, tool_calls: [call] }, text))
+    }
+    const whole = stream.answer.whole('acme/chat')
+    assert.ok(JSON.stringify(whole).length < 300_000)
+    assert.equal(whole?.['tallytree_truncated'], true)
+  })
+
+  it('is complete when every choice that began has ended, and as many as were asked for or as there are', () => {
+    const stream = streamOf({ n: 2 })
+    assert.equal(stream.isComplete, false)
+    stream.take(chunk(0, { content: 'a' }, 'stop'))
+    assert.equal(stream.isComplete, false)
+    stream.done()
+    assert.equal(stream.isComplete, true)
+    stream.take(chunk(1, { content: 'b' }))
+    assert.equal(stream.isComplete, false)
+    stream.take(chunk(1, {}, 'length'))
+    assert.equal(stream.isComplete, true)
+  })
+
+  it('is reported only when it is complete and the upstream said what was used', () => {
+    const stream = streamOf()
+    const metered = () => stream.metered
+    assert.deepEqual(metered(), { metering: 'unknown', usage: null })
+    stream.take(chunk(0, { content: 'four char' }))
+    assert.equal(metered().metering, 'estimated')
+    assert.equal(metered().usage?.completion_tokens, 3)
+    stream.take({ choices: [], usage })
+    assert.equal(metered().metering, 'estimated')
+    stream.take(chunk(0, {}, 'stop'))
+    assert.equal(metered().metering, 'reported')
+    assert.equal(metered().usage?.total_tokens, 5)
+  })
+
+  it('shows the usage so far to those alone who asked for it', () => {
+    const running = { ...chunk(0, { content: 'a' }), usage }
+    const shown = (more: object) => streamOf(more).take(running) as JsonObject
+    assert.ok(!('usage' in shown({})))
+    assert.deepEqual(shown({ includeUsage: true })['usage'], usage)
+    assert.equal(shown({ includeUsage: true, hidesRunningUsage: true })['usage'], null)
+  })
+
+  it('is none where a choice has no place', () => {
+    for (const index of [-1, 0.5, 128, '0', {}])
+      assert.equal(streamOf().take({ choices: [{ index, delta: {} }] }), 'malformed')
+  })
+})

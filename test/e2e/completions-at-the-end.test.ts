@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import * as does from '../support/upstreams/behaviours.js'
+import { eventsIn, MESSAGES } from '../support/upstreams/gateway.js'
+import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'
+import { startRunningService, type RunningService } from '../support/running-service.js'
+
+interface CallEnded {
+  readonly exception: string
+  readonly summary: { readonly tallytree: { readonly metering: string } }
+}
+
+describe('a service that is stopped', () => {
+  let service: RunningService
+  let upstream: ScriptedUpstream
+  before(async () => {
+    service = await startRunningService({ TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8' })
+    upstream = await startUpstream(does.beginningWith(['Hel', 'lo'], does.behind.silence))
+    const made = await service.post('/api/inference/upstreams', {
+      name: 'scripted',
+      base_url: upstream.baseUrl,
+      models: [{ id: 'acme/chat', upstream_id: 'chat-1' }],
+    })
+    assert.equal(made.status, 200, made.text)
+  })
+  after(async () => {
+    await service.remove()
+    await upstream.close()
+  })
+
+  const ask = (project: string, more: object) =>
+    service.post(
+      '/v1/chat/completions',
+      { model: 'acme/chat', messages: MESSAGES, ...more },
+      { headers: { 'openai-project': project } },
+    )
+
+  it('tells the clients of open completions, ends their calls and stops in time', async function () {
+    this.timeout(40_000)
+    const streamed = ask('acme/streamed', { stream: true })
+    while (upstream.arrivals.length < 1) await new Promise(setImmediate)
+    upstream.behave(does.hanging)
+    const whole = ask('acme/whole', {})
+    while (upstream.arrivals.length < 2) await new Promise(setImmediate)
+
+    const stopped = service.stop()
+    const events = eventsIn((await streamed).text)
+    assert.equal(events.length, 4)
+    assert.match(events.at(-1)!, /^\{"error":\{"message":"The service is stopping/)
+    assert.ok(events.slice(0, -1).every((event) => event.includes('"choices"')))
+    const refused = await whole
+    assert.equal(refused.status, 503)
+    assert.equal(refused.headers.get('retry-after'), '1')
+    assert.equal(await stopped, 0)
+
+    const store = openSqliteEventStore(join(service.dataDirectory, 'events.db'))
+    const endings = new Map<unknown, CallEnded>()
+    for await (const { type, data } of store.readAll())
+      if (type === 'CallEnded') endings.set(data['project_id'], data as unknown as CallEnded)
+    await store.close()
+    assert.equal(endings.size, 2)
+    for (const { exception } of endings.values()) assert.match(exception, /^The service is stopping/)
+    assert.equal(endings.get('acme/streamed')?.summary.tallytree.metering, 'estimated')
+    assert.equal(endings.get('acme/whole')?.summary.tallytree.metering, 'unknown')
+  })
+})

@@ -1,5 +1,5 @@
 import { askedOf, type CompletionRequest } from '../../domain/completion/request.js'
-import type { Json, JsonObject } from '../../domain/json/json.js'
+import type { JsonObject } from '../../domain/json/json.js'
 import {
   KEPT_CONNECTION,
   UpstreamFault,
@@ -25,8 +25,6 @@ export interface Asked {
   readonly target: Target
   readonly answer: UpstreamAnswer
   readonly tries: readonly Try[]
-  /** What the upstream says, without the secrets of its team. */
-  readonly scrubbed: (said: Json) => Promise<Json>
 }
 
 /** Every target was asked that could be; the last one's failure counts. */
@@ -110,7 +108,7 @@ const askOne = async (
       note('answered', 'answered')
       visit.begin()
       void answer.ended.then((ended) => visit.end(shownBy(ended)))
-      return { target, answer, tries, scrubbed }
+      return { target, answer, tries }
     }
     const error = await readError(answer.body)
     visit.end(answer.status >= 500 ? 'fault' : 'answer')

@@ -46,7 +46,10 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
       const written = first.catch((error: unknown) => again(attempt, error))
       unwritten.add(written)
       void written.then(() => unwritten.delete(written))
-      return Promise.race([first.catch(() => undefined), after(PATIENCE_MS)])
+      return within(
+        PATIENCE_MS,
+        first.catch(() => undefined),
+      )
     },
     requireRoom: () => {
       if (waiting >= MOST_WAITING)
@@ -55,7 +58,7 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
         })
     },
     settled: async (withinMs) => {
-      await Promise.race([Promise.all(unwritten), after(withinMs)])
+      await within(withinMs, Promise.all(unwritten))
     },
   }
 }
@@ -64,3 +67,12 @@ const after = (ms: number): Promise<undefined> =>
   new Promise((resolve) => {
     setTimeout(() => resolve(undefined), ms).unref()
   })
+
+/** What it resolves to, or undefined after so many milliseconds. */
+const within = <A>(ms: number, promise: Promise<A>): Promise<A | undefined> => {
+  let timer: NodeJS.Timeout
+  const tooLong = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms).unref()
+  })
+  return Promise.race([promise, tooLong]).finally(() => clearTimeout(timer))
+}

@@ -20,6 +20,9 @@ export const clientGone = new Failure('bad-request', 'The client closed the conn
 
 const stopping = new Failure('overloaded', 'The service is stopping. Try again.', { retryAfter: 1 })
 
+/** Said once: an abort without a reason makes an exception with a stack each time. */
+const isOver = new Error('the completion is over')
+
 export const underWay = (): UnderWay => {
   const all = new Set<AbortController>()
   let isStopping = false
@@ -36,7 +39,7 @@ export const underWay = (): UnderWay => {
         over: () => {
           all.delete(leaving)
           gone.removeEventListener('abort', leave)
-          leaving.abort()
+          leaving.abort(isOver)
         },
       }
     },

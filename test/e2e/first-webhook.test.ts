@@ -1,46 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { itWith } from '../support/skipping.js'
+import { answering, freePort, pageOf } from './pages.js'
 import { run } from './run-program.js'
 
-const PAGE = readFileSync(new URL('../../docs/first-webhook.md', import.meta.url), 'utf8')
-
-const blocks = (language: string): readonly string[] =>
-  [...PAGE.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
-    .filter((block) => block[1] === language)
-    .map((block) => block[2]!)
-
+const blocks = pageOf('first-webhook.md')
 const [starting, , making, testing, automating, verifying, listing] = blocks('sh')
 const [receiver] = blocks('js')
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
-
-/** Waits for a program that was just started. */
-const answering = async (url: string): Promise<void> => {
-  for (;;) {
-    const isThere = await fetch(url).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return
-    await sleep(20)
-  }
-}
 
 const itWithTools = itWith('curl', 'openssl')
 

@@ -34,6 +34,8 @@ export interface Answer {
 export interface DescribedAnswer {
   readonly schema: JsonSchema
   readonly type?: string
+  /** Another type that it may have, where the request asks for that. */
+  readonly orElse?: { readonly type: string; readonly schema: JsonSchema }
   /** Headers that it may carry; without them, where a key is needed, the position. */
   readonly headers?: readonly AnswerHeader[]
 }

@@ -4,7 +4,10 @@ import fc from 'fast-check'
 import type { Json } from '../../src/domain/json/json.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
 import { skip } from '../support/skipping.js'
+import { saying } from '../support/upstreams/behaviours.js'
+import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'
 import { operationsOf, type Description } from './description.js'
+import { givenUpstream } from './given-inference.js'
 import { givenMember, givenState, SECRET } from './given-state.js'
 import { judgeBy } from './judge.js'
 import { newMemory, type Memory } from './memory.js'
@@ -27,12 +30,17 @@ describe(`requests made from the API's description (FUZZ_SEED=${SEED} FUZZ_REQUE
   let service: TestService
   let description: Description
   let tally: Tally
+  let upstream: ScriptedUpstream
   before(async () => {
+    upstream = await startUpstream(saying(['Hello']))
     service = await startTestService()
     description = (await service.send('GET', '/openapi.json')).json<Description>()
     tally = newTally()
   })
-  after(() => service.stop())
+  after(async () => {
+    await service.stop()
+    await upstream.close()
+  })
 
   const remember = (memory: Memory, { operation }: Planned, bytes: Buffer) => {
     if (bytes.length < 100_000) memory.remember(operation.tags[0] ?? '', JSON.parse(bytes.toString()) as Json)
@@ -65,6 +73,7 @@ describe(`requests made from the API's description (FUZZ_SEED=${SEED} FUZZ_REQUE
     const askAll = async (requests: fc.Arbitrary<Planned>, from: number, to: number) => {
       // again and again, as requests delete what is there
       await givenState(service, areaOf, memory, from)
+      await givenUpstream(service, memory, upstream.baseUrl)
       const planned = plannedBy(requests, from, to)
       const worker = async () => {
         for (const one of planned) await ask(one)
@@ -78,9 +87,12 @@ describe(`requests made from the API's description (FUZZ_SEED=${SEED} FUZZ_REQUE
     // Those that chance passed over get a few hundred of their own.
     const isMissed = ({ method, template }: (typeof operations)[number]) =>
       REQUESTS >= ENOUGH && tally.count(`${method} ${template}`, 200) === 0
+    let from = REQUESTS
     for (let more = 0; more < MORE && operations.some(isMissed); more += CHUNK)
-      for (const missed of operations.filter(isMissed))
-        await askAll(requestsToAll([missed], description), REQUESTS + more, REQUESTS + more + CHUNK)
+      for (const missed of operations.filter(isMissed)) {
+        await askAll(requestsToAll([missed], description), from, from + CHUNK)
+        from += CHUNK
+      }
     close()
     if (process.env['FUZZ_TELL'] !== undefined) console.log(tally.table())
     assert.equal(tally.problems().length, 0, `\n${tally.problems().slice(0, 60).join('\n')}`)

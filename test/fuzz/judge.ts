@@ -30,13 +30,13 @@ export const judgeBy = (description: Description, secret: string): Judge => {
     const described = description.paths[template]?.[method.toLowerCase()]?.responses[status]
     const problems = [
       ...(status >= 500 && !isAwaited(sent, status) ? [`status ${status}`] : []),
-      ...(/^[0-9a-f-]{36}$/.test(String(headers['x-request-id'])) ? [] : ['no x-request-id']),
+      ...(isNamed(template, String(headers['x-request-id'])) ? [] : ['no x-request-id']),
       ...(received.bytes.includes(secret) && sent.planned.key !== 'administrator'
         ? ['tells of strangers']
         : []),
     ]
-    if (described === undefined)
-      return isMisplaced(sent, status) ? problems : [...problems, `status ${status} is not described`]
+    if (isMisplaced(sent, status)) return problems
+    if (described === undefined) return [...problems, `status ${status} is not described`]
     return [
       ...problems,
       ...headerProblems(described, received),
@@ -51,6 +51,10 @@ export const judgeBy = (description: Description, secret: string): Judge => {
   }
 }
 
+/** Completions may be named by those who ask for them. */
+const isNamed = (template: string, name: string): boolean =>
+  (template.startsWith('/v1/') ? /^[\x21-\x7e]{1,128}$/ : /^[0-9a-f-]{36}$/).test(name)
+
 const keysOf = ({ errors }: ValidateFunction): string => JSON.stringify(errors?.[0]?.params ?? {})
 
 /** Nothing that is not described may stand in an answer where the members are. */
@@ -62,9 +66,10 @@ const sealed = (schema: Json): Json => {
   return isOpen ? { ...members, additionalProperties: false } : members
 }
 
-/** A read that was asked to wait for what has not been written. */
+/** A read that was asked to wait for what has not been written, or a completion of an upstream that is not there. */
 const isAwaited = ({ planned }: Sent, status: number): boolean =>
-  status === 503 && planned.headers['tallytree-min-position'] === FAR_AHEAD
+  (status === 503 && planned.headers['tallytree-min-position'] === FAR_AHEAD) ||
+  (status > 500 && planned.operation.template === '/v1/chat/completions')
 
 /** Where the path leads elsewhere, or the method does not exist, other answers than those described make sense. */
 const isMisplaced = ({ planned, path }: Sent, status: number): boolean => {
@@ -101,8 +106,10 @@ const bodyProblems = (
   { headers, bytes }: Received,
   validate: (pointer: string, value: unknown) => readonly string[],
 ): readonly string[] => {
-  const [type = '', { schema } = { schema: {} }] = Object.entries(content)[0] ?? []
   const given = headers['content-type'] ?? ''
+  const types = Object.entries(content)
+  const [type = '', { schema } = { schema: {} }] =
+    types.find(([type]) => type === given.split(';')[0]) ?? types[0] ?? []
   if (given.split(';')[0] !== type) return [`of the type ${given}, not ${type}`]
   const at = `${pointer}/content/${type.replace('/', '~1')}/schema`
   try {

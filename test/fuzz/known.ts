@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { knownOfAutomations } from './known-automations.js'
+import { SERVED } from './given-inference.js'
 import { Remembered } from './memory.js'
 import { HOME, PROJECTS } from './places.js'
 
@@ -81,6 +82,16 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
   ['price_list', '', ['default', null]],
 ]
 
+/** In inference, where ports that no service has are known not to answer. */
+const INFERENCE: Readonly<Record<string, readonly unknown[]>> = {
+  model: [SERVED],
+  base_url: ['http://127.0.0.1:7/v1'],
+  models: ['one', 'two', 'three'].map((name) => [{ id: `home/${name}`, upstream_id: name, aliases: [] }]),
+  scope: [{ type: 'team' }, { type: 'project', project: 'first' }],
+  team: ['home'],
+  secret: [null],
+}
+
 const anyProject = fc.oneof(
   { weight: 40, arbitrary: fc.constant(HOME) },
   { weight: 4, arbitrary: fc.constantFrom(...PROJECTS) },
@@ -115,6 +126,7 @@ export const knownIn =
     if (key === 'query') return queriesIn(area)
     if (key === 'name' && area === 'secrets') return fc.constantFrom('TOKEN', 'TOKEN', 'SIGNING_KEY', '1')
     if (key === 'event' && type === 'string') return fc.constantFrom('1', '2', '30')
+    if (area === 'inference' && Object.hasOwn(INFERENCE, key)) return fc.constantFrom(...INFERENCE[key]!)
     const ofAutomations = knownOfAutomations(area, key)
     if (ofAutomations !== undefined) return ofAutomations
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))

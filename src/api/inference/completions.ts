@@ -29,7 +29,13 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
     errors: 'chat',
     body: completionRequest,
     takes: ['Tallytree-Parent-Call', 'Tallytree-Trace', 'traceparent', 'Tallytree-Record'],
-    answer: { schema: jsonObject.schema },
+    answer: {
+      schema: jsonObject.schema,
+      orElse: {
+        type: 'text/event-stream',
+        schema: { type: 'string', description: 'With `stream`: one event a chunk, and `[DONE]` at the end.' },
+      },
+    },
     handle: (asked) => complete(inference, asked),
   }),
 ]

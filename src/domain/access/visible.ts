@@ -7,10 +7,10 @@ const OF_PROJECT =
   /^(?:call|intake|project|object|table|file|feedback|price|artifact|run)-([A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128})(?:\/|$)/
 
 /** The streams that name the team that they belong to. */
-const OF_TEAM = /^(?:registry|registered|names|secret)-([A-Za-z0-9._-]{1,128})(?:\/|$)/
+const OF_TEAM = /^(?:registry|registered|names|secret|limits)-([A-Za-z0-9._-]{1,128})(?:\/|$)/
 
-/** The streams of one thing of a team: whose it is, stands in their events. */
-const OF_THING = /^(?:webhook|automation|delivery)-/
+/** The streams of things of teams: whose a thing is, stands in their events. */
+const OF_THING = /^(?:(?:webhook|automation|delivery)-|upstreams$)/
 
 /** The project that a stream belongs to; undefined for a stream of no project, such as the directory of keys. */
 export const projectOfStream = (stream: string): string | undefined => OF_PROJECT.exec(stream)?.[1]

@@ -52,6 +52,28 @@ const validation = {
   required: ['detail'],
 }
 
+const chatError = {
+  title: 'ChatError',
+  description: "Why a completion was not served, as clients of chat completions read it, and as FastAPI's.",
+  type: 'object',
+  properties: {
+    error: {
+      title: 'ChatErrorContent',
+      type: 'object',
+      properties: {
+        message: { type: 'string' },
+        type: { type: 'string' },
+        param: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        code: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      },
+      required: ['message', 'type', 'param', 'code'],
+    },
+    detail: { anyOf: [{ type: 'string' }, validation.properties.detail] },
+  },
+  required: ['error', 'detail'],
+  additionalProperties: true,
+}
+
 /** The ways in which a route may fail, by status. */
 export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
   const kinds = kindsOf(route)
@@ -59,7 +81,9 @@ export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonO
   return Object.fromEntries(
     statuses.map((status) => {
       const ofStatus = kinds.filter((kind) => STATUS[kind] === status)
-      const schema = named(status === STATUS.invalid ? validation : reason)
+      const schema = named(
+        route.errors === 'chat' ? chatError : status === STATUS.invalid ? validation : reason,
+      )
       return [
         status,
         {
@@ -86,5 +110,5 @@ const kindsOf = ({ access, body, form, fails }: AnyRoute): readonly FailureKind[
 
 const headersOf = (status: number) => {
   if (status === STATUS.unauthenticated) return ['WWW-Authenticate'] as const
-  return status === STATUS.overloaded ? (['Retry-After'] as const) : []
+  return status === STATUS.overloaded || status === STATUS['rate-limited'] ? (['Retry-After'] as const) : []
 }

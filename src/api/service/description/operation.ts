@@ -67,11 +67,14 @@ const requestBody = (type: string, schema: JsonObject): JsonObject => ({
 
 const answered = (
   description: string,
-  { schema, type = 'application/json', headers }: DescribedAnswer,
+  { schema, type = 'application/json', orElse, headers }: DescribedAnswer,
   usual: readonly AnswerHeader[],
   named: Named,
 ): JsonObject => ({
   description,
   headers: answerHeaders(headers ?? usual),
-  content: { [type]: { schema: named(schema) } },
+  content: {
+    [type]: { schema: named(schema) },
+    ...(orElse === undefined ? {} : { [orElse.type]: { schema: named(orElse.schema) } }),
+  },
 })

@@ -20,19 +20,23 @@ export interface Metered {
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
-/** The usage that an upstream reports; null for anything that is none. */
+/** The usage that an upstream reports; null for anything that is none, as for figures below zero. */
 export const reportedIn = (value: Json | undefined): Usage | null => {
   if (!isJsonObject(value)) return null
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: details } = value
-  if (typeof prompt_tokens !== 'number' || typeof completion_tokens !== 'number') return null
+  if (!isCount(prompt_tokens) || !isCount(completion_tokens)) return null
   const [prompt, completion] = [figureOf(prompt_tokens), figureOf(completion_tokens)]
+  const cached = isJsonObject(details) ? figureOf(details['cached_tokens']) : 0
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
-    total_tokens: typeof total_tokens === 'number' ? figureOf(total_tokens) : prompt + completion,
-    cache_read_input_tokens: isJsonObject(details) ? figureOf(details['cached_tokens']) : 0,
+    total_tokens: isCount(total_tokens) ? figureOf(total_tokens) : prompt + completion,
+    cache_read_input_tokens: Math.min(Math.max(0, cached), prompt),
   }
 }
+
+const isCount = (value: Json | undefined): value is number =>
+  typeof value === 'number' && value >= 0 && Number.isFinite(value)
 
 const BYTES_OF_A_TOKEN = 4
 

@@ -87,6 +87,31 @@ describe('a streamed completion', () => {
     assert.equal(metered().usage?.total_tokens, 5)
   })
 
+  it('has no usage reported by figures that are below zero or endless, and no more cached tokens than prompt', () => {
+    const meteredOf = (figures: JsonObject) => {
+      const stream = streamOf()
+      stream.take(chunk(0, { content: 'a' }, 'stop'))
+      stream.take({ choices: [], usage: { ...usage, ...figures } })
+      return stream.metered
+    }
+    for (const odd of [-1, -1e300, Infinity, '3', null, {}])
+      for (const figure of ['prompt_tokens', 'completion_tokens'])
+        assert.equal(meteredOf({ [figure]: odd }).metering, 'estimated')
+    for (const total_tokens of [-7, Infinity, '7'])
+      assert.equal(meteredOf({ total_tokens }).usage?.total_tokens, 5)
+    for (const [cached, counted] of [
+      [-5, 0],
+      [2, 2],
+      [9, 3],
+      ['1', 1],
+    ] as const)
+      assert.equal(
+        meteredOf({ prompt_tokens_details: { cached_tokens: cached } }).usage?.cache_read_input_tokens,
+        counted,
+      )
+    assert.equal(meteredOf({ completion_tokens: 2.9 }).usage?.completion_tokens, 2)
+  })
+
   it('shows the usage so far to those alone who asked for it', () => {
     const running = { ...chunk(0, { content: 'a' }), usage }
     const shown = (more: object) => streamOf(more).take(running) as JsonObject

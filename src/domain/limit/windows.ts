@@ -1,6 +1,6 @@
 /** What was taken of a window; its weight may turn out to be another. */
 export interface Taken {
-  readonly at: number
+  at: number
   readonly call: string
   weight: number
   isOver: boolean
@@ -11,7 +11,7 @@ type FreesAt = number
 
 /**
  * What was taken in the last minute, or whatever its length is: in no such stretch of time is more taken than its limit
- * was. Times are milliseconds and come in order.
+ * was. Times are milliseconds; where the clock is set back, all that was taken later counts as taken now.
  */
 export class SlidingWindow {
   private taken: Taken[] = []
@@ -60,6 +60,7 @@ export class SlidingWindow {
   }
 
   private forget(now: number): void {
+    if ((this.taken.at(-1)?.at ?? now) > now) for (const one of this.taken) one.at = Math.min(one.at, now)
     for (; this.first < this.taken.length; this.first += 1) {
       const one = this.taken[this.first]!
       if (one.at > now - this.lengthMs) break

@@ -71,6 +71,15 @@ describe('a sliding window', () => {
     assert.deepEqual(window.lastCalls(2), [])
   })
 
+  it('holds nothing for longer than its length where the clock is set back', () => {
+    const window = new SlidingWindow(LENGTH)
+    window.take(5000, 5, 'a')
+    assert.equal(window.freesAt(0, 6, 10), LENGTH)
+    window.take(0, 5, 'b')
+    assert.equal(window.used(LENGTH - 1), 10)
+    assert.equal(window.used(LENGTH), 0)
+  })
+
   it('forgets what something weighed that is over', () => {
     const window = new SlidingWindow(LENGTH)
     const one = window.take(0, 5, 'a')

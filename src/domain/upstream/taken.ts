@@ -1,5 +1,5 @@
+import type { ServedModel } from './content.js'
 import type { Upstream, Upstreams } from './directory.js'
-import { serves } from './offered.js'
 
 /**
  * Why an upstream may not serve its models under these names, if so. Several upstreams of one owner may serve one model;
@@ -11,13 +11,16 @@ export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): 
   if (others.some((other) => other.team === team && other.content.name === content.name))
     return `There is already an upstream named ${content.name}.`
   const seen = others.filter((other) => other.team === null || team === null || other.team === team)
-  for (const model of content.models)
-    for (const name of [model.id, ...model.aliases])
-      for (const other of seen)
-        for (const served of other.content.models) {
-          const isSameModel = other.team === team && served.id === model.id
-          if (!isSameModel && serves(served, name))
-            return `The model name ${name} is taken by another upstream.`
-        }
+  const meant = new Map(content.models.flatMap((model) => namesOf(model).map((name) => [name, model.id])))
+  for (const other of seen)
+    for (const served of other.content.models)
+      for (const name of namesOf(served)) {
+        const modelId = meant.get(name)
+        const isSameModel = other.team === team && served.id === modelId
+        if (modelId !== undefined && !isSameModel)
+          return `The model name ${name} is taken by another upstream.`
+      }
   return undefined
 }
+
+const namesOf = ({ id, aliases }: ServedModel): readonly string[] => [id, ...aliases]

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { startTestService, type Answered, type TestService } from '../../support/service.js'
@@ -8,6 +10,7 @@ import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/up
 import { until } from '../../support/receivers/until.js'
 
 const MODEL = 'priced/chat'
+const PRICE = { prompt_token_cost: '0.001', completion_token_cost: '0.01' }
 
 interface ToldError {
   readonly message: string
@@ -67,13 +70,7 @@ describe('limits of completions', () => {
     const made = await service.post('/api/inference/upstreams', {
       name: 'priced',
       base_url: upstream.baseUrl,
-      models: [
-        {
-          id: MODEL,
-          upstream_id: 'chat',
-          price: { prompt_token_cost: '0.001', completion_token_cost: '0.01' },
-        },
-      ],
+      models: [{ id: MODEL, upstream_id: 'chat', price: PRICE }],
     })
     assert.equal(made.status, 200, made.text)
   })
@@ -251,6 +248,18 @@ describe('limits of completions', () => {
     upstream.behave((_, response) => response.writeHead(500).end('{}'))
     assert.equal((await complete(team)).status, 502)
     assert.deepEqual((await shown(team))[0]?.used.budget?.unknown, 0)
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const made = await service.post('/api/inference/upstreams', {
+      name: 'silent',
+      base_url: `https://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`,
+      models: [{ id: 'silent', upstream_id: 'chat', price: PRICE }],
+      timeouts: { connect_ms: 50 },
+    })
+    assert.equal(made.status, 200, made.text)
+    assert.equal((await complete(team, { model: 'silent' })).status, 504)
+    assert.deepEqual((await shown(team))[0]?.used.budget?.unknown, 0)
+    silent.close()
     upstream.behave((_, response) => response.destroy())
     assert.equal((await complete(team)).status, 502)
     const { spent, reserved, unknown } = (await shown(team))[0]!.used.budget!

@@ -28,8 +28,8 @@ export class ToolCalls {
       if (call === undefined) continue
       if (typeof id === 'string' && call.id === null) call.id = taking(id)
       if (!isJsonObject(called)) continue
-      if (typeof called['name'] === 'string') call.name.push(taking(called['name']))
-      if (typeof called['arguments'] === 'string') call.pieces.push(taking(called['arguments']))
+      append(call.name, called['name'], taking)
+      append(call.pieces, called['arguments'], taking)
     }
   }
 
@@ -50,4 +50,10 @@ export class ToolCalls {
     this.calls.set(index, call)
     return call
   }
+}
+
+/** Pieces that hold nothing may come without end. */
+const append = (pieces: string[], piece: Json | undefined, taking: Take): void => {
+  const taken = typeof piece === 'string' ? taking(piece) : ''
+  if (taken !== '') pieces.push(taken)
 }

@@ -59,6 +59,7 @@ async function* passedOn(
         progress.hasShown = true
         yield text
       }
+      if (failure === null) await soon(answer.ended)
       if (failure !== undefined) return failure
     }
     return stream.isComplete ? null : badAnswer('it ended before it was complete')
@@ -67,6 +68,15 @@ async function* passedOn(
     if (failure === undefined) throw error
     return stream.isComplete && !signal.aborted ? null : failure
   }
+}
+
+/** Whoever says that nothing more comes ends the answer, too: a connection that is left before that is lost. */
+const END_WITHIN_MS = 50
+
+const soon = (ended: Promise<unknown>): Promise<unknown> => {
+  let timer: NodeJS.Timeout
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, END_WITHIN_MS)))
+  return Promise.race([ended, late]).finally(() => clearTimeout(timer))
 }
 
 interface Passed {

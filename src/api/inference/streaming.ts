@@ -3,6 +3,7 @@ import type { CompletionRequest } from '../../domain/completion/request.js'
 import { CompletionStream } from '../../domain/completion/stream.js'
 import { isJsonObject } from '../../domain/json/json.js'
 import { begun } from '../http/begun.js'
+import { Failure } from '../failure.js'
 import type { Answer } from '../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
@@ -30,12 +31,14 @@ export const streamOf = async (
     promptBytes,
   })
   let contentAt: number | undefined
+  const reader = unreadFor(Math.min(MOST_UNREAD_MS, target.upstream.content.timeouts.total_ms))
   const events = streamed(
     answer,
     stream,
     leave.signal,
     () => (contentAt ??= performance.now()),
     async (failure) => {
+      reader.over()
       await call.end({
         output: stream.answer.whole(model),
         metered: stream.metered,
@@ -48,10 +51,37 @@ export const streamOf = async (
       leave.over()
     },
   )
+  const body = Readable.from(await begun(events), { highWaterMark: 1 })
+  void answer.ended.then(() =>
+    reader.awaited(() => {
+      leave.end(tooSlow)
+      body.destroy()
+    }),
+  )
   return {
-    body: Readable.from(await begun(events), { highWaterMark: 1 }),
+    body,
     type: 'text/event-stream; charset=utf-8',
     headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
     position: call.position,
+  }
+}
+
+/** What is left of an answer whose upstream is done with it has to be read within this time. */
+const MOST_UNREAD_MS = 30_000
+
+const tooSlow = new Failure('bad-request', 'The client did not read its answer in time.')
+
+/** The time that a client has for what is left of its answer, from when it is awaited until the answer is over. */
+const unreadFor = (ms: number) => {
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  return {
+    awaited: (late: () => void) => {
+      if (!isOver) timer = setTimeout(late, ms)
+    },
+    over: () => {
+      isOver = true
+      clearTimeout(timer)
+    },
   }
 }

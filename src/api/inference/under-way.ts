@@ -4,6 +4,8 @@ import { Failure } from '../failure.js'
 export interface Leave {
   /** Aborted, with the failure that the client is told, once the completion has to end early. */
   readonly signal: AbortSignal
+  /** Ends it early, with this as its failure. */
+  readonly end: (failure: Failure) => void
   /** It is over: what may still be open to an upstream is let go. */
   readonly over: () => void
 }
@@ -14,6 +16,8 @@ export interface UnderWay {
   readonly enter: (gone: AbortSignal) => Leave
   /** Ends all that are under way, and every one that comes. */
   readonly stop: () => void
+  /** Resolves once none is under way. */
+  readonly idle: () => Promise<void>
 }
 
 export const clientGone = new Failure('bad-request', 'The client closed the connection.')
@@ -26,6 +30,12 @@ const isOver = new Error('the completion is over')
 export const underWay = (): UnderWay => {
   const all = new Set<AbortController>()
   let isStopping = false
+  let waiters: (() => void)[] = []
+  const wake = () => {
+    if (all.size > 0) return
+    for (const waiter of waiters) waiter()
+    waiters = []
+  }
   return {
     enter: (gone) => {
       const leaving = new AbortController()
@@ -36,8 +46,10 @@ export const underWay = (): UnderWay => {
       all.add(leaving)
       return {
         signal: leaving.signal,
+        end: (failure) => leaving.abort(failure),
         over: () => {
           all.delete(leaving)
+          wake()
           gone.removeEventListener('abort', leave)
           leaving.abort(isOver)
         },
@@ -47,5 +59,10 @@ export const underWay = (): UnderWay => {
       isStopping = true
       for (const leaving of all) leaving.abort(stopping)
     },
+    idle: () =>
+      new Promise((resolve) => {
+        waiters.push(resolve)
+        wake()
+      }),
   }
 }

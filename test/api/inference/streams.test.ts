@@ -29,8 +29,8 @@ describe('streamed completions', () => {
   }
 
   /** Opens a stream and answers its response, of which nothing is read yet. */
-  const open = async (project: string, body: object = {}) => {
-    const sent = request(`${gateway.service.address}/v1/chat/completions`, {
+  const open = async (project: string, { service, model } = gateway) => {
+    const sent = request(`${service.address}/v1/chat/completions`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${ADMINISTRATOR_KEY}`,
@@ -39,7 +39,7 @@ describe('streamed completions', () => {
       },
     })
     sent.on('error', () => undefined)
-    sent.end(JSON.stringify({ model: gateway.model, messages: MESSAGES, stream: true, ...body }))
+    sent.end(JSON.stringify({ model, messages: MESSAGES, stream: true }))
     const [response] = (await once(sent, 'response')) as [IncomingMessage]
     response.on('error', () => undefined)
     return { sent, response }
@@ -203,6 +203,33 @@ describe('streamed completions', () => {
       assert.equal(call.summary.tallytree?.metering, 'unknown')
       assert.equal(call.summary.usage, undefined)
     }
+  })
+
+  it('are over some time after their upstream is done with them, also where nobody reads them', async () => {
+    const brief = await startGateway(await sharedService(), {
+      upstream: { timeouts: { idle_ms: 200, total_ms: 400 } },
+    })
+    brief.upstream.behave(does.endless(1_000_000, 16_384).behaviour)
+    const project = someProject()
+    const { response } = await open(project, brief)
+    const [call] = await brief.ended(project)
+    assert.match(call!.exception!, /did not read/)
+    assert.equal(call?.summary.tallytree?.metering, 'estimated')
+    const closed = new Promise((resolve) => response.once('close', resolve))
+    response.resume()
+    await closed
+    await brief.upstream.close()
+  })
+
+  it('leave the connection to their upstream whole where it ends them soon after it said that they are done', async () => {
+    gateway.upstream.behave(async (body, response, request) => {
+      const end = response.end.bind(response)
+      response.end = () => response
+      await does.saying(['Hello'])(body, response, request)
+      setTimeout(end, 10)
+    })
+    await streamed()
+    assert.equal(await gateway.upstream.arrivals.at(-1)?.left, false)
   })
 
   it('come no faster than they are read, however long they are, and are kept up to a limit', async function () {

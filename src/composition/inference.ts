@@ -90,7 +90,7 @@ export const openInference = async (
     close: async () => {
       probing.stop()
       completions.stop()
-      await ends.settled(SETTLE_WITHIN_MS)
+      await ends.settled(SETTLE_WITHIN_MS, completions.idle())
       liveUpstreams.close()
       await limits.stop()
       await upstreamClient.close()

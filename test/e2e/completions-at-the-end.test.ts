@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import * as does from '../support/upstreams/behaviours.js'
@@ -36,6 +38,22 @@ describe('a service that is stopped', () => {
       { headers: { 'openai-project': project } },
     )
 
+  /** A stream whose client reads nothing of it but its head. */
+  const unread = async (project: string): Promise<void> => {
+    const sent = request(`${service.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.key}`,
+        'content-type': 'application/json',
+        'openai-project': project,
+      },
+    })
+    sent.on('error', () => undefined)
+    sent.end(JSON.stringify({ model: 'acme/chat', messages: MESSAGES, stream: true }))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    response.on('error', () => undefined)
+  }
+
   it('tells the clients of open completions, ends their calls and stops in time', async function () {
     this.timeout(40_000)
     const streamed = ask('acme/streamed', { stream: true })
@@ -43,6 +61,9 @@ describe('a service that is stopped', () => {
     upstream.behave(does.hanging)
     const whole = ask('acme/whole', {})
     while (upstream.arrivals.length < 2) await new Promise(setImmediate)
+
+    upstream.behave(does.endless(1_000_000, 1000).behaviour)
+    await unread('acme/unread')
 
     const stopped = service.stop()
     const events = eventsIn((await streamed).text)
@@ -59,7 +80,7 @@ describe('a service that is stopped', () => {
     for await (const { type, data } of store.readAll())
       if (type === 'CallEnded') endings.set(data['project_id'], data as unknown as CallEnded)
     await store.close()
-    assert.equal(endings.size, 2)
+    assert.equal(endings.size, 3)
     for (const { exception } of endings.values()) assert.match(exception, /^The service is stopping/)
     assert.equal(endings.get('acme/streamed')?.summary.tallytree.metering, 'estimated')
     assert.equal(endings.get('acme/whole')?.summary.tallytree.metering, 'unknown')

@@ -11,8 +11,8 @@ export interface Ends {
   readonly write: (attempt: () => Promise<Position | undefined>) => Promise<Position | undefined>
   /** @throws Failure while so many ends wait that no further completion may begin */
   readonly requireRoom: () => void
-  /** Waits until every end is written, no longer than so many milliseconds. */
-  readonly settled: (withinMs: number) => Promise<void>
+  /** Waits until all have come, and then until every end is written, altogether no longer than so many milliseconds. */
+  readonly settled: (withinMs: number, come?: Promise<void>) => Promise<void>
 }
 
 const PATIENCE_MS = 5000
@@ -57,8 +57,11 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
           retryAfter: 1,
         })
     },
-    settled: async (withinMs) => {
-      await within(withinMs, Promise.all(unwritten))
+    settled: async (withinMs, come = Promise.resolve()) => {
+      await within(
+        withinMs,
+        come.then(() => Promise.all(unwritten)),
+      )
     },
   }
 }

@@ -60,6 +60,17 @@ describe('the ends of completions', () => {
     assert.equal(await written, undefined)
     await ends.settled(10_000)
     assert.equal(tries, 3)
+    let isWritten = false
+    const late = async () => {
+      await new Promise(setImmediate)
+      void ends.write(async () => {
+        await new Promise(setImmediate)
+        isWritten = true
+        return 8n
+      })
+    }
+    await ends.settled(10_000, late())
+    assert.ok(isWritten)
     void ends.write(() => new Promise(() => undefined))
     await ends.settled(1)
   })

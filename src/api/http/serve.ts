@@ -37,13 +37,18 @@ export const serve = (authenticating: Authenticating, route: AnyRoute) => {
   }
 }
 
-const goneSignal = ({ res }: Context): AbortSignal => {
+/** A response that waits behind another one of its connection does not hear of its end. */
+const goneSignal = ({ req: { socket }, res }: Context): AbortSignal => {
   const gone = new AbortController()
   const look = () => {
+    socket.off('close', look)
     if (!res.writableFinished) gone.abort()
   }
-  if (res.destroyed) look()
-  else res.once('close', look)
+  if (res.destroyed || socket.destroyed) look()
+  else {
+    res.once('close', look)
+    socket.once('close', look)
+  }
   return gone.signal
 }
 

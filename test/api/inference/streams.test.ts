@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { chunksIn, eventsIn, MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
@@ -203,6 +204,21 @@ describe('streamed completions', () => {
       assert.equal(call.summary.tallytree?.metering, 'unknown')
       assert.equal(call.summary.usage, undefined)
     }
+  })
+
+  it('end at the upstream also where they wait behind another answer for their client', async () => {
+    gateway.upstream.behave(does.hanging)
+    const arrived = gateway.upstream.arrivals.length
+    const body = JSON.stringify({ model: gateway.model, messages: MESSAGES, stream: true })
+    const { hostname, port } = new URL(gateway.service.address)
+    const socket = connect(Number(port), hostname)
+    const asked =
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMINISTRATOR_KEY}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    socket.write(asked + asked)
+    while (gateway.upstream.arrivals.length < arrived + 2) await new Promise(setImmediate)
+    socket.destroy()
+    for (const { left } of gateway.upstream.arrivals.slice(arrived)) assert.equal(await left, true)
   })
 
   it('are over some time after their upstream is done with them, also where nobody reads them', async () => {

@@ -112,6 +112,12 @@ export class Ledger {
       if (logged !== undefined && !hasEnded) yield call
   }
 
+  /** Those of this process of which the log has not said that they began. */
+  *unbegun(): Generator<BegunCall> {
+    for (const { call, logged, hasEnded } of this.standings.values())
+      if (logged === undefined && !hasEnded) yield call
+  }
+
   /** By the log alone; without what no budget asks for any more, those periods that are not among `current`. */
   content(current: ReadonlySet<string>): LedgerContent {
     for (const [key, { logged, now }] of this.accounts)

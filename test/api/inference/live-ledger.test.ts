@@ -144,6 +144,14 @@ describe('the ledger of a process', () => {
     assert.equal(await recover(true), 0)
   })
 
+  it('frees what is held for one of its own of which the log never said that it began, once it would be over', async () => {
+    await open()
+    live.ledger.reserve(aCall('a'))
+    live.ledger.reserve(aCall('b', { deadlineAt: '2026-11-21T11:20:00.000000Z' as Instant }))
+    assert.equal(await recover(true), 0)
+    assert.equal(reserved(live, aCall('b')), 10n)
+  })
+
   it('leaves what other live processes are at until its deadline has passed', async () => {
     const [over, going] = [
       aCall('a', { instance: 'other', deadlineAt: '2026-11-21T10:58:00.000000Z' as Instant }),

@@ -50,6 +50,14 @@ describe('the ledger of completions', () => {
     assert.deepEqual([...ledger.open()], [call])
   })
 
+  it('names what it holds for completions of which the log has not said that they began', () => {
+    const ledger = new Ledger()
+    for (const one of ['a', 'b', 'c'].map((id) => aCall(id))) ledger.reserve(one)
+    ledger.take(recorded(started(aCall('b')), 1))
+    ledger.settle(aCall('c').stream, { kind: 'unknown' })
+    assert.deepEqual([...ledger.unbegun()], [aCall('a')])
+  })
+
   it('keeps what was held where nobody knows, and nothing where nothing is owed', () => {
     for (const [said, sums] of [
       [{}, [0, 0, 10]],

@@ -21,10 +21,17 @@ const AT_ONCE = 16
 
 /** Whether nobody will end a completion any more. */
 const isAbandoned = (
-  { instance: by, deadlineAt }: BegunCall,
+  call: BegunCall,
   { instance, isAlone }: Pick<Recovering, 'instance' | 'isAlone'>,
   now: number,
-): boolean => (isAlone && by !== instance) || Date.parse(deadlineAt) + GRACE_MS < now
+): boolean => (isAlone && call.instance !== instance) || isOverdue(call, now)
+
+const isOverdue = ({ deadlineAt }: BegunCall, now: number): boolean => Date.parse(deadlineAt) + GRACE_MS < now
+
+/** Whose start was not seen to be written has not begun, once it would be over. */
+const forgetUnbegun = ({ ledger }: Recovering['live'], now: number): void => {
+  for (const call of [...ledger.unbegun()]) if (isOverdue(call, now)) ledger.release(call.stream)
+}
 
 /**
  * Ends completions whose process is gone as ones of which nobody knows the outcome (gateway rule 3): those of earlier
@@ -33,6 +40,7 @@ const isAbandoned = (
 export const endAbandoned = async ({ ports, live, ...whose }: Recovering): Promise<number> => {
   if (!live.isReady()) return 0
   const now = ports.clock.now()
+  forgetUnbegun(live, now.getTime())
   const abandoned = [...live.ledger.open()].filter((call) => isAbandoned(call, whose, now.getTime()))
   for (let at = 0; at < abandoned.length; at += AT_ONCE)
     await Promise.all(abandoned.slice(at, at + AT_ONCE).map((call) => giveUp(ports, call, now)))

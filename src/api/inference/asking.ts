@@ -2,6 +2,7 @@ import { askedOf, type CompletionRequest } from '../../domain/completion/request
 import type { JsonObject } from '../../domain/json/json.js'
 import {
   KEPT_CONNECTION,
+  SLOW_READER,
   UpstreamFault,
   type Ended,
   type UpstreamAnswer,
@@ -169,5 +170,6 @@ const postTo = async (
 
 const shownBy = (ended: Ended): Shown => {
   if (ended === 'complete') return 'answer'
-  return ended === 'left' || ended.kind === 'aborted' ? 'nothing' : 'fault'
+  if (ended === 'left' || ended.code === SLOW_READER) return 'nothing'
+  return ended.kind === 'aborted' ? 'nothing' : 'fault'
 }

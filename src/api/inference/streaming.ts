@@ -3,12 +3,12 @@ import type { CompletionRequest } from '../../domain/completion/request.js'
 import { CompletionStream } from '../../domain/completion/stream.js'
 import { isJsonObject } from '../../domain/json/json.js'
 import { begun } from '../http/begun.js'
-import { Failure } from '../failure.js'
 import type { Answer } from '../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
 import { streamed } from './streamed.js'
+import { tooSlowReader } from './upstream-failure.js'
 
 /**
  * An upstream's stream as the client gets it. The head goes out with the first event: an upstream that fails before that
@@ -54,7 +54,7 @@ export const streamOf = async (
   const body = Readable.from(await begun(events), { highWaterMark: 1 })
   void answer.ended.then(() =>
     reader.awaited(() => {
-      leave.end(tooSlow)
+      leave.end(tooSlowReader)
       body.destroy()
     }),
   )
@@ -68,8 +68,6 @@ export const streamOf = async (
 
 /** What is left of an answer whose upstream is done with it has to be read within this time. */
 const MOST_UNREAD_MS = 30_000
-
-const tooSlow = new Failure('bad-request', 'The client did not read its answer in time.')
 
 /** The time that a client has for what is left of its answer, from when it is awaited until the answer is over. */
 const unreadFor = (ms: number) => {

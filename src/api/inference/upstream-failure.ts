@@ -1,4 +1,4 @@
-import { UpstreamFault } from '../../domain/ports/upstream-client.js'
+import { SLOW_READER, UpstreamFault } from '../../domain/ports/upstream-client.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
 import { Failure, type FailureKind } from '../failure.js'
 
@@ -65,12 +65,16 @@ const textsIn = (from: Readonly<Record<string, Json>>): ToldError =>
     ),
   )
 
-export const failureOfFault = ({ kind, code }: UpstreamFault): Failure =>
-  kind === 'timeout'
+export const tooSlowReader = new Failure('bad-request', 'The client did not read its answer in time.')
+
+export const failureOfFault = ({ kind, code }: UpstreamFault): Failure => {
+  if (code === SLOW_READER) return tooSlowReader
+  return kind === 'timeout'
     ? new Failure('upstream-too-slow', `The upstream did not answer in time (${code}).`, {
         code: 'upstream_timeout',
       })
     : new Failure('upstream-failed', `The upstream could not be asked (${kind}).`, { code: 'upstream_error' })
+}
 
 /** What a completion failed of, by what was thrown and whether it was ended early; undefined for what nobody foresaw. */
 export const failureIn = (error: unknown, signal: AbortSignal): Failure | undefined => {

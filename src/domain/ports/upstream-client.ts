@@ -40,6 +40,9 @@ export type FaultKind =
 /** The `code` of a reset by which a connection that was kept turned out to be closed, before any of an answer came. */
 export const KEPT_CONNECTION = 'kept connection'
 
+/** The `code` of a time-out of an answer that was held up by whoever reads it. */
+export const SLOW_READER = 'slow reader'
+
 /** What went wrong on the way to an upstream or back; never quotes what was received. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault'

@@ -231,6 +231,10 @@ describe('streamed completions', () => {
     const [call] = await brief.ended(project)
     assert.match(call!.exception!, /did not read/)
     assert.equal(call?.summary.tallytree?.metering, 'estimated')
+    const listed = await brief.service.send('GET', '/api/inference/upstreams')
+    const { data } = listed.json<{ data: readonly { health: { models: readonly JsonObject[] } }[] }>()
+    const served = data.flatMap(({ health }) => health.models).find(({ model }) => model === brief.model)
+    assert.equal(served?.['faults_in_a_row'], 0, 'the upstream is not to blame')
     const closed = new Promise((resolve) => response.once('close', resolve))
     response.resume()
     await closed

@@ -1,6 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { errors, type Dispatcher } from 'undici'
-import { UpstreamFault, type Ended, type UpstreamAnswer } from '../../../domain/ports/upstream-client.js'
+import {
+  SLOW_READER,
+  UpstreamFault,
+  type Ended,
+  type UpstreamAnswer,
+} from '../../../domain/ports/upstream-client.js'
 import type { Timeouts } from '../../../domain/upstream/content.js'
 import { faultFrom } from './faults.js'
 
@@ -156,7 +161,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private timer(phase: string, ms: number): NodeJS.Timeout {
-    return setTimeout(() => this.end(new UpstreamFault('timeout', phase)), ms)
+    return setTimeout(() => {
+      this.end(new UpstreamFault('timeout', this.controller?.paused === true ? SLOW_READER : phase))
+    }, ms)
   }
 
   private readonly onAbort = () => this.end(new UpstreamFault('aborted', 'by the client'))

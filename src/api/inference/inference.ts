@@ -5,13 +5,13 @@ import type { UpstreamClient } from '../../domain/ports/upstream-client.js'
 import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
-import type { Ends } from './ends.js'
+import type { Ends } from './completions/ends.js'
 import type { Admit } from './limits/admission.js'
 import type { Limiting } from './limits/limits.js'
-import type { LiveTargets } from './live-targets.js'
-import type { LiveUpstreams } from './live-upstreams.js'
-import type { UnderWay } from './under-way.js'
-import type { ShownUpstream } from './upstream-codecs.js'
+import type { LiveTargets } from './upstreams/live-targets.js'
+import type { LiveUpstreams } from './upstreams/live-upstreams.js'
+import type { UnderWay } from './completions/under-way.js'
+import type { ShownUpstream } from './upstreams/upstream-codecs.js'
 
 /** What the inference routes stand on. */
 export interface Inference extends Tracing {

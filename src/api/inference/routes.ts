@@ -1,10 +1,10 @@
 import type { AnyRoute } from '../route.js'
-import { completionRoutes } from './completions.js'
+import { completionRoutes } from './completions/completions.js'
 import type { Inference, UpstreamManaging } from './inference.js'
 import { limitRoutes, type Limiting } from './limits/limits.js'
 import { modelRoutes } from './models.js'
-import { changeUpstream, deleteUpstream, showUpstream } from './one-upstream.js'
-import { createUpstream, listUpstreams } from './upstreams.js'
+import { changeUpstream, deleteUpstream, showUpstream } from './upstreams/one-upstream.js'
+import { createUpstream, listUpstreams } from './upstreams/upstreams.js'
 
 export const inferenceRoutes = (parts: Inference & UpstreamManaging & Limiting): readonly AnyRoute[] => [
   ...completionRoutes(parts),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { openEnds } from '../../../src/api/inference/ends.js'
+import { openEnds } from '../../../src/api/inference/completions/ends.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'

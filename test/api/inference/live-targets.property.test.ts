@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { LiveTargets, type Visit } from '../../../src/api/inference/live-targets.js'
+import { LiveTargets, type Visit } from '../../../src/api/inference/upstreams/live-targets.js'
 import type { Shown } from '../../../src/domain/upstream/health.js'
 import type { Target } from '../../../src/domain/upstream/offered.js'
 import { aContent, aModel } from '../../domain/upstream/given.js'

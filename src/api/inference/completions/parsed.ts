@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/json/json.js'
-import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
+import type { Json } from '../../../domain/json/json.js'
+import { deeperThan, MAX_DEPTH } from '../../../domain/json/measure.js'
 
 /** JSON that an upstream wrote, no deeper than a request may be; undefined for anything else. */
 export const parsed = (text: string): Json | undefined => {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { entityOf, projectId } from '../../domain/ids.js'
-import { Failure } from '../failure.js'
-import { defaultEntity, type Principal } from '../principal.js'
-import type { Teams } from '../projects/access.js'
+import { entityOf, projectId } from '../../../domain/ids.js'
+import { Failure } from '../../failure.js'
+import { defaultEntity, type Principal } from '../../principal.js'
+import type { Teams } from '../../projects/access.js'
 
 const DEFAULT_PROJECT = 'inference'
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { id } from '../../domain/ids.js'
-import { invalid } from '../failure.js'
+import { id } from '../../../domain/ids.js'
+import { invalid } from '../../failure.js'
 
 /** Where in a trace a completion belongs; null for what is not said. */
 export interface Placed {

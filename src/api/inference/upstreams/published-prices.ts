@@ -1,11 +1,11 @@
-import { instantOf } from '../../domain/codec/instant.js'
-import type { Cause } from '../../domain/event.js'
-import { execute } from '../../domain/execute.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import { priceDecider } from '../../domain/price/decider.js'
-import { priceStream } from '../../domain/price/events.js'
-import type { Upstreams } from '../../domain/upstream/directory.js'
-import { priceListOf, pricesOf } from '../../domain/upstream/prices.js'
+import { instantOf } from '../../../domain/codec/instant.js'
+import type { Cause } from '../../../domain/event.js'
+import { execute } from '../../../domain/execute.js'
+import type { Ports } from '../../../domain/ports/ports.js'
+import { priceDecider } from '../../../domain/price/decider.js'
+import { priceStream } from '../../../domain/price/events.js'
+import type { Upstreams } from '../../../domain/upstream/directory.js'
+import { priceListOf, pricesOf } from '../../../domain/upstream/prices.js'
 
 /** Makes what the upstreams of an owner cost the prices of their models, from now on; what is in force stays. */
 export const publishPrices =

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.js'
+import { Failure } from '../../failure.js'
 
 /** One completion as long as it lasts. */
 export interface Leave {

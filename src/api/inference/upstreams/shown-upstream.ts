@@ -1,7 +1,7 @@
-import { instantOf } from '../../domain/codec/instant.js'
-import type { Clock } from '../../domain/ports/clock.js'
-import type { ServedModel } from '../../domain/upstream/content.js'
-import type { Upstream } from '../../domain/upstream/directory.js'
+import { instantOf } from '../../../domain/codec/instant.js'
+import type { Clock } from '../../../domain/ports/clock.js'
+import type { ServedModel } from '../../../domain/upstream/content.js'
+import type { Upstream } from '../../../domain/upstream/directory.js'
 import type { LiveTargets } from './live-targets.js'
 import type { ModelHealth, ShownUpstream } from './upstream-codecs.js'
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { load } from '../../domain/execute.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import { projectDecider } from '../../domain/project/decider.js'
-import { projectStream, recordLevel, type RecordLevel } from '../../domain/project/events.js'
-import { invalid } from '../failure.js'
+import { load } from '../../../domain/execute.js'
+import type { Ports } from '../../../domain/ports/ports.js'
+import { projectDecider } from '../../../domain/project/decider.js'
+import { projectStream, recordLevel, type RecordLevel } from '../../../domain/project/events.js'
+import { invalid } from '../../failure.js'
 
 const HEADER = 'Tallytree-Record'
 

@@ -1,17 +1,17 @@
-import { askedOf, type CompletionRequest } from '../../domain/completion/request.js'
-import type { JsonObject } from '../../domain/json/json.js'
+import { askedOf, type CompletionRequest } from '../../../domain/completion/request.js'
+import type { JsonObject } from '../../../domain/json/json.js'
 import {
   KEPT_CONNECTION,
   SLOW_READER,
   UpstreamFault,
   type Ended,
   type UpstreamAnswer,
-} from '../../domain/ports/upstream-client.js'
-import type { Shown } from '../../domain/upstream/health.js'
-import type { Target } from '../../domain/upstream/offered.js'
-import { Failure } from '../failure.js'
-import type { Inference } from './inference.js'
-import type { Visit } from './live-targets.js'
+} from '../../../domain/ports/upstream-client.js'
+import type { Shown } from '../../../domain/upstream/health.js'
+import type { Target } from '../../../domain/upstream/offered.js'
+import { Failure } from '../../failure.js'
+import type { Inference } from '../inference.js'
+import type { Visit } from '../upstreams/live-targets.js'
 import { readError } from './read-error.js'
 import { withoutSecrets } from './scrubbed.js'
 import { failureOfFault, failureOfStatus } from './upstream-failure.js'

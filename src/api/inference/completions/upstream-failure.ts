@@ -1,6 +1,6 @@
-import { SLOW_READER, UpstreamFault } from '../../domain/ports/upstream-client.js'
-import { isJsonObject, type Json } from '../../domain/json/json.js'
-import { Failure, type FailureKind } from '../failure.js'
+import { SLOW_READER, UpstreamFault } from '../../../domain/ports/upstream-client.js'
+import { isJsonObject, type Json } from '../../../domain/json/json.js'
+import { Failure, type FailureKind } from '../../failure.js'
 
 /** What a client can mend itself passes with its status; the rest is the upstream's fault. */
 const PASSED: Readonly<Record<number, FailureKind>> = {

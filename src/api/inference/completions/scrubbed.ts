@@ -1,7 +1,7 @@
-import type { Json } from '../../domain/json/json.js'
-import type { Upstream } from '../../domain/upstream/directory.js'
-import { scrubbing, soughtSecret } from '../../domain/webhook/scrub.js'
-import type { Inference } from './inference.js'
+import type { Json } from '../../../domain/json/json.js'
+import type { Upstream } from '../../../domain/upstream/directory.js'
+import { scrubbing, soughtSecret } from '../../../domain/webhook/scrub.js'
+import type { Inference } from '../inference.js'
 
 /** Takes the secrets of an upstream's team out of what it said, in every form in which it may have given them back. */
 export const withoutSecrets =

@@ -1,4 +1,4 @@
-import type { UpstreamAnswer } from '../../domain/ports/upstream-client.js'
+import type { UpstreamAnswer } from '../../../domain/ports/upstream-client.js'
 import { badAnswer } from './upstream-failure.js'
 
 /** @throws Failure for a whole answer to a request for a stream, and the other way round */

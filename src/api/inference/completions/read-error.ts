@@ -1,4 +1,4 @@
-import type { Json } from '../../domain/json/json.js'
+import type { Json } from '../../../domain/json/json.js'
 
 const MOST_BYTES = 16_384
 

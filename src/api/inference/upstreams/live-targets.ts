@@ -1,6 +1,13 @@
-import { asked, healthy, shown, standingOf, type Health, type Shown } from '../../domain/upstream/health.js'
-import type { Target } from '../../domain/upstream/offered.js'
-import { inOrder } from '../../domain/upstream/routing.js'
+import {
+  asked,
+  healthy,
+  shown,
+  standingOf,
+  type Health,
+  type Shown,
+} from '../../../domain/upstream/health.js'
+import type { Target } from '../../../domain/upstream/offered.js'
+import { inOrder } from '../../../domain/upstream/routing.js'
 
 /** A request that a target has room for, until it ends. */
 export interface Visit {

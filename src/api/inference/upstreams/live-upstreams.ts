@@ -1,12 +1,12 @@
-import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../domain/execute.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import type { UpstreamCommand } from '../../domain/upstream/commands.js'
-import { upstreamDecider } from '../../domain/upstream/decider.js'
-import { evolve, noUpstreams, type Upstreams } from '../../domain/upstream/directory.js'
-import { withoutShadowed } from '../../domain/upstream/offered.js'
-import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../domain/upstream/events.js'
-import { oneAtATime } from '../auth/one-at-a-time.js'
+import type { Cause } from '../../../domain/event.js'
+import { execute, type Executed } from '../../../domain/execute.js'
+import type { Ports } from '../../../domain/ports/ports.js'
+import type { UpstreamCommand } from '../../../domain/upstream/commands.js'
+import { upstreamDecider } from '../../../domain/upstream/decider.js'
+import { evolve, noUpstreams, type Upstreams } from '../../../domain/upstream/directory.js'
+import { withoutShadowed } from '../../../domain/upstream/offered.js'
+import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../../domain/upstream/events.js'
+import { oneAtATime } from '../../auth/one-at-a-time.js'
 
 /**
  * The upstreams as this process knows them, those of its operator's file and those of the log: its own writes at once,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
+import { goneWithThisProcess } from './scratch.js'
 
 /** The one directory that the one engine of this process works in. */
-export const engineDirectory = mkdtempSync(join(tmpdir(), 'tallytree-engine-'))
-process.on('exit', () => rmSync(engineDirectory, { recursive: true, force: true }))
+export const engineDirectory = goneWithThisProcess(mkdtempSync(join(tmpdir(), 'tallytree-engine-')))
 
 export const arbitraryDatabase = (): string => `t_${randomUUID().replaceAll('-', '')}`
 

@@ -53,11 +53,16 @@ const plain = fc.oneof(
 )
 const secret = fc.constantFrom('${ACCESS_TOKEN}', '$HOOK_KEY', '${HOOK_KEY}')
 
+/** Stands before references in what is expected, and in no text that is given. */
+const MARK = '\u0001'
+
 /** JSON with references in its strings, as its strings' neighbours, and in the places of values. */
 const source = fc
   .array(
     fc.tuple(
-      troublesomeText().map((text) => JSON.stringify(text.toWellFormed().replaceAll('$', '')).slice(1, -1)),
+      troublesomeText().map((text) =>
+        JSON.stringify(text.toWellFormed().replaceAll('$', '').replaceAll(MARK, '')).slice(1, -1),
+      ),
       fc.oneof({ weight: 4, arbitrary: plain }, { weight: 1, arbitrary: secret }),
       fc.boolean(),
     ),
@@ -115,10 +120,10 @@ describe('whatever the values are, a template', () => {
 /** The same, from the source as JSON with each reference outside strings made a marked string. */
 const expected = (source: string, variables: Record<string, Json>): Json => {
   const marked = source.replaceAll(/(?<=[[,])\$(?:\{[^}]*\}|HOOK_KEY)(?=[\],])/g, (found) =>
-    JSON.stringify(`\u0001${found}`),
+    JSON.stringify(MARK + found),
   )
   return (JSON.parse(marked) as string[]).map((text): Json => {
-    if (text.startsWith('\u0001$')) return known(text.slice(1), variables) ?? null
+    if (text.startsWith(`${MARK}$`)) return known(text.slice(1), variables) ?? null
     return text.replaceAll(/\$\$\{|\$\{[^}]*\}|\$HOOK_KEY/g, (found) => {
       if (found === '$${') return '${'
       const value = known(found, variables)

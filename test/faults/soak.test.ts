@@ -7,6 +7,7 @@ import { automationCreated, until, webhookCreated } from '../support/dispatching
 import { answers, hangs, resets } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
+import { itWhen } from '../support/skipping.js'
 import { openEventLog } from './dispatching-log.js'
 
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0)
@@ -22,10 +23,7 @@ interface Sample {
   readonly oldestDue: number
 }
 
-const soaking = (title: string, soak: () => Promise<void>): void => {
-  if (MINUTES > 0) it(title, soak)
-  else it.skip(`${title} (skipped: SOAK_MINUTES says for how long)`)
-}
+const soaking = itWhen(MINUTES > 0, 'SOAK_MINUTES says for how long')
 
 describe('the service that sends for long', function () {
   this.timeout((MINUTES + 5) * 60_000)

@@ -7,11 +7,14 @@ export const skip = (context: Context, reason: string): never => {
   return context.skip()
 }
 
+/** `it`, where the condition holds; elsewhere the title says why the test is left out. */
+export const itWhen = (holds: boolean, reason: string) =>
+  holds ? it : (title: string, _check: Check) => it.skip(`${title} (skipped: ${reason})`)
+
+type Check = () => void | Promise<void>
+
 /** `it`, where the machine has these programs; elsewhere the title says which one is missing. */
 export const itWith = (...tools: readonly string[]) => {
   const missing = tools.find((tool) => spawnSync(tool, ['version']).error !== undefined)
-  return (title: string, check: () => void | Promise<void>): void => {
-    if (missing === undefined) it(title, check)
-    else it.skip(`${title} (skipped: ${missing} is missing)`)
-  }
+  return itWhen(missing === undefined, `${missing} is missing`)
 }

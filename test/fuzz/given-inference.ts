@@ -12,6 +12,7 @@ export const givenUpstream = async (service: TestService, memory: Memory, baseUr
     ...{ name: 'echo', team: 'home', base_url: baseUrl, models },
   })
   if (made.status !== 409) memory.remember('inference', accepted(made))
+  memory.remember('inference', accepted(await service.send('GET', '/api/inference/upstreams?team=home')))
   for (const team of ['home', 'default'])
     for (const { scope } of accepted(await service.send('GET', `/api/teams/${team}/limits`))[
       'data'

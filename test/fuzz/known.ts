@@ -86,7 +86,7 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
 const INFERENCE: Readonly<Record<string, readonly unknown[]>> = {
   model: [SERVED],
   base_url: ['http://127.0.0.1:7/v1'],
-  models: ['one', 'two', 'three'].map((name) => [{ id: `home/${name}`, upstream_id: name, aliases: [] }]),
+  models: ['one', 'two', 'three'].map((name) => ({ id: `home/${name}`, upstream_id: name, aliases: [] })),
   scope: [{ type: 'team' }, { type: 'project', project: 'first' }],
   team: ['home'],
   secret: [null],

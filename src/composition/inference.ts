@@ -2,6 +2,7 @@ import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undic
 import { targetOf } from '../adapters/outgoing/guard/target.js'
 import type { Inference, UpstreamManaging } from '../api/inference/inference.js'
 import { openEnds } from '../api/inference/completions/ends.js'
+import { chosenRecordLevels } from '../api/inference/completions/record-level.js'
 import { LiveTargets } from '../api/inference/upstreams/live-targets.js'
 import { openUpstreams } from '../api/inference/upstreams/live-upstreams.js'
 import { startProbing } from '../api/inference/upstreams/probing.js'
@@ -72,6 +73,7 @@ export const openInference = async (
       targets,
       ...upstreamSecrets(ports, configured.credentials),
       metrics: metrics.inference,
+      recordLevel: chosenRecordLevels(ports),
       underWay: completions,
       ends,
       instance,

@@ -6,6 +6,7 @@ import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
 import type { Ends } from './completions/ends.js'
+import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
 import type { Limiting } from './limits/limits.js'
 import type { LiveTargets } from './upstreams/live-targets.js'
@@ -30,6 +31,7 @@ export interface Inference extends Tracing {
     /** The values that nothing an upstream said may hold. */
     readonly secretsOf: (upstream: Upstream) => Promise<readonly string[]>
     readonly metrics: InferenceMetrics
+    readonly recordLevel: ChosenRecordLevel
     readonly underWay: UnderWay
     readonly ends: Ends
     /** This process, in what it records. */

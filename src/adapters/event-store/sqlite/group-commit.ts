@@ -138,17 +138,8 @@ const keep = (recent: RecentEvents, { append, outcome, after, head }: Written, r
     const position = BigInt(after + 1 + index)
     const written = events[index]!
     const size = written.data.length + written.metadata.length
-    recent.add({
-      id,
-      type,
-      data,
-      metadata,
-      stream,
-      revision,
-      position,
-      recordedAt: new Date(recordedAt),
-      size,
-    })
+    const event = { id, type, data, metadata, stream, revision, position, size }
+    recent.add({ ...event, recordedAt: new Date(recordedAt) }, written)
   })
 }
 

@@ -38,9 +38,10 @@ export const readPages = (db: Database, streams: StreamIndex, durable: () => num
     ofStream: (name, range, limit) => {
       const stream = streams.find(name)
       if (stream === undefined) return EMPTY
-      return range.backwards
-        ? readPage(backwards, [stream.sid, Number(range.from ?? stream.last), durable(), limit], limit)
-        : readPage(forwards, [stream.sid, Number(range.from ?? 0n), durable(), limit], limit)
+      if (range.backwards)
+        return readPage(backwards, [stream.sid, Number(range.from ?? stream.last), durable(), limit], limit)
+      const from = Number(range.from ?? 0n)
+      return from > stream.last ? EMPTY : readPage(forwards, [stream.sid, from, durable(), limit], limit)
     },
   }
 }

@@ -37,9 +37,10 @@ export const sqliteEventStoreOn = ({ db, sync, close }: OpenDatabase): EventStor
       requireOpen()
       return recent.page(...range) ?? pages.ofLog(...range)
     },
-    ofStream: (...range) => {
+    ofStream: (name, range, limit) => {
       requireOpen()
-      return pages.ofStream(...range)
+      const known = range.backwards ? undefined : recent.ofStream(name, range.from ?? 0n, limit)
+      return known ?? pages.ofStream(name, range, limit)
     },
   })
 

@@ -69,7 +69,7 @@ const recorded = async (
   const model = targets[0]!.model.id
   const id = ports.ids.next()
   const placed = placedBy(headers)
-  const level = await recordLevelOf(ports, project, headers)
+  const level = await recordLevelOf(inference.inference.recordLevel, project, headers)
   const promptBytes = utf8Bytes(JSON.stringify(request.given['messages']))
   const admission = inference.inference.admit({
     ...{ id, project, keyId: principal.keyId, request, promptBytes, targets },

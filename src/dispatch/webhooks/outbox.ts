@@ -34,6 +34,8 @@ export interface Outbox {
 const MOST_AT_ONCE = 1000
 const PUT_WITHOUT_PAUSE = 64
 const MOST_IN_MEMORY = 1000
+/** How long what was written, or stood in the way of being written, may stay unseen before it is doubted. */
+const SEEN_WITHIN_MS = 10_000
 
 export const openOutbox = (
   state: Pick<DispatcherState, 'put' | 'remove' | 'some'>,
@@ -42,10 +44,11 @@ export const openOutbox = (
     /** Told what the state failed with. */
     readonly distrust: (error: unknown) => void
   },
+  seenWithinMs = SEEN_WITHIN_MS,
 ): Outbox => {
   const writing = new Map<string, Map<string, Promise<void>>>()
-  /** In the log, which has not told of it yet; by team. */
-  const written = new Map<string, Set<string>>()
+  /** In the log, as it answered, though it has not told of it yet: by team, and until when that is believed. */
+  const written = new Map<string, Map<string, number>>()
   /** Teams of which more waits than what is being written, in the order of their turns. */
   const behind = new Set<string>()
   const unscheduled = openUnscheduled(state)
@@ -59,7 +62,7 @@ export const openOutbox = (
     portions.hasMuch(team)
   }
   const isTaken = (team: string, id: string) =>
-    writing.get(team)?.has(id) === true || written.get(team)?.has(id) === true
+    writing.get(team)?.has(id) === true || (written.get(team)?.get(id) ?? 0) > performance.now()
 
   /** Whether the log holds it now. */
   const write = async ({ type, data }: Scheduling): Promise<boolean> => {
@@ -84,7 +87,11 @@ export const openOutbox = (
         underWay -= 1
         const isUnseen = own.delete(delivery_id)
         if (own.size === 0 && writing.get(team) === own) writing.delete(team)
-        if (isWritten && isUnseen) entryOf(written, team, () => new Set<string>()).add(delivery_id)
+        if (isWritten && isUnseen)
+          entryOf(written, team, () => new Map<string, number>()).set(
+            delivery_id,
+            performance.now() + seenWithinMs,
+          )
         // What could not be written is left for `flush`, and what waits behind it too.
         if (!isWritten) behind.delete(team)
         goOn()

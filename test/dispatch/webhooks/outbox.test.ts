@@ -13,7 +13,7 @@ interface Asked {
 }
 
 /** An outbox whose log answers when it is told to. */
-const opened = () => {
+const opened = (seenWithinMs?: number) => {
   const asked: Asked[] = []
   const state = openSqliteDispatcherState(':memory:')
   const append = (stream: string) =>
@@ -22,14 +22,18 @@ const opened = () => {
         outcome === undefined ? resolve({ revision: 0n, position: 1n }) : reject(outcome)
       asked.push({ id: stream.slice('delivery-'.length), answer })
     })
-  const outbox = openOutbox(state, {
-    eventStore: { append },
-    ids: systemIds,
-    log: { error: () => undefined },
-    distrust: (error) => {
-      throw error
+  const outbox = openOutbox(
+    state,
+    {
+      eventStore: { append },
+      ids: systemIds,
+      log: { error: () => undefined },
+      distrust: (error) => {
+        throw error
+      },
     },
-  })
+    seenWithinMs,
+  )
   const settled = () => new Promise((resolve) => setImmediate(resolve))
   /** Answers what is being written; the ids of it. */
   const answerAll = async (outcome?: Error): Promise<readonly string[]> => {
@@ -85,6 +89,20 @@ describe('the outbox', () => {
     outbox.put(scheduling('a', 0))
     outbox.flush()
     assert.deepEqual(asked, [])
+  })
+
+  it('writes again what the log was said to hold and is not seen to, once it has waited', async () => {
+    for (const outcome of [undefined, new ConcurrencyConflict('delivery', 'none', 'none')]) {
+      const { outbox, asked, answerAll } = opened(0)
+      outbox.open()
+      outbox.put(scheduling('a', 0))
+      await answerAll(outcome)
+      outbox.flush()
+      assert.deepEqual(await answerAll(), idsOf('a', 0, 1))
+      outbox.seen(scheduling('a', 0).data)
+      outbox.flush()
+      assert.deepEqual(asked, [])
+    }
   })
 
   it('keeps what could not be written, of every team, until it is flushed', async () => {

@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import { undiciUpstreamClient } from '../adapters/outgoing/upstream-client/undici-upstream-client.js'
+import { openFileSpools } from '../adapters/spools/file-spools.js'
 import { targetOf } from '../adapters/outgoing/guard/target.js'
 import type { Inference, UpstreamManaging } from '../api/inference/inference.js'
 import { openEnds } from '../api/inference/completions/ends.js'
+import { openKeeping } from '../api/inference/completions/keeping.js'
 import { chosenRecordLevels } from '../api/inference/completions/record-level.js'
 import { LiveTargets } from '../api/inference/upstreams/live-targets.js'
 import { openUpstreams } from '../api/inference/upstreams/live-upstreams.js'
@@ -27,7 +30,7 @@ export interface OpenInference {
   readonly close: () => Promise<void>
 }
 
-type InferencePorts = Pick<Ports, 'eventStore' | 'ids' | 'clock'> & {
+type InferencePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'clock'> & {
   readonly secrets: SecretStore
   readonly log: Log
 }
@@ -76,6 +79,7 @@ export const openInference = async (
       recordLevel: chosenRecordLevels(ports),
       underWay: completions,
       ends,
+      keeping: openKeeping({ ...ports, spools: openFileSpools(join(config.dataDirectory, 'spools')) }),
       instance,
       live: limits.live,
       gate: limits.gate,

@@ -6,6 +6,7 @@ import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
 import type { Ends } from './completions/ends.js'
+import type { Keeping } from './completions/keeping.js'
 import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
 import type { Limiting } from './limits/limits.js'
@@ -34,6 +35,8 @@ export interface Inference extends Tracing {
     readonly recordLevel: ChosenRecordLevel
     readonly underWay: UnderWay
     readonly ends: Ends
+    /** Keeps what streamed answers say until they are recorded. */
+    readonly keeping: Keeping
     /** This process, in what it records. */
     readonly instance: string
   }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
-import { AnswerBuilder } from './answer-builder.js'
+import type { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
 import { choicesIn } from './whole.js'
 import { writtenBytes } from './written-bytes.js'
@@ -23,7 +23,6 @@ const MOST_CHOICES = 128
 
 /** One streamed answer as it goes by: rewritten, checked, metered and put together. */
 export class CompletionStream {
-  readonly answer = new AnswerBuilder()
   private usage: Usage | null = null
   private contentBytes = 0
   private isDone = false
@@ -31,7 +30,11 @@ export class CompletionStream {
   private readonly finished = new Set<number>()
   private hasStarted = false
 
-  constructor(private readonly asked: Asked) {}
+  constructor(
+    private readonly asked: Asked,
+    /** What it is put together by; null where nothing of it is kept. */
+    private readonly answer: AnswerBuilder | null,
+  ) {}
 
   take(chunk: Json): Taken {
     if (!isJsonObject(chunk)) return 'malformed'
@@ -41,7 +44,7 @@ export class CompletionStream {
     this.hasStarted = true
     this.usage = reportedIn(chunk['usage']) ?? this.usage
     for (const choice of choices) this.takeChoice(choice)
-    this.answer.take(chunk, choices)
+    this.answer?.take(chunk, choices)
     return this.shown(chunk, choices)
   }
 

@@ -1,59 +1,61 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
-
-/** As much of a text as there is room for. */
-export type Take = (text: string) => string
+import { isJsonObject, type Json } from '../json/json.js'
+import type { AnswerMemory } from './answer-memory.js'
+import type { KeptText } from './kept-text.js'
+import type { Outline } from './outline.js'
 
 interface ToolCall {
-  id: Json
-  readonly name: string[]
-  readonly pieces: string[]
+  id: KeptText | null
+  readonly name: KeptText
+  readonly pieces: KeptText
 }
-
-/** Beyond so many the record has no more of them. */
-const MOST_CALLS = 1024
 
 /** The tool calls of a choice, put together from the pieces in which they come. */
 export class ToolCalls {
   private readonly calls = new Map<number, ToolCall>()
 
+  constructor(private readonly memory: AnswerMemory) {}
+
   get size(): number {
     return this.calls.size
   }
 
-  take(pieces: readonly Json[], taking: Take): void {
+  take(pieces: readonly Json[]): void {
     for (const piece of pieces) {
       if (!isJsonObject(piece)) continue
       const { index, id, function: called } = piece
       const call = this.at(typeof index === 'number' ? index : this.calls.size)
       if (call === undefined) continue
-      if (typeof id === 'string' && call.id === null) call.id = taking(id)
+      if (typeof id === 'string' && call.id === null) {
+        call.id = this.memory.newText('string') ?? null
+        this.append(call.id, id)
+      }
       if (!isJsonObject(called)) continue
-      append(call.name, called['name'], taking)
-      append(call.pieces, called['arguments'], taking)
+      this.append(call.name, called['name'])
+      this.append(call.pieces, called['arguments'])
     }
   }
 
-  whole(): readonly JsonObject[] {
+  whole(): readonly Outline[] {
     return [...this.calls]
       .sort(([a], [b]) => a - b)
       .map(([, { id, name, pieces }]) => ({
         id,
         type: 'function',
-        function: { name: name.join(''), arguments: pieces.join('') },
+        function: { name, arguments: pieces },
       }))
   }
 
   private at(index: number): ToolCall | undefined {
     const known = this.calls.get(index)
-    if (known !== undefined || this.calls.size >= MOST_CALLS) return known
-    const call = { id: null, name: [], pieces: [] }
+    if (known !== undefined) return known
+    const [name, pieces] = [this.memory.newText('string'), this.memory.newText('string')]
+    if (name === undefined || pieces === undefined) return undefined
+    const call = { id: null, name, pieces }
     this.calls.set(index, call)
     return call
   }
-}
 
-/** Pieces that hold nothing may come without end. */
-const append = (pieces: string[], piece: Json | undefined, taking: Take): void => {
-  const taken = typeof piece === 'string' ? taking(piece) : ''
-  if (taken !== '') pieces.push(taken)
+  private append(text: KeptText | null, piece: Json | undefined): void {
+    if (text !== null && typeof piece === 'string') this.memory.addText(text, piece)
+  }
 }

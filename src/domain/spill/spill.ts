@@ -4,7 +4,7 @@ import { jsonBytesAtMost } from '../json/measure.js'
 import type { Json } from '../json/json.js'
 import { EventTooLarge } from '../ports/event-store-errors.js'
 import type { Ports } from '../ports/ports.js'
-import type { SpilledField } from './fields.js'
+import type { SpilledField, SpilledFields } from './fields.js'
 
 /** A field over this many bytes of JSON goes to the blob store. */
 const MAX_FIELD_BYTES = 256 * 1024
@@ -18,6 +18,11 @@ const MAX_EVENT_BYTES = 440 * 1024
 /** An exception that leaves is still in the event with its beginning, in characters. */
 const MAX_EXCEPTION_HEAD = 4096
 
+/** What it has in blobs already stays there. */
+interface Spillable {
+  readonly spilled?: SpilledFields
+}
+
 type SpillPorts = Pick<Ports, 'blobs' | 'sha256'>
 
 /**
@@ -28,7 +33,7 @@ type SpillPorts = Pick<Ports, 'blobs' | 'sha256'>
  */
 export const spill =
   (ports: SpillPorts) =>
-  <C extends object>(
+  <C extends Spillable>(
     content: C,
     fields: readonly (string & keyof C)[],
     rest: Json = null,
@@ -41,12 +46,12 @@ export const spill =
 
 const spillLarge =
   ({ blobs, sha256 }: SpillPorts) =>
-  async <C extends object>(content: C, fields: readonly (string & keyof C)[], rest: Json): Promise<C> => {
+  async <C extends Spillable>(content: C, fields: readonly (string & keyof C)[], rest: Json): Promise<C> => {
     const texts = new Map(fields.map((field) => [field, JSON.stringify(content[field])]))
     const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
     const total = utf8Bytes(JSON.stringify(content)) + utf8Bytes(JSON.stringify(rest))
     const leaving = toSpill(sizes, total)
-    const spilled: Record<string, SpilledField> = {}
+    const spilled: Record<string, SpilledField> = { ...content.spilled }
     const emptied: Record<string, string | null> = {}
     for (const field of leaving) {
       const text = texts.get(field)!

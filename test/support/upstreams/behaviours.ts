@@ -31,7 +31,11 @@ export const chunkOf = (
   usage,
 })
 
-const delta = (index: number, content: JsonObject, finish_reason: string | null = null): JsonObject => ({
+export const delta = (
+  index: number,
+  content: JsonObject,
+  finish_reason: string | null = null,
+): JsonObject => ({
   index,
   delta: content,
   finish_reason,
@@ -42,10 +46,10 @@ const sendJson = (response: ServerResponse, status: number, body: unknown, heade
   response.end(JSON.stringify(body))
 }
 
-const beginStream = (response: ServerResponse): void =>
+export const beginStream = (response: ServerResponse): void =>
   void response.writeHead(200, { 'content-type': 'text/event-stream' })
 
-const sendEvent = (response: ServerResponse, data: JsonObject | string): boolean =>
+export const sendEvent = (response: ServerResponse, data: JsonObject | string): boolean =>
   response.write(`data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`)
 
 interface Saying {
@@ -158,7 +162,7 @@ export const endless = (words: number, characters: number) => {
   return { behaviour, progress }
 }
 
-const drained = (response: ServerResponse): Promise<void> =>
+export const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const go = () => {
       response.off('drain', go).off('close', go)

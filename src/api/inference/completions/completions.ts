@@ -12,6 +12,7 @@ import { attributedProject } from './attribution.js'
 import type { Completing } from './completing.js'
 import type { Inference } from '../inference.js'
 import { noSuchModel, teamsOf } from '../models.js'
+import { atHand } from './output.js'
 import { placedBy } from './parent.js'
 import { recordLevelOf } from './record-level.js'
 import { begin, endingOnce, type Recorded } from './recording.js'
@@ -113,14 +114,14 @@ const answered = async (
       ...{ call, promptBytes, leave, startedAt, said },
       model: target.model.id,
     }
-    if (request.stream) return await streamOf(request, asked, completing)
+    if (request.stream) return await streamOf(inference, request, asked, completing)
     const whole = await wholeOf(asked, completing)
     leave.over()
     return whole
   } catch (error) {
     if (error instanceof NobodyAnswered) way = { tries: error.tries }
     const failure = failureIn(error instanceof NobodyAnswered ? error.failure : error, leave.signal)
-    await call.end({ output: null, metered: unknown, failure: failure ?? unforeseen, said: said() })
+    await call.end({ output: atHand(null), metered: unknown, failure: failure ?? unforeseen, said: said() })
     throw failure ?? error
   }
 }

@@ -1,6 +1,7 @@
 import type { Log } from '../../../domain/ports/log.js'
 import type { Position } from '../../../domain/ports/event-store.js'
 import { Failure } from '../../failure.js'
+import { within } from './within.js'
 
 /** Sees to it that the end of each completion comes into the log, also where the store is away for a while. */
 export interface Ends {
@@ -70,12 +71,3 @@ const after = (ms: number): Promise<undefined> =>
   new Promise((resolve) => {
     setTimeout(() => resolve(undefined), ms).unref()
   })
-
-/** What it resolves to, or undefined after so many milliseconds. */
-const within = <A>(ms: number, promise: Promise<A>): Promise<A | undefined> => {
-  let timer: NodeJS.Timeout
-  const tooLong = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms).unref()
-  })
-  return Promise.race([promise, tooLong]).finally(() => clearTimeout(timer))
-}

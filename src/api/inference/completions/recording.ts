@@ -14,6 +14,7 @@ import type { EndWrite } from '../../tracing/call-writes.js'
 import { record } from '../../tracing/tracing.js'
 import { writeCalls } from '../../tracing/write-calls.js'
 import type { Inference } from '../inference.js'
+import { nothing, type Output } from './output.js'
 
 export interface Beginning {
   readonly id: string
@@ -27,7 +28,8 @@ export interface Beginning {
 }
 
 export interface Ending {
-  readonly output: JsonObject | null
+  /** Asked for once, where content is recorded; never fails. */
+  readonly output: () => Promise<Output>
   readonly metered: Metered
   /** Null where all went well. */
   readonly failure: Failure | null
@@ -38,6 +40,8 @@ export interface Ending {
 /** A completion as it stands in the log: it began, and ends once; the first end counts. */
 export interface Recorded {
   readonly position: Position | undefined
+  /** Whether its answer is recorded too. */
+  readonly keepsContent: boolean
   /** Never fails: what cannot be written now is written later, and has no position yet. */
   readonly end: (ending: Ending) => Promise<Position | undefined>
 }
@@ -85,13 +89,14 @@ export const begin = async (
     throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
   return {
     position,
+    keepsContent: level === 'all',
     end: async ({ output, metered, failure, said }) => {
       const ended_at = instantOf(ports.clock.now())
       const summary: JsonObject = {
         ...summaryUsage(publicModel, metered.usage),
         tallytree: { metering: metered.metering, ...said },
       }
-      const write = async (kept: JsonObject | null) => {
+      const write = async ({ output, spilled }: Output) => {
         const end: EndWrite = {
           type: 'EndCall',
           usage: reportedUsageOf(summary),
@@ -99,20 +104,22 @@ export const begin = async (
             project_id: project,
             id,
             ended_at,
-            output: kept,
+            output: wellFormed(output),
             summary,
             exception: failure === null ? null : exceptionOf(failure, level),
             wb_run_step_end: null,
-            spilled: {},
+            spilled,
           },
         }
         const { written, position } = await writeCalls(ports)([end], cause)
         return { isTooLarge: written[0]?.refused === 'too-large', position }
       }
+      let asked: Promise<Output> | undefined
       // Who might write when it began has what it used counted, whatever became of the key meanwhile.
       return ends.write(async () => {
-        const first = await write(level === 'all' ? (wellFormed(output) as JsonObject | null) : null)
-        const { position } = first.isTooLarge ? await write(null) : first
+        const kept = level === 'all' ? await (asked ??= output()) : nothing
+        const first = await write(kept)
+        const { position } = first.isTooLarge ? await write(nothing) : first
         return reading.acknowledged(project, position)
       })
     },

@@ -24,9 +24,10 @@ export async function* streamed(
   stream: CompletionStream,
   signal: AbortSignal,
   onContent: () => void,
+  makeRoom: () => Promise<void> | undefined,
   onEnd: OnEnd,
 ): AsyncGenerator<string> {
-  const progress = { hasShown: false, onContent }
+  const progress = { hasShown: false, onContent, makeRoom }
   let failure: Failure | null | undefined
   try {
     failure = yield* passedOn(answer, stream, signal, progress)
@@ -43,6 +44,7 @@ export async function* streamed(
 interface Progress {
   hasShown: boolean
   readonly onContent: () => void
+  readonly makeRoom: () => Promise<void> | undefined
 }
 
 async function* passedOn(
@@ -61,6 +63,7 @@ async function* passedOn(
       }
       if (failure === null) await soon(answer.ended)
       if (failure !== undefined) return failure
+      await progress.makeRoom()
     }
     return stream.isComplete ? null : badAnswer('it ended before it was complete')
   } catch (error) {

@@ -1,13 +1,17 @@
 import { Readable } from 'node:stream'
 import type { CompletionRequest } from '../../../domain/completion/request.js'
+import { AnswerBuilder } from '../../../domain/completion/answer-builder.js'
 import { CompletionStream } from '../../../domain/completion/stream.js'
 import { isJsonObject } from '../../../domain/json/json.js'
 import { begun } from '../../http/begun.js'
+import type { Inference } from '../inference.js'
 import type { Answer } from '../../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
+import { atHand } from './output.js'
 import { streamed } from './streamed.js'
+import { stopping } from './under-way.js'
 import { tooSlowReader } from './upstream-failure.js'
 
 /**
@@ -15,21 +19,27 @@ import { tooSlowReader } from './upstream-failure.js'
  * is still told with a status, which clients try again after.
  */
 export const streamOf = async (
+  { inference }: Pick<Inference, 'inference'>,
   { n, stream_options, given }: CompletionRequest,
   { answer, target }: Asked,
   { call, model, promptBytes, startedAt, said, leave }: Completing,
 ): Promise<Answer> => {
   requireType(answer, 'stream')
   const options = given['stream_options']
-  const stream = new CompletionStream({
-    publicModel: model,
-    n,
-    includeUsage: stream_options?.include_usage === true,
-    hidesRunningUsage:
-      target.upstream.content.continuous_usage_stats &&
-      !(isJsonObject(options) && options['continuous_usage_stats'] === true),
-    promptBytes,
-  })
+  const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
+  const kept = answerBuilder && inference.keeping(answerBuilder)
+  const stream = new CompletionStream(
+    {
+      publicModel: model,
+      n,
+      includeUsage: stream_options?.include_usage === true,
+      hidesRunningUsage:
+        target.upstream.content.continuous_usage_stats &&
+        !(isJsonObject(options) && options['continuous_usage_stats'] === true),
+      promptBytes,
+    },
+    answerBuilder,
+  )
   let contentAt: number | undefined
   const reader = unreadFor(Math.min(MOST_UNREAD_MS, target.upstream.content.timeouts.total_ms))
   const events = streamed(
@@ -37,10 +47,11 @@ export const streamOf = async (
     stream,
     leave.signal,
     () => (contentAt ??= performance.now()),
+    () => kept?.makeRoom(),
     async (failure) => {
       reader.over()
       await call.end({
-        output: stream.answer.whole(model),
+        output: kept === null ? atHand(null) : () => kept.output(failure === stopping),
         metered: stream.metered,
         failure,
         said: {

@@ -4,6 +4,7 @@ import type { Answer } from '../../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
+import { atHand } from './output.js'
 import { readWhole } from './read-whole.js'
 import { badAnswer } from './upstream-failure.js'
 
@@ -15,7 +16,7 @@ export const wholeOf = async (
   const body = await read(answer, model)
   const text = JSON.stringify(body)
   const position = await call.end({
-    output: body,
+    output: atHand(body),
     metered: meteredWhole(body, promptBytes),
     failure: null,
     said: said(),

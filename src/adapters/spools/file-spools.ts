@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Spools } from '../../domain/ports/spools.js'
+
+const SUFFIX = '.spool'
+
+const CHUNK_BYTES = 64 * 1024
+
+/**
+ * Spools as files that lose their names once they are open: the system frees them when they are closed, or when the process
+ * ends in whatever way. What a process that died in between left there is removed here; several may share the directory.
+ */
+export const openFileSpools = (directory: string): Spools => {
+  mkdirSync(directory, { recursive: true })
+  for (const name of readdirSync(directory))
+    if (name.endsWith(SUFFIX)) rmSync(join(directory, name), { force: true })
+
+  return {
+    open: async () => {
+      const path = join(directory, `${randomUUID()}${SUFFIX}`)
+      const file = await open(path, 'wx+', 0o600)
+      await rm(path, { force: true })
+      return {
+        append: (bytes) => file.appendFile(bytes),
+        async *read(offset, length) {
+          for (let at = offset; at < offset + length;) {
+            const most = Math.min(CHUNK_BYTES, offset + length - at)
+            const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(most), 0, most, at)
+            if (bytesRead === 0) throw new Error('a spool ends before it should')
+            yield buffer.subarray(0, bytesRead)
+            at += bytesRead
+          }
+        },
+        close: () => file.close(),
+      }
+    },
+  }
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobStore } from '../../../src/domain/ports/blobs.js'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
+import { rambling } from '../../support/upstreams/rambling.js'
+import { scratchDirectory } from '../../support/scratch.js'
+import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
+import { someProject } from '../shared-service.js'
+
+interface EndedCall {
+  readonly id: string
+  readonly output: JsonObject | null
+  readonly exception: string | null
+  readonly summary: {
+    readonly tallytree: JsonObject
+    readonly usage?: Readonly<Record<string, JsonObject>>
+  }
+}
+
+describe('long streamed answers', () => {
+  let service: TestService
+  let gateway: Gateway
+  let spools: string
+  before(async () => {
+    const directory = await scratchDirectory()
+    spools = join(directory, 'spools')
+    await mkdir(spools)
+    await writeFile(join(spools, 'left.spool'), 'by an earlier process')
+    service = await startTestService({ TALLYTREE_DATA_DIR: directory })
+    gateway = await startGateway(service)
+  })
+  after(async () => {
+    await service.stop()
+    await gateway.upstream.close()
+  })
+
+  const streamed = async (project: string, headers: Readonly<Record<string, string>> = {}) => {
+    const { text } = await gateway.complete(
+      { stream: true, n: 2 },
+      { headers: { 'openai-project': project, ...headers } },
+    )
+    assert.ok(text.endsWith('data: [DONE]\n\n'))
+    return text
+  }
+
+  /** Opens a stream, and leaves it once it has told so many bytes. */
+  const leftAfter = async (project: string, bytes: number) => {
+    const sent = request(`${service.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ADMINISTRATOR_KEY}`,
+        'content-type': 'application/json',
+        'openai-project': project,
+      },
+    })
+    sent.on('error', () => undefined)
+    sent.end(JSON.stringify({ model: gateway.model, messages: MESSAGES, stream: true, n: 2 }))
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    let read = 0
+    for await (const piece of response) {
+      read += (piece as Buffer).length
+      if (read >= bytes) break
+    }
+    sent.destroy()
+  }
+
+  /** The only call of a project, which both ways of reading it must give alike. */
+  const callOf = async (project: string): Promise<EndedCall> => {
+    await gateway.ended(project)
+    const queried = await service.post('/calls/query', { project_id: project })
+    const [call] = queried.json<{ calls: readonly EndedCall[] }>().calls
+    const read = await service.post('/call/read', { project_id: project, id: call!.id })
+    assert.deepEqual(read.json<{ call: EndedCall }>().call, call)
+    return call!
+  }
+
+  const whole = (output: JsonObject): JsonObject => ({ ...output, model: gateway.model })
+
+  it('are recorded whole, with all their choices and calls of tools, and leave nothing in their spool', async () => {
+    const { behaviour, output } = rambling(400_000)
+    gateway.upstream.behave(behaviour)
+    const project = someProject()
+    const text = await streamed(project)
+    assert.ok(text.length > 3_000_000)
+    const { output: recorded, exception, summary } = await callOf(project)
+    assert.deepEqual(recorded, whole(output))
+    assert.equal(exception, null)
+    assert.equal(summary.tallytree['metering'], 'reported')
+    assert.deepEqual(await readdir(spools), [])
+  })
+
+  it('are recorded as far as they came where the client leaves, and all that came is counted', async () => {
+    const { behaviour, output, bytes } = rambling(100_000, 'silence')
+    gateway.upstream.behave(behaviour)
+    const project = someProject()
+    await leftAfter(project, 1_200_000)
+    const { output: recorded, exception, summary } = await callOf(project)
+    assert.equal(exception, 'The client closed the connection.')
+    assert.equal(summary.tallytree['metering'], 'estimated')
+    const choices = recorded?.['choices'] as readonly { readonly message: JsonObject }[]
+    const said = output['choices'] as readonly { readonly message: JsonObject }[]
+    choices.forEach(({ message }, index) => {
+      const [kept, all] = [String(message['content']), String(said[index]?.message['content'])]
+      assert.ok(kept.length > 50_000 && all.startsWith(kept.replace(/\uFFFD$/, '')))
+    })
+    const keptBytes = Buffer.byteLength(JSON.stringify(recorded))
+    const counted = 4 * Number(summary.usage?.[gateway.model]?.['completion_tokens'])
+    assert.ok(counted > bytes / 2 && counted <= bytes + 100 && counted < keptBytes)
+    assert.ok(!('tallytree_truncated' in recorded!))
+  })
+
+  it('are recorded at once where their record is short', async () => {
+    const { behaviour, output } = rambling(5_000)
+    gateway.upstream.behave(behaviour)
+    const project = someProject()
+    await streamed(project)
+    assert.deepEqual((await callOf(project)).output, whole(output))
+  })
+
+  describe('on a disk that fails', () => {
+    const { behaviour, output, bytes } = rambling(100_000)
+
+    const cut = async () => {
+      gateway.upstream.behave(behaviour)
+      const project = someProject()
+      const text = await streamed(project)
+      assert.ok(text.length > bytes)
+      const { output: recorded, exception, summary } = await callOf(project)
+      assert.equal(exception, null)
+      assert.equal(summary.tallytree['metering'], 'reported')
+      assert.equal(recorded?.['tallytree_truncated'], true)
+      const [choice] = recorded['choices'] as readonly { readonly message: JsonObject }[]
+      const [said] = output['choices'] as readonly { readonly message: JsonObject }[]
+      const kept = String(choice?.message['content'])
+      assert.ok(kept.length > 5_000 && String(said?.message['content']).startsWith(kept.slice(0, -1)))
+    }
+
+    const wholeAgain = async () => {
+      const project = someProject()
+      await streamed(project)
+      assert.deepEqual((await callOf(project)).output, whole(output))
+    }
+
+    const told = () =>
+      service.logged.map(({ event }) => event).filter((event) => /answers/.test(String(event)))
+
+    it('reach their clients whole, and are recorded by their beginning, marked', async () => {
+      await rm(spools, { recursive: true })
+      await cut()
+      await cut()
+      await mkdir(spools)
+      await wholeAgain()
+      assert.deepEqual(told(), ['inference.answers_cut', 'inference.answers_whole'])
+    })
+
+    it('are recorded by their beginning also where it fails at their end', async () => {
+      const blobs = service.stores.blobs as { putStream: BlobStore['putStream'] }
+      const { putStream } = blobs
+      blobs.putStream = async (source) => {
+        for await (const _ of source) throw new Error('ENOSPC')
+        throw new Error('ENOSPC')
+      }
+      await cut()
+      blobs.putStream = putStream
+      await wholeAgain()
+    })
+  })
+
+  it('take nothing of the disk where their content is not recorded', async () => {
+    await rm(spools, { recursive: true })
+    gateway.upstream.behave(rambling(100_000).behaviour)
+    const project = someProject()
+    const told = service.logged.length
+    await streamed(project, { 'tallytree-record': 'metadata' })
+    const { output, summary } = await callOf(project)
+    assert.equal(output, null)
+    assert.equal(summary.tallytree['metering'], 'reported')
+    assert.ok(service.logged.slice(told).every(({ event }) => event !== 'inference.answers_cut'))
+    await mkdir(spools)
+  })
+})

@@ -2,8 +2,9 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from '../../src/composition/listening.js'
 
-/** An upstream that answers at once, or streams so many chunks, one every so many milliseconds. */
+/** An upstream that answers at once, or streams so many chunks of so many characters, one every so many milliseconds. */
 const CHUNKS = Number(process.env['CHUNKS'] ?? 50)
+const CHARACTERS = Number(process.env['CHARACTERS'] ?? 5)
 const EVERY_MS = Number(process.env['EVERY_MS'] ?? 100)
 
 const usage = { prompt_tokens: 20, completion_tokens: 12, total_tokens: 32 }
@@ -22,7 +23,9 @@ const whole = JSON.stringify({
 })
 const chunk = (choices: readonly object[], used: object | null = null) =>
   `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, usage: used })}\n\n`
-const word = chunk([{ index: 0, delta: { content: ' word' }, finish_reason: null }])
+const word = chunk([
+  { index: 0, delta: { content: ' word'.repeat(Math.ceil(CHARACTERS / 5)) }, finish_reason: null },
+])
 
 const handle: RequestListener = (request, response) => {
   const pieces: Buffer[] = []

@@ -9,8 +9,8 @@ export interface Bounds {
   readonly spooled: number
 }
 
-/** As much in a spool as a whole answer may have. */
-export const BOUNDS: Bounds = { inMemory: 262_144, spooled: 67_108_864 }
+/** As much in a spool as a request may have, with which a client could record the call itself. */
+export const BOUNDS: Bounds = { inMemory: 262_144, spooled: 33_554_432 }
 
 /** Texts of an answer, and runs of them in its spool; each takes memory of its own. */
 const MOST_TEXTS = 2048

@@ -47,7 +47,8 @@ export const spill =
 const spillLarge =
   ({ blobs, sha256 }: SpillPorts) =>
   async <C extends Spillable>(content: C, fields: readonly (string & keyof C)[], rest: Json): Promise<C> => {
-    const texts = new Map(fields.map((field) => [field, JSON.stringify(content[field])]))
+    const here = fields.filter((field) => content.spilled?.[field] === undefined)
+    const texts = new Map(here.map((field) => [field, JSON.stringify(content[field])]))
     const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
     const total = utf8Bytes(JSON.stringify(content)) + utf8Bytes(JSON.stringify(rest))
     const leaving = toSpill(sizes, total)

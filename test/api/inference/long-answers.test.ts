@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sha256 } from '../../../src/adapters/system/system.js'
+import { canonicalJson } from '../../../src/domain/json/canonical.js'
 import type { BlobStore } from '../../../src/domain/ports/blobs.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
@@ -20,6 +22,12 @@ interface EndedCall {
     readonly usage?: Readonly<Record<string, JsonObject>>
   }
 }
+
+/** What each choice says. */
+const contentsOf = (output: JsonObject | null): readonly string[] =>
+  (output?.['choices'] as readonly { readonly message: { readonly content: string } }[]).map(
+    ({ message }) => message.content,
+  )
 
 describe('long streamed answers', () => {
   let service: TestService
@@ -91,6 +99,8 @@ describe('long streamed answers', () => {
     assert.equal(exception, null)
     assert.equal(summary.tallytree['metering'], 'reported')
     assert.deepEqual(await readdir(spools), [])
+    const [ended] = await gateway.ended(project)
+    assert.equal(ended?.spilled['output']?.canonical, sha256(canonicalJson(recorded!)))
   })
 
   it('are recorded as far as they came where the client leaves, and all that came is counted', async () => {
@@ -101,11 +111,9 @@ describe('long streamed answers', () => {
     const { output: recorded, exception, summary } = await callOf(project)
     assert.equal(exception, 'The client closed the connection.')
     assert.equal(summary.tallytree['metering'], 'estimated')
-    const choices = recorded?.['choices'] as readonly { readonly message: JsonObject }[]
-    const said = output['choices'] as readonly { readonly message: JsonObject }[]
-    choices.forEach(({ message }, index) => {
-      const [kept, all] = [String(message['content']), String(said[index]?.message['content'])]
-      assert.ok(kept.length > 50_000 && all.startsWith(kept.replace(/\uFFFD$/, '')))
+    contentsOf(recorded).forEach((kept, index) => {
+      assert.ok(kept.length > 50_000)
+      assert.ok(contentsOf(output)[index]?.startsWith(kept.replace(/\uFFFD$/, '')))
     })
     const keptBytes = Buffer.byteLength(JSON.stringify(recorded))
     const counted = 4 * Number(summary.usage?.[gateway.model]?.['completion_tokens'])
@@ -133,10 +141,8 @@ describe('long streamed answers', () => {
       assert.equal(exception, null)
       assert.equal(summary.tallytree['metering'], 'reported')
       assert.equal(recorded?.['tallytree_truncated'], true)
-      const [choice] = recorded['choices'] as readonly { readonly message: JsonObject }[]
-      const [said] = output['choices'] as readonly { readonly message: JsonObject }[]
-      const kept = String(choice?.message['content'])
-      assert.ok(kept.length > 5_000 && String(said?.message['content']).startsWith(kept.slice(0, -1)))
+      const [[kept], [said]] = [contentsOf(recorded), contentsOf(output)]
+      assert.ok(kept!.length > 5_000 && said?.startsWith(kept!.slice(0, -1)))
     }
 
     const wholeAgain = async () => {
@@ -146,7 +152,9 @@ describe('long streamed answers', () => {
     }
 
     const told = () =>
-      service.logged.map(({ event }) => event).filter((event) => /answers/.test(String(event)))
+      service.logged.flatMap(({ event }) =>
+        typeof event === 'string' && event.includes('answers') ? [event] : [],
+      )
 
     it('reach their clients whole, and are recorded by their beginning, marked', async () => {
       await rm(spools, { recursive: true })
@@ -161,7 +169,7 @@ describe('long streamed answers', () => {
       const blobs = service.stores.blobs as { putStream: BlobStore['putStream'] }
       const { putStream } = blobs
       blobs.putStream = async (source) => {
-        for await (const _ of source) throw new Error('ENOSPC')
+        await source[Symbol.asyncIterator]().next()
         throw new Error('ENOSPC')
       }
       await cut()

@@ -274,6 +274,8 @@ describe('streamed completions', () => {
     const [call] = await gateway.ended(project)
     assert.equal(call?.summary.tallytree?.metering, 'reported')
     assert.equal(call.summary.usage?.[gateway.model]?.['completion_tokens'], words)
+    const recorded = call.spilled['output']?.size ?? 0
+    assert.ok(recorded > 32_000_000 && recorded < 34_000_000, `${recorded} bytes are recorded`)
   })
 })
 

@@ -75,6 +75,13 @@ describe('a payload', () => {
     assert.deepEqual((await spilledEnd({ output: text(20 * KIB) }, rest)).spilled, {})
   })
 
+  it('stays where it is when it lies in a blob already, whatever else leaves', async () => {
+    const output = { digest: 'aa', size: 1, canonical: 'bb' }
+    const end = await spilledEnd({ output: null, summary: { a: text(300 * KIB) }, spilled: { output } })
+    assert.deepEqual(Object.keys(end.spilled).sort(), ['output', 'summary'])
+    assert.deepEqual(fieldOf(end, 'output'), output)
+  })
+
   it('is refused when the rest alone is too large', async () => {
     const rest = text(500 * KIB)
     await assert.rejects(spilledEnd({ output: 1 }, rest), EventTooLarge)

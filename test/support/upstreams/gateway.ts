@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { SpilledFields } from '../../../src/domain/spill/fields.js'
 import type { Answered, SendOptions, TestService } from '../service.js'
 import { saying } from './behaviours.js'
 import { startUpstream, type ScriptedUpstream } from './upstream.js'
@@ -15,6 +16,7 @@ export interface Completion {
   readonly output: JsonObject | null
   readonly exception: string | null
   readonly ended_at?: string
+  readonly spilled: SpilledFields
   readonly attributes: { readonly tallytree: JsonObject }
   readonly summary: {
     readonly usage?: Readonly<Record<string, JsonObject>>

@@ -26,7 +26,7 @@ interface KeepingPorts extends Pick<Ports, 'blobs'> {
 const AT_ONCE = 8
 
 /** Keeps long answers in spools while they come, and then in blobs. */
-export const openKeeping = ({ blobs, spools, log }: KeepingPorts): Keeping => {
+export const openKeeping = ({ blobs, spools, log }: KeepingPorts, patienceMs = PATIENCE_MS): Keeping => {
   const inTurn = turns()
   const disk = failing(log)
   let ended = 0
@@ -46,7 +46,7 @@ export const openKeeping = ({ blobs, spools, log }: KeepingPorts): Keeping => {
       const bytes = memory.drain()
       if (bytes.length === 0) return
       try {
-        if ((await within(PATIENCE_MS, append(bytes))) === undefined) throw new TooSlow()
+        if ((await within(patienceMs, append(bytes))) === undefined) throw new TooSlow()
       } catch (error) {
         isBroken = true
         memory.close()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { openEnds } from '../../../src/api/inference/completions/ends.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import { rambling } from '../../support/upstreams/rambling.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { startTestService, type TestService } from '../../support/service.js'
 
@@ -47,6 +48,19 @@ describe('the ends of completions', () => {
       ended.map(({ summary }) => summary.tallytree?.metering),
       ['reported', 'reported'],
     )
+  })
+
+  it('name the blob of a long answer that was written when it ended, however often they have to be written', async () => {
+    const project = 'acme/long'
+    const { behaviour, output } = rambling(50_000)
+    gateway.upstream.behave(behaviour)
+    const store = refuseEnds()
+    await gateway.complete({ stream: true, n: 2 }, { headers: { 'openai-project': project } })
+    while (store.refused() < 2) await new Promise(setImmediate)
+    store.back()
+    const [ended] = await gateway.ended(project)
+    const blob = await service.stores.blobs.get(ended!.spilled['output']!.digest)
+    assert.deepEqual(JSON.parse(String(Buffer.from(blob!))), { ...output, model: gateway.model })
   })
 
   it('are waited for, but not for ever', async () => {

@@ -100,7 +100,7 @@ describe('long streamed answers', () => {
     assert.equal(summary.tallytree['metering'], 'reported')
     assert.deepEqual(await readdir(spools), [])
     const [ended] = await gateway.ended(project)
-    assert.equal(ended?.spilled['output']?.canonical, sha256(canonicalJson(recorded!)))
+    assert.equal(ended?.spilled['output']?.canonical, sha256(canonicalJson(recorded)))
   })
 
   it('are recorded as far as they came where the client leaves, and all that came is counted', async () => {

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import type { JsonObject } from '../../src/domain/json/json.js'
 import * as does from '../support/upstreams/behaviours.js'
 import { eventsIn, MESSAGES } from '../support/upstreams/gateway.js'
+import { rambling } from '../support/upstreams/rambling.js'
 import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
 interface CallEnded {
   readonly exception: string
+  readonly output: JsonObject | null
   readonly summary: { readonly tallytree: { readonly metering: string } }
 }
 
@@ -62,6 +66,10 @@ describe('a service that is stopped', () => {
     const whole = ask('acme/whole', {})
     while (upstream.arrivals.length < 2) await new Promise(setImmediate)
 
+    upstream.behave(rambling(100_000, 'silence').behaviour)
+    const long = ask('acme/long', { stream: true, n: 2 })
+    while (upstream.arrivals.length < 3) await new Promise(setImmediate)
+
     upstream.behave(does.endless(1_000_000, 1000).behaviour)
     await unread('acme/unread')
 
@@ -73,6 +81,7 @@ describe('a service that is stopped', () => {
     const refused = await whole
     assert.equal(refused.status, 503)
     assert.equal(refused.headers.get('retry-after'), '1')
+    assert.match(eventsIn((await long).text).at(-1)!, /The service is stopping/)
     assert.equal(await stopped, 0)
 
     const store = openSqliteEventStore(join(service.dataDirectory, 'events.db'))
@@ -80,9 +89,11 @@ describe('a service that is stopped', () => {
     for await (const { type, data } of store.readAll())
       if (type === 'CallEnded') endings.set(data['project_id'], data as unknown as CallEnded)
     await store.close()
-    assert.equal(endings.size, 3)
+    assert.equal(endings.size, 4)
     for (const { exception } of endings.values()) assert.match(exception, /^The service is stopping/)
     assert.equal(endings.get('acme/streamed')?.summary.tallytree.metering, 'estimated')
     assert.equal(endings.get('acme/whole')?.summary.tallytree.metering, 'unknown')
+    assert.equal(endings.get('acme/long')?.output?.['tallytree_truncated'], true)
+    assert.deepEqual(await readdir(join(service.dataDirectory, 'spools')), [])
   })
 })

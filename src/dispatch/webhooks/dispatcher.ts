@@ -23,6 +23,7 @@ import { measuring } from './measures.js'
 import { preparing } from './message.js'
 import { openMetricValues } from './metric-values.js'
 import { openOutbox } from './outbox.js'
+import { openPrices } from './prices.js'
 import { keepingRecords } from './record-keeping.js'
 import { secretValues } from './secret-values.js'
 import { openQuarantine } from './quarantine.js'
@@ -83,6 +84,7 @@ export const startDispatcher = async (
   const distrust = (error: unknown) => reading.distrust(error)
   const directory = openDirectory(state)
   const automations = openAutomations(state)
+  const prices = openPrices(state)
   const versions = openSecretVersions(state)
   const ledger = openLedger(reads, state)
   const outbox = openOutbox(state, { ...ports, distrust })
@@ -135,6 +137,7 @@ export const startDispatcher = async (
       eventStore: reads,
       state,
       automations,
+      prices,
       values: openMetricValues(reads),
       templates,
       pattern: rememberedPatterns(ports.compilePattern),
@@ -142,6 +145,7 @@ export const startDispatcher = async (
     }),
     directory,
     automations,
+    prices,
     secrets: versions,
     ledger,
     outbox,

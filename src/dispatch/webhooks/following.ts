@@ -7,6 +7,7 @@ import { deliveryIn, type Ledger } from './ledger.js'
 import type { Matched } from './matching.js'
 import type { Measures } from './measures.js'
 import type { Outbox } from './outbox.js'
+import type { Prices } from './prices.js'
 import { schedulingOf } from './scheduling.js'
 import type { SecretVersions } from './secret-versions.js'
 import type { Sender } from './sending.js'
@@ -18,6 +19,7 @@ export interface Folding {
   readonly match: (event: RecordedEvent) => Promise<readonly Matched[]>
   readonly directory: Directory
   readonly automations: Automations
+  readonly prices: Pick<Prices, 'apply'>
   readonly secrets: SecretVersions
   readonly ledger: Ledger
   readonly outbox: Outbox
@@ -39,6 +41,10 @@ export const folding =
         }
       case 'automation': {
         given.automations.apply(event)
+        return
+      }
+      case 'price': {
+        given.prices.apply(event)
         return
       }
       case 'secret': {

@@ -9,6 +9,7 @@ import type { AutomationVersion } from '../../domain/automation/state.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Pattern } from '../../domain/ports/patterns.js'
+import { costOf, type StandingPrices } from '../../domain/price/standing.js'
 import { variablesIn, type Template } from '../../domain/template/template.js'
 import { METADATA_PREFIX, type Variables } from '../../domain/template/variables.js'
 import type { Automations } from './automations.js'
@@ -29,6 +30,7 @@ interface Matching {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>
   readonly automations: Automations
+  readonly prices: StandingPrices
   readonly values: MetricValues
   readonly templates: (payload: string, secret: string | null) => Template | undefined
   readonly pattern: (source: string) => Pattern
@@ -51,6 +53,7 @@ export const matching = (given: Matching) => {
     const verdict = judge(automation, trigger, {
       pattern: given.pattern,
       values: (_, count) => (window ?? []).slice(-count),
+      cost: (charged) => costOf(given.prices, charged),
       lastMatch: key === undefined ? undefined : cooldowns.last(key),
     })
     if (!verdict.matched) return undefined

@@ -85,7 +85,7 @@ const fieldProblems = (event: AutomationCondition): readonly Problem[] => {
 }
 
 const valueProblems = (event: AutomationCondition): readonly Problem[] => {
-  const { type, aggregation, window, prior_window, threshold, change_amount, states, measure } = event
+  const { type, aggregation, window, prior_window, threshold, change_amount, states } = event
   const problems: Problem[] = []
   const add = (field: ConditionField, msg: string) => problems.push(problem([field], msg))
   const isWindowed = type === 'RUN_METRIC' || type === 'RUN_METRIC_CHANGE'
@@ -99,8 +99,6 @@ const valueProblems = (event: AutomationCondition): readonly Problem[] => {
     add('threshold', 'Input should be greater than 0')
   if (change_amount !== null && change_amount <= 0) add('change_amount', 'Input should be greater than 0')
   if (states?.length === 0) add('states', 'List should have at least 1 item after validation')
-  if (measure === 'cost')
-    add('measure', "The cost of a call is not watched yet: take 'total_tokens' or 'latency_ms'")
   return problems
 }
 

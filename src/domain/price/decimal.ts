@@ -18,13 +18,26 @@ const LARGEST_PRICE = 10 ** 12
 
 const WRITTEN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
+/** A finite number as the decimal that it is written as: so many `digits`, times 10 to the `shift`, of an amount's unit. */
+const written = (value: number) => {
+  const [, sign = '', whole = '0', fraction = '', exponent = '0'] = WRITTEN.exec(String(value)) ?? []
+  return { sign, digits: BigInt(whole + fraction), shift: Number(exponent) - fraction.length + PLACES }
+}
+
 /** A finite number as the decimal that it is written as, rounded half-even to 12 places. */
 export const amountOf = (value: number): Amount => {
-  const [, sign = '', whole = '0', fraction = '', exponent = '0'] = WRITTEN.exec(String(value)) ?? []
-  const digits = BigInt(whole + fraction)
-  const shift = Number(exponent) - fraction.length + PLACES
+  const { sign, digits, shift } = written(value)
   const size = shift >= 0 ? digits * 10n ** BigInt(shift) : halfEven(digits, 10n ** BigInt(-shift))
   return sign === '-' ? -size : size
+}
+
+/** Where an amount stands to a finite number, as the decimal that this is written as: -1 is below it, 0 is the same. */
+export const compareAmount = (amount: Amount, value: number): -1 | 0 | 1 => {
+  const { sign, digits, shift } = written(value)
+  const size = shift >= 0 ? digits * 10n ** BigInt(shift) : digits
+  const scaled = shift >= 0 ? amount : amount * 10n ** BigInt(-shift)
+  const line = sign === '-' ? -size : size
+  return scaled === line ? 0 : scaled < line ? -1 : 1
 }
 
 const halfEven = (dividend: bigint, divisor: bigint): bigint => {

@@ -1,4 +1,5 @@
 import { FIGURES, type Figure } from '../../domain/call/usage.js'
+import { chargedTokens } from '../../domain/price/charged-tokens.js'
 
 const REPORTED = FIGURES.length
 const at = (figure: Figure): number => FIGURES.indexOf(figure)
@@ -100,24 +101,10 @@ export const billInto = (figures: Float64Array, entry: number, into: Float64Arra
   return into[to] !== 0 || into[to + 1] !== 0 || read !== 0 || creation !== 0
 }
 
-/** The same of counters of any size. */
-export const billExactly = (figures: readonly bigint[]): readonly [bigint, bigint, bigint, bigint] => {
-  const [, prompt, completion, , read, creation] = foldExactly(figures) as [
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-    bigint,
-  ]
-  const left = prompt - read - creation
-  return [left > 0n ? left : 0n, completion, read, creation]
-}
-
 /** What calls are charged for, under the keys of prices. */
 export const billedCounting = (keyOf: Counting['keyOf']): Counting => ({
   width: BILLED_WIDTH,
   keyOf,
   fold: billInto,
-  foldExactly: billExactly,
+  foldExactly: chargedTokens,
 })

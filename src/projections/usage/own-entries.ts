@@ -1,8 +1,9 @@
+import { chargedTokens } from '../../domain/price/charged-tokens.js'
 import type { Exact } from '../../domain/price/exact.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { alreadyAdded } from './added.js'
 import { mayPassExactness, ownExactly } from './exact.js'
-import { BILLED_WIDTH, billExactly, billInto, usageCounting, WIDTH } from './fold.js'
+import { BILLED_WIDTH, billInto, usageCounting, WIDTH } from './fold.js'
 import { subtractAdded } from './own.js'
 import { topologyOf } from './topology.js'
 import type { TraceColumns } from './trace-columns.js'
@@ -36,7 +37,7 @@ export const eachOwnEntry = (
       usage.forEach((figures, model) => {
         const counters = usageCounting.foldExactly(figures)
         if (counters.some((counter) => counter !== 0n))
-          tell({ call, model, counters, tokens: billExactly(figures) })
+          tell({ call, model, counters, tokens: chargedTokens(figures) })
       }),
     )
     return

@@ -1,5 +1,6 @@
 import { FIGURES, type Figure } from '../../domain/call/usage.js'
-import { billExactly, COUNTERS, usageCounting } from './fold.js'
+import { chargedTokens } from '../../domain/price/charged-tokens.js'
+import { COUNTERS, usageCounting } from './fold.js'
 
 type Counter = (typeof COUNTERS)[number]
 
@@ -8,5 +9,5 @@ export const billed = (figures: Readonly<Record<Figure, number>>) => {
   const exact = FIGURES.map((figure) => BigInt(figures[figure]))
   const counted = usageCounting.foldExactly(exact)
   const counters = Object.fromEntries(COUNTERS.map((counter, at) => [counter, Number(counted[at]!)]))
-  return { counters: counters as Record<Counter, number>, tokens: billExactly(exact) }
+  return { counters: counters as Record<Counter, number>, tokens: chargedTokens(exact) }
 }

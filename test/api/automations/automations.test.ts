@@ -237,8 +237,8 @@ describe('automations', () => {
       assert.deepEqual(await onEvent({ type: 'LINK_ARTIFACT' }), ['value_error scope.type'])
       assert.deepEqual(await onEvent({ type: 'RUN_STATE', states: [] }), ['value_error event.states'])
       assert.deepEqual(
-        await onEvent({ type: 'CALL_USAGE_THRESHOLD', measure: 'cost', comparison: '$gt', threshold: 1 }),
-        ['value_error event.measure'],
+        await onEvent({ type: 'CALL_USAGE_THRESHOLD', measure: 'costs', comparison: '$gt', threshold: 1 }),
+        ['literal_error event.measure'],
       )
       assert.deepEqual(
         await onEvent({ type: 'RUN_METRIC_CHANGE', metric: 'a', change_type: 'ABSOLUTE', change_amount: 0 }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { contentOf, IN_PROJECT, ofProject, recorded } from '../../domain/automation/matching/given.js'
+import { priceStream, type PriceOwner } from '../../../src/domain/price/events.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 
 const HOUR = 3600 * 1000
@@ -24,6 +25,10 @@ const condition = fc.oneof(
     ...{ change_direction: fc.constant('ANY'), change_amount: fc.constant(2) },
   }),
   fc.record({ type: fc.constant('RUN_STATE'), states: fc.constantFrom(['RUNNING'], ['FINISHED', 'FAILED']) }),
+  fc.record({
+    ...{ type: fc.constant('CALL_USAGE_THRESHOLD'), measure: fc.constant('cost') },
+    ...{ comparison: fc.constantFrom('$gt', '$lte'), threshold: fc.constantFrom(0, 10, 20) },
+  }),
   fc.record({ type: fc.constant('ADD_ARTIFACT_ALIAS'), alias_pattern: fc.constantFrom('^prod', '.') }),
 )
 
@@ -45,7 +50,46 @@ const streamOf = (run_id: string) => `run-team/p/${run_id}`
 const deed = (happened: fc.Arbitrary<Omit<Deed, 'hours'>>): fc.Arbitrary<Deed> =>
   fc.tuple(happened, fc.constantFrom(0, 0, 0, 5, 12, 24)).map(([rest, hours]) => ({ ...rest, hours }))
 
+const project = { project_id: 'team/p', list: null }
+const priceId = fc.constantFrom('a', 'b', 'c')
+
+const ofPrices = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(priceId, fc.constantFrom('1', '3'), fc.constantFrom('2026-01-01', '2026-01-03'), fc.boolean())
+      .map(([id, cost, day, isDefault]) => {
+        const owner = isDefault ? { project_id: null, list: 'default' } : project
+        const costs = { prompt_token_cost: cost, completion_token_cost: '0' }
+        const created = { created_at: '2026-01-01T00:00:00.000000Z', effective_date: `${day}T00:00:00.000000Z` }
+        const data = { ...owner, id, llm_id: 'm', ...costs, ...created }
+        return { stream: priceStream(owner as PriceOwner), type: 'PricePublished', data }
+      }),
+  },
+  {
+    weight: 1,
+    arbitrary: priceId.map((id) => ({
+      ...{ stream: priceStream(project as PriceOwner), type: 'PriceWithdrawn', data: { ...project, id } },
+    })),
+  },
+)
+
+const ofCalls = fc
+  .tuple(fc.uuid(), fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 4 }), fc.boolean())
+  .map(([id, prompt_tokens, day, isLate]) => {
+    const started_at = `2026-01-0${day}T00:00:00.000000Z`
+    const end = { ended_at: started_at, usage: { models: [{ model: 'm', prompt_tokens }] } }
+    const data = { project_id: 'team/p', id, trace_id: id, op_name: 'op' }
+    return {
+      stream: `call-team/p/${id}`,
+      type: isLate ? 'CallStarted' : 'CallEnded',
+      data: isLate ? { ...data, started_at, end } : { ...data, ...end, start: { trace_id: id, started_at } },
+    }
+  })
+
 const happening = fc.oneof(
+  { weight: 2, arbitrary: ofPrices },
+  { weight: 2, arbitrary: ofCalls },
   {
     weight: 6,
     arbitrary: fc

@@ -10,6 +10,7 @@ import { openAutomations } from '../../../src/dispatch/webhooks/automations.js'
 import { openDirectory } from '../../../src/dispatch/webhooks/directory.js'
 import { matching } from '../../../src/dispatch/webhooks/matching.js'
 import { openMetricValues } from '../../../src/dispatch/webhooks/metric-values.js'
+import { openPrices } from '../../../src/dispatch/webhooks/prices.js'
 import { schedulingOf } from '../../../src/dispatch/webhooks/scheduling.js'
 import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
 import { rememberedPatterns } from '../../../src/domain/automation/matching/patterns.js'
@@ -30,8 +31,9 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   const state = openSqliteDispatcherState(':memory:')
   const automations = openAutomations(state)
   const directory = openDirectory(state)
+  const prices = openPrices(state)
   const match = matching({
-    ...{ eventStore, state, automations, values: openMetricValues(eventStore), vendor: 'vendor' },
+    ...{ eventStore, state, automations, prices, values: openMetricValues(eventStore), vendor: 'vendor' },
     ...{ templates: rememberedTemplates(), pattern: rememberedPatterns(compileRe2) },
   })
   const sent: Sent[] = []
@@ -43,6 +45,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
       sent.push({ id: data.delivery_id, position: event.position, variables })
     }
     if (event.stream.startsWith('automation-')) automations.apply(event)
+    if (event.stream.startsWith('price-')) prices.apply(event)
     if (event.stream.startsWith('webhook-')) directory.apply(event)
   }
   state.close()

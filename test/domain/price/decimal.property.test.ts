@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   amountFrom,
   amountOf,
+  compareAmount,
   decimalText,
   numberFrom,
   tokenPrice,
@@ -52,6 +53,22 @@ describe('amounts of money', () => {
         const off = 2n * size(numerator * 10n ** 12n - amount * denominator)
         assert.ok(off < denominator || (off === denominator && amount % 2n === 0n))
       }),
+    ))
+
+  it('are compared with what was written as it stands, however small or large', () =>
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ min: -10, max: 10, noNaN: true })),
+        arbitraryAmount,
+        fc.integer({ min: -1, max: 1 }),
+        (value, other, near) => {
+          const [numerator, denominator] = rationalOf(value)
+          for (const amount of [other, amountOf(value) + BigInt(near)]) {
+            const off = amount * denominator - numerator * 10n ** 12n
+            assert.equal(compareAmount(amount, value), off === 0n ? 0 : off < 0n ? -1 : 1)
+          }
+        },
+      ),
     ))
 
   it('come back from their text, which is short', () =>

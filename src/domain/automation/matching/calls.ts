@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { callStream } from '../../call/events.js'
-import { reportedUsage, type ReportedUsage } from '../../call/usage.js'
+import { reportedUsage, type ModelUsage } from '../../call/usage.js'
 import { instant, microseconds, type Instant } from '../../codec/instant.js'
 import { entityOf, projectId } from '../../ids.js'
 import { isJsonObject, type Json } from '../../json/json.js'
@@ -22,6 +22,8 @@ export const callTrigger = (event: RecordedEvent): CallTrigger | undefined => {
   if (callStream(project_id, id) !== event.stream) return undefined
   const [start, end] = type === 'CallEnded' ? [other, data] : [data, other]
   const ended = type === 'CallEnded'
+  const [started, endedAt] = [field(start, 'started_at'), field(end, 'ended_at')]
+  const models = modelsOf(field(end, 'usage'))
   const failed = ended && typeof data['exception'] === 'string' && data['exception'] !== ''
   return {
     kind: 'call',
@@ -31,25 +33,21 @@ export const callTrigger = (event: RecordedEvent): CallTrigger | undefined => {
     project_id,
     call_id: id,
     failed,
-    total_tokens: ended ? tokensOf(data['usage']) : null,
-    latency_ms: latencyOf(field(start, 'started_at'), field(end, 'ended_at')),
+    total_tokens: ended ? (models?.reduce((sum, model) => sum + totalOf(model), 0) ?? null) : null,
+    latency_ms: instant.is(started) && instant.is(endedAt) ? Number(span(started, endedAt)) / 1000 : null,
+    charged: models !== null && instant.is(started) ? { project_id, started_at: started, models } : null,
   }
 }
 
 const field = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) ? value[key] : undefined
 
-const latencyOf = (started: Json | undefined, ended: Json | undefined): number | null =>
-  instant.is(started) && instant.is(ended) ? Number(span(started, ended)) / 1000 : null
-
 const span = (from: Instant, to: Instant): bigint => microseconds(to) - microseconds(from)
 
-const tokensOf = (usage: Json | undefined): number | null => {
+const modelsOf = (usage: Json | undefined): readonly ModelUsage[] | null => {
   const decoded = reportedUsage.decode(usage)
-  return E.isRight(decoded) ? decoded.right.models.reduce((sum, model) => sum + totalOf(model), 0) : null
+  return E.isRight(decoded) ? decoded.right.models : null
 }
-
-type ModelUsage = ReportedUsage['models'][number]
 
 /** A model that reports no total has that of its two kinds of tokens, of which providers use one name or the other. */
 const totalOf = (usage: ModelUsage): number =>

@@ -14,6 +14,7 @@ const SAID: Readonly<Record<Exclude<Unmet['why'], 'window_not_full' | 'threshold
   not_failed: 'The call did not fail.',
   metric_absent: "The automation's metric was not logged here.",
   measure_unknown: 'The call does not tell what the automation measures.',
+  price_unknown: 'None of the models that the call used had a price.',
   prior_is_zero: 'The values before are zero, so that no relative change can be told.',
   no_deviation: 'All values before are equal, so that no deviation can be told.',
 }

@@ -2,9 +2,10 @@ import type { Pattern } from '../../ports/patterns.js'
 import type { Position } from '../../ports/event-store.js'
 import type { AutomationScope } from '../events.js'
 import type { AutomationVersion } from '../state.js'
-import type { ArtifactTrigger, CallTrigger, RunTrigger, Trigger } from './trigger.js'
+import type { ArtifactTrigger, RunTrigger, Trigger } from './trigger.js'
+import { judgeCall, type CostOf } from './measures.js'
 import { matched, unmet, type Verdict } from './verdict.js'
-import { against, judgeValues, spansOf } from './windows.js'
+import { judgeValues, spansOf } from './windows.js'
 
 /** After a match, the same run is silent for this long, by the log's time. */
 export const COOLDOWN_MS = 24 * 3600 * 1000
@@ -18,6 +19,7 @@ export interface Known {
    * more. Asked for as {@link valuesNeeded} says, and never more.
    */
   readonly values: (metric: string, count: number) => readonly number[]
+  readonly cost: CostOf
   /** The last event before this one that the automation matched for the same run. */
   readonly lastMatch: Match | undefined
 }
@@ -89,7 +91,7 @@ const judgeConditions = (automation: AutomationVersion, trigger: Trigger, known:
     case 'run':
       return judgeRun(automation, trigger, known)
     case 'call':
-      return judgeCall(automation, trigger)
+      return judgeCall(automation, trigger, known.cost)
     case 'budget': {
       const { of, spent, level } = trigger
       return matched({ metric_name: `${of}_budget_percent`, metric_value: spent, threshold: level })
@@ -128,17 +130,6 @@ const judgeRun = (
   if (spans === undefined || !Object.hasOwn(metrics, spans.metric)) return unmet({ why: 'metric_absent' })
   const judged = judgeValues(event, spans, values(spans.metric, spans.now + spans.prior))
   return 'why' in judged ? unmet(judged) : matched(judged)
-}
-
-const judgeCall = ({ content: { event } }: AutomationVersion, call: CallTrigger): Verdict => {
-  if (event.type === 'CALL_FAILED') return call.failed ? matched() : unmet({ why: 'not_failed' })
-  const { measure } = event
-  const measured = measure === 'total_tokens' || measure === 'latency_ms' ? call[measure] : null
-  if (measure === null || measured === null) return unmet({ why: 'measure_unknown' })
-  const { value, threshold, met } = against(event, measured)
-  return met
-    ? matched({ metric_name: measure, metric_value: value, threshold })
-    : unmet({ why: 'threshold', value, threshold })
 }
 
 /** Matches of conditions that have changed since are forgotten. */

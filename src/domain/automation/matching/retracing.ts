@@ -1,9 +1,12 @@
 import type { EventStore, Position, RecordedEvent } from '../../ports/event-store.js'
 import type { Pattern } from '../../ports/patterns.js'
+import { pricesAlong } from '../../price/prices-along.js'
+import { costOf, ownersFor } from '../../price/standing.js'
 import { MOST_WINDOW } from '../events.js'
 import type { AutomationVersion } from '../state.js'
 import { judge, valuesNeeded, type Match } from './judge.js'
-import type { Trigger } from './trigger.js'
+import type { CostOf } from './measures.js'
+import type { CallTrigger, Trigger } from './trigger.js'
 import { triggerOf } from './trigger-of.js'
 import type { Verdict } from './verdict.js'
 import { spansOf } from './windows.js'
@@ -39,6 +42,9 @@ const MOST_METRICS = 4
 /** A change looks at two windows. */
 const MOST_VALUES = 2 * MOST_WINDOW
 
+/** Without values, prices and earlier matches. */
+const ALONE = { values: () => [], cost: () => undefined, lastMatch: undefined }
+
 /** What no value and no earlier match can change. */
 const SURE: ReadonlySet<string> = new Set(['not_there', 'deleted', 'disabled', 'event_type', 'scope'])
 
@@ -48,6 +54,7 @@ const SURE: ReadonlySet<string> = new Set(['not_there', 'deleted', 'disabled', '
  */
 export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
   const runs = new Map<string, Run>()
+  const prices = pricesAlong(eventStore)
 
   const runOf = (stream: string): Run => {
     const run = runs.get(stream) ?? { revision: -1n, values: new Map(), lastMatch: undefined }
@@ -76,6 +83,11 @@ export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
     return read
   }
 
+  const costsThen = async ({ project_id, position }: CallTrigger): Promise<CostOf> => {
+    const standing = await prices.at(ownersFor(project_id), position)
+    return (charged) => costOf(standing, charged)
+  }
+
   const judgeNext = async (run: Run, event: RecordedEvent, trigger: Trigger | undefined) => {
     run.revision = event.revision
     for (const [metric, values] of run.values) keepValue(run.values, metric, values, event)
@@ -86,6 +98,7 @@ export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
     const verdict = judge(version, trigger, {
       pattern,
       values: (metric, count) => (run.values.get(metric) ?? []).slice(-count),
+      cost: ALONE.cost,
       lastMatch: run.lastMatch,
     })
     if (verdict.matched) run.lastMatch = { position: trigger.position, at: trigger.at }
@@ -96,7 +109,13 @@ export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
     const trigger = triggerOf(event)
     if (trigger === undefined) return undefined
     const version = await versionFor(event.position)
-    const alone = judge(version, trigger, { pattern, values: () => [], lastMatch: undefined })
+    const alone = judge(version, trigger, { ...ALONE, pattern })
+    if (trigger.kind === 'call' && !alone.matched && alone.unmet.why === 'price_unknown') {
+      const before = prices.read()
+      const cost = await costsThen(trigger)
+      const verdict = judge(version, trigger, { ...ALONE, pattern, cost })
+      return { trigger, version, verdict, read: prices.read() - before }
+    }
     const isSure = trigger.kind !== 'run' || (!alone.matched && SURE.has(alone.unmet.why))
     if (isSure) return { trigger, version, verdict: alone, read: 0 }
     const run = runOf(event.stream)

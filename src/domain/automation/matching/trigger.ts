@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json/json.js'
 import type { Position } from '../../ports/event-store.js'
+import type { Charged } from '../../price/standing.js'
 import type { EventType } from '../events.js'
 
 /** What every trigger says: the event that it is, where, and by whom. */
@@ -66,6 +67,8 @@ export interface CallTrigger extends Common {
   readonly total_tokens: number | null
   /** Null until start and end are both known. */
   readonly latency_ms: number | null
+  /** What it is charged for; null until start and end are both known. */
+  readonly charged: Charged | null
 }
 
 export interface WebhookTrigger extends Common {

@@ -25,6 +25,8 @@ export type Unmet =
         | 'metric_absent'
         /** The call's end does not tell, or its start is not known yet. */
         | 'measure_unknown'
+        /** The cost of a call none of whose models has a price. */
+        | 'price_unknown'
         /** A change relative to nothing. */
         | 'prior_is_zero'
         /** All values before are equal: no deviation can be told from them. */

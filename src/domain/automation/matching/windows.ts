@@ -79,18 +79,24 @@ export const against = (
   { comparison, threshold }: Pick<AutomationCondition, 'comparison' | 'threshold'>,
   value: number,
 ): Compared => {
-  const line = threshold ?? NaN
+  if (threshold === null) return { value, threshold: NaN, met: false }
+  const side = value === threshold ? 0 : value < threshold ? -1 : 1
+  return { value, threshold, met: meets(comparison, side) }
+}
+
+/** Whether what lies below, on or above the line of a comparison meets it. */
+export const meets = (comparison: AutomationCondition['comparison'], side: -1 | 0 | 1): boolean => {
   switch (comparison) {
     case '$gt':
-      return { value, threshold: line, met: value > line }
+      return side > 0
     case '$gte':
-      return { value, threshold: line, met: value >= line }
+      return side >= 0
     case '$lt':
-      return { value, threshold: line, met: value < line }
+      return side < 0
     case '$lte':
-      return { value, threshold: line, met: value <= line }
+      return side <= 0
     case null:
-      return { value, threshold: line, met: false }
+      return false
     default:
       return comparison satisfies never
   }

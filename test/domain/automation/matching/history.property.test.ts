@@ -132,6 +132,7 @@ const fired = (events: readonly RecordedEvent[]): readonly bigint[] => {
         assert.deepEqual({ metric, count }, needed)
         return values.get(`${event.stream} ${metric}`)?.slice(-count) ?? []
       },
+      cost: () => undefined,
       lastMatch: matches.get(run),
     })
     if (!verdict.matched) continue

@@ -4,6 +4,7 @@ import { judge, valuesNeeded, type Known } from '../../../../src/domain/automati
 import { rememberedPatterns } from '../../../../src/domain/automation/matching/patterns.js'
 import { triggerOf } from '../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationVersion } from '../../../../src/domain/automation/state.js'
+import { amountFrom, type Amount } from '../../../../src/domain/price/decimal.js'
 import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
 import {
   contentOf,
@@ -25,14 +26,15 @@ const HOUR = 3600 * 1000
 interface Before {
   readonly values?: readonly number[]
   readonly lastMatch?: Known['lastMatch']
+  readonly cost?: Amount
 }
 
 const verdictOn = (
   automation: AutomationVersion | undefined,
   event: RecordedEvent,
-  { values = [], lastMatch }: Before = {},
+  { values = [], lastMatch, cost }: Before = {},
 ) => {
-  const known: Known = { pattern, values: (_, count) => values.slice(-count), lastMatch }
+  const known: Known = { pattern, values: (_, count) => values.slice(-count), cost: () => cost, lastMatch }
   return judge(automation, triggerFrom(event), known)
 }
 
@@ -230,6 +232,34 @@ describe('an automation', () => {
     assert.deepEqual(usage('cost', 0), { matched: false, unmet: { why: 'measure_unknown' } })
   })
 
+  it('compares what a call cost exactly, and tells it as a number', () => {
+    const started = { trace_id: 'c', started_at: '2026-01-01T00:00:00.000000Z' }
+    const data = { project_id: 'team/p', id: 'c', ended_at: '2026-01-01T00:00:02.000000Z' }
+    const ended = recorded('call-team/p/c', 'CallEnded', { ...data, usage: { models: [] }, start: started })
+    const over = (comparison: string, threshold: number, cost: Amount | undefined, event = ended) =>
+      verdictOn(
+        watching({ type: 'CALL_USAGE_THRESHOLD', measure: 'cost', comparison, threshold }),
+        event,
+        cost === undefined ? {} : { cost },
+      )
+    const figure = { metric_name: 'cost', metric_value: 0.3, threshold: 0.3 }
+    assert.deepEqual(over('$gte', 0.3, amountFrom('0.3')), { matched: true, figure })
+    assert.deepEqual(over('$gt', 0.3, amountFrom('0.3')), {
+      matched: false,
+      unmet: { why: 'threshold', value: 0.3, threshold: 0.3 },
+    })
+    const hardlyMore = amountFrom('9007199254740993.000000000001')
+    assert.ok(over('$gt', 9007199254740992, hardlyMore).matched)
+    assert.ok(!over('$lte', 1e-13, amountFrom('0.000000000001')).matched)
+    assert.ok(over('$lt', 1e-13, 0n).matched)
+    assert.deepEqual(over('$gte', 0, undefined), { matched: false, unmet: { why: 'price_unknown' } })
+    const unstarted = recorded('call-team/p/c', 'CallEnded', { ...data, usage: { models: [] } })
+    assert.deepEqual(over('$gte', 0, 1n, unstarted), { matched: false, unmet: { why: 'measure_unknown' } })
+    const late = { started_at: started.started_at, end: { ended_at: data.ended_at, usage: { models: [] } } }
+    const startedLate = recorded('call-team/p/c', 'CallStarted', { ...data, ...late })
+    assert.ok(over('$gte', 0, 1n, startedLate).matched)
+  })
+
   it('of a team watches its webhooks and deliveries', () => {
     const disabled = recorded('webhook-w', 'WebhookDisabled', {
       id: 'w',
@@ -252,7 +282,7 @@ describe('an automation', () => {
       ...{ period: '2026-11-21', level: 50, spent: '2.5' },
     })
     const watches = watching({ type: 'BUDGET_REACHED' }, { scope: { type: 'team' } })
-    const known = { pattern: () => () => false, values: () => [], lastMatch: undefined }
+    const known = { pattern: () => () => false, values: () => [], cost: () => undefined, lastMatch: undefined }
     assert.deepEqual(judge(watches, triggerOf(reached)!, known), {
       matched: true,
       figure: { metric_name: 'team_budget_percent', metric_value: 62.5, threshold: 50 },

@@ -1,0 +1,49 @@
+import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { priceChange, type TokenCosts } from '../../domain/price/change.js'
+import type { StandingPrices } from '../../domain/price/standing.js'
+
+/** The prices as the log has them so far; none of them is in memory. */
+export interface Prices extends StandingPrices {
+  readonly apply: (event: RecordedEvent) => void
+}
+
+const KIND = 'price'
+/** Where a price of an owner stands, by its id. */
+const BY_ID = 'price-by-id'
+
+export const openPrices = (state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>): Prices => {
+  const withdraw = (id: string) => {
+    const key = state.get(BY_ID, id)
+    if (key === undefined) return
+    state.remove(KIND, key as string)
+    state.remove(BY_ID, id)
+  }
+
+  return {
+    apply: (event) => {
+      const change = priceChange(event)
+      if (change === undefined) return
+      const { owner } = change
+      const id = `${owner} ${change.id}`
+      withdraw(id)
+      if (change.kind === 'withdrawn') return
+      const key = `${ofModel(owner, change.model)}${latestFirst(change.from)} ${lastFirst(event.position)}`
+      state.put(KIND, key, change.costs)
+      state.put(BY_ID, id, key)
+    },
+    latest: (owner, model, by) => {
+      const start = ofModel(owner, model)
+      const [first] = state.some(KIND, 1, by === undefined ? start : start + latestFirst(by))
+      return first?.[0].startsWith(start) === true ? (first[1] as TokenCosts) : undefined
+    },
+  }
+}
+
+/** A model's name as JSON is the beginning of no other one's. */
+const ofModel = (owner: string, model: string): string => `${owner} ${JSON.stringify(model)} `
+
+/** In the order of these texts, later times and positions come before earlier ones. */
+const latestFirst = (time: Instant): string => String(10n ** 17n - microseconds(time)).padStart(18, '0')
+const lastFirst = (position: Position): string => String((1n << 64n) - position).padStart(20, '0')

@@ -1,0 +1,57 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Codec } from '../codec/codec.js'
+import type { Instant } from '../codec/instant.js'
+import type { RecordedEvent } from '../ports/event-store.js'
+import { priceEvents, priceStream } from './events.js'
+
+/** What of a price event says what calls cost. */
+export type PriceChange =
+  | {
+      readonly kind: 'published'
+      readonly owner: string
+      readonly id: string
+      readonly model: string
+      readonly from: Instant
+      readonly costs: TokenCosts
+    }
+  | { readonly kind: 'withdrawn'; readonly owner: string; readonly id: string }
+
+/** Of a token of prompt, completion, cache reading and cache creation, in decimal digits. */
+export type TokenCosts = readonly [string, string, string, string]
+
+/** Undefined for other events, and for one that is not what its stream says. */
+export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
+  if (event.type === 'PricePublished') {
+    const data = ofStream(event, priceEvents.PricePublished)
+    return (
+      data && {
+        ...{ kind: 'published', owner: data.owner, id: data.id, model: data.llm_id },
+        from: data.effective_date,
+        costs: [
+          data.prompt_token_cost,
+          data.completion_token_cost,
+          data.cache_read_input_token_cost,
+          data.cache_creation_input_token_cost,
+        ],
+      }
+    )
+  }
+  if (event.type !== 'PriceWithdrawn') return undefined
+  const data = ofStream(event, priceEvents.PriceWithdrawn)
+  return data && { kind: 'withdrawn', owner: data.owner, id: data.id }
+}
+
+interface Owned {
+  readonly project_id: string | null
+  readonly list: string | null
+}
+
+const ofStream = <A extends Owned>(
+  { data, stream }: RecordedEvent,
+  codec: Codec<A>,
+): (A & { readonly owner: string }) | undefined => {
+  const decoded = codec.decode(data)
+  if (E.isLeft(decoded)) return undefined
+  const owner = decoded.right.project_id ?? decoded.right.list
+  return owner !== null && stream === priceStream({ project_id: null, list: owner }) ? { ...decoded.right, owner } : undefined
+}

@@ -1,0 +1,19 @@
+import { FIGURES, type Figure } from '../call/usage.js'
+
+/** Of prompt, completion, cache reading and cache creation, in this order. */
+export type ChargedTokens = readonly [bigint, bigint, bigint, bigint]
+
+const at = (figure: Figure): number => FIGURES.indexOf(figure)
+const [PROMPT, INPUT] = [at('prompt_tokens'), at('input_tokens')]
+const [COMPLETION, OUTPUT] = [at('completion_tokens'), at('output_tokens')]
+const [READ, CREATION] = [at('cache_read_input_tokens'), at('cache_creation_input_tokens')]
+
+/**
+ * What a model's figures, in the order of `FIGURES`, are charged for (facts: tracing API 2.3): tokens of prompt that were
+ * neither read from a cache nor written to one, never below 0; of completion; of cache reading and creation.
+ */
+export const chargedTokens = (figures: readonly bigint[]): ChargedTokens => {
+  const [read, creation] = [figures[READ]!, figures[CREATION]!]
+  const prompt = figures[PROMPT]! + figures[INPUT]! - read - creation
+  return [prompt > 0n ? prompt : 0n, figures[COMPLETION]! + figures[OUTPUT]!, read, creation]
+}

@@ -53,5 +53,7 @@ const ofStream = <A extends Owned>(
   const decoded = codec.decode(data)
   if (E.isLeft(decoded)) return undefined
   const owner = decoded.right.project_id ?? decoded.right.list
-  return owner !== null && stream === priceStream({ project_id: null, list: owner }) ? { ...decoded.right, owner } : undefined
+  return owner !== null && stream === priceStream({ project_id: null, list: owner })
+    ? { ...decoded.right, owner }
+    : undefined
 }

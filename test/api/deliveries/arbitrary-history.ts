@@ -61,7 +61,10 @@ const ofPrices = fc.oneof(
       .map(([id, cost, day, isDefault]) => {
         const owner = isDefault ? { project_id: null, list: 'default' } : project
         const costs = { prompt_token_cost: cost, completion_token_cost: '0' }
-        const created = { created_at: '2026-01-01T00:00:00.000000Z', effective_date: `${day}T00:00:00.000000Z` }
+        const created = {
+          created_at: '2026-01-01T00:00:00.000000Z',
+          effective_date: `${day}T00:00:00.000000Z`,
+        }
         const data = { ...owner, id, llm_id: 'm', ...costs, ...created }
         return { stream: priceStream(owner as PriceOwner), type: 'PricePublished', data }
       }),

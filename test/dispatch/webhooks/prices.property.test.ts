@@ -47,13 +47,20 @@ const logged = (prices: readonly ArbitraryPrice[]): readonly RecordedEvent[] => 
 const readCost = (events: readonly RecordedEvent[], { project_id, started_at, models }: Charged) => {
   const owners = ownersFor(project_id)
   const gone = new Set(
-    events.filter(({ type }) => type === 'PriceWithdrawn').map(({ stream, data }) => stream + String(data['id'])),
+    events
+      .filter(({ type }) => type === 'PriceWithdrawn')
+      .map(({ stream, data }) => stream + String(data['id'])),
   )
   const stored = events
     .filter(({ type, stream, data }) => type === 'PricePublished' && !gone.has(stream + String(data['id'])))
     .map(({ data }) => ({
-      ...storedPrice(Object.fromEntries(Object.entries(data).map(([key, value]) => [`field_${key}`, String(value)]))),
-      ...{ owner: String(data['project_id'] ?? data['list']), effective_date: data['effective_date'] as never },
+      ...storedPrice(
+        Object.fromEntries(Object.entries(data).map(([key, value]) => [`field_${key}`, String(value)])),
+      ),
+      ...{
+        owner: String(data['project_id'] ?? data['list']),
+        effective_date: data['effective_date'] as never,
+      },
     }))
     .filter(({ owner }) => owners.includes(owner))
   const { timelines } = bookOf(stored, project_id, undefined)

@@ -42,7 +42,10 @@ export const arbitraryPrice: fc.Arbitrary<ArbitraryPrice> = fc.oneof(
 const figure = fc.oneof(fc.integer({ min: -2, max: 9 }), fc.constantFrom(2 ** 53, -(2 ** 53)))
 const usage: fc.Arbitrary<ModelUsage> = fc.record({
   model: fc.oneof(model, fc.constant('unknown')),
-  ...(Object.fromEntries(FIGURES.map((name) => [name, figure])) as Record<(typeof FIGURES)[number], typeof figure>),
+  ...(Object.fromEntries(FIGURES.map((name) => [name, figure])) as Record<
+    (typeof FIGURES)[number],
+    typeof figure
+  >),
 })
 
 export const arbitraryCharged: fc.Arbitrary<Charged> = fc.record({

@@ -58,7 +58,10 @@ describe('amounts of money', () => {
   it('are compared with what was written as it stands, however small or large', () =>
     fc.assert(
       fc.property(
-        fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.double({ min: -10, max: 10, noNaN: true })),
+        fc.oneof(
+          fc.double({ noNaN: true, noDefaultInfinity: true }),
+          fc.double({ min: -10, max: 10, noNaN: true }),
+        ),
         arbitraryAmount,
         fc.integer({ min: -1, max: 1 }),
         (value, other, near) => {

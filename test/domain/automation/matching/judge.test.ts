@@ -282,7 +282,12 @@ describe('an automation', () => {
       ...{ period: '2026-11-21', level: 50, spent: '2.5' },
     })
     const watches = watching({ type: 'BUDGET_REACHED' }, { scope: { type: 'team' } })
-    const known = { pattern: () => () => false, values: () => [], cost: () => undefined, lastMatch: undefined }
+    const known = {
+      pattern: () => () => false,
+      values: () => [],
+      cost: () => undefined,
+      lastMatch: undefined,
+    }
     assert.deepEqual(judge(watches, triggerOf(reached)!, known), {
       matched: true,
       figure: { metric_name: 'team_budget_percent', metric_value: 62.5, threshold: 50 },

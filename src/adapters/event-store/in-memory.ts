@@ -93,6 +93,11 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
       },
       commits,
     ),
+    findEvent: async (id) => {
+      requireOpen()
+      const found = log.find((stored) => stored.id === id)
+      return found && toEvent(found)
+    },
     head: async () => {
       requireOpen()
       return BigInt(log.length * GAP)

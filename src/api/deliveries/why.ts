@@ -49,8 +49,8 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'get',
     path: '/api/automations/:id/why',
     summary:
-      'Why an event made an automation fire, or did not: `event` is its position in the log, or its id together with ' +
-      "its `stream`. For the members of the automation's team.",
+      'Why an event made an automation fire, or did not: `event` is its position in the log, or its id, which some logs ' +
+      "find together with its `stream` alone. For the members of the automation's team.",
     query: whyQuery,
     takes: [],
     fails: [...readsDirectory.fails, 'not-found', 'overloaded'],
@@ -64,7 +64,7 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-/** The event at a position, or the one of a stream with an id. */
+/** The event at a position, or the one with an id. */
 const found = async (
   eventStore: EventStore,
   named: string,
@@ -74,20 +74,30 @@ const found = async (
     for await (const event of eventStore.readStream(stream)) if (event.id === named) return event
     return undefined
   }
+  if (UUID.test(named)) {
+    if (eventStore.findEvent === undefined) throw needsStream()
+    return eventStore.findEvent(named.toLowerCase())
+  }
   if (!/^\d{1,19}$/.test(named))
-    throw invalid([
-      {
-        loc: ['query', 'event'],
-        type: 'value_error',
-        msg: 'Input should be a log position in decimal digits, or an id together with stream',
-      },
-    ])
+    throw notNamed('event', 'Input should be a log position in decimal digits, or an id')
   const position = BigInt(named)
   if (position === 0n) return undefined
   for await (const event of eventStore.readAll({ after: position - 1n, limit: 1 }))
     return event.position === position ? event : undefined
   return undefined
 }
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+const needsStream = () =>
+  notNamed(
+    'stream',
+    'Field required: this log finds an event by its id only together with its stream. Its position does without',
+    'missing',
+  )
+
+const notNamed = (field: string, msg: string, type = 'value_error') =>
+  invalid([{ loc: ['query', field], type, msg }])
 
 /** An event of another team is as if it were not there. */
 const visible = (event: RecordedEvent | undefined, team: string, principal: Principal): RecordedEvent => {

@@ -71,6 +71,8 @@ export interface EventStore {
     readonly after?: Position
     readonly signal?: AbortSignal
   }): AsyncIterable<TailItem>
+  /** The event with an id, whatever its stream is; not there where the store can't find one without reading the log. */
+  readonly findEvent?: (id: string) => Promise<RecordedEvent | undefined>
   /** The position of the last event, 0 for an empty log. */
   head(): Promise<Position>
   close(): Promise<void>

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../../../src/adapters/event-store/sqlite/open-database.js'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { arbitraryEvent, givenStreamOf } from '../../contract/event-store/arbitrary-events.js'
+import { idsIn } from '../../contract/event-store/collect.js'
 import { eventStoreContract } from '../../contract/event-store/event-store-contract.js'
 import { temporaryDirectory, type TemporaryDirectory } from './temporary-directory.js'
 
@@ -43,6 +45,29 @@ describe('the file of the store in SQLite', () => {
     const store = openSqliteEventStore(join(directory.path, 'new', 'data', 'events.db'))
 
     assert.equal(await store.head(), 0n)
+    await store.close()
+  })
+
+  it('goes on in a file of before, which finds no event by its id alone', async () => {
+    const path = join(directory.path, 'events.db')
+    const newer = openSqliteEventStore(path)
+    const { stream, ids } = await givenStreamOf(newer, 3)
+    await newer.close()
+    const before = new Database(path)
+    const made = before.prepare<[], string>("SELECT sql FROM sqlite_schema WHERE name = 'events'").pluck()
+    const sql = made.get()!
+    before.exec('ALTER TABLE events RENAME TO moved')
+    before.exec(sql.replace('UNIQUE (id, sid)', 'UNIQUE (sid, id)'))
+    before.exec('INSERT INTO events SELECT * FROM moved; DROP TABLE moved')
+    before.pragma('user_version = 1')
+    before.close()
+
+    const store = openSqliteEventStore(path)
+    assert.equal(store.findEvent, undefined)
+    assert.deepEqual(await idsIn(store.readStream(stream)), ids)
+    const event = arbitraryEvent()
+    const appended = await store.append(stream, 'any', [event])
+    assert.deepEqual(await store.append(stream, 'any', [event]), appended)
     await store.close()
   })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import type * as t from 'io-ts'
 import type { backtested } from '../../../src/api/deliveries/backtest-codecs.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
@@ -55,6 +56,8 @@ describe('what automations did', function () {
     const fired = await why(first!.position)
     assert.deepEqual([fired['matched'], fired['delivery'], fired['reason']], [true, delivery!.id, null])
     assert.deepEqual(await why(`${first!.id}&stream=artifact-${team}/project/model`), fired)
+    assert.deepEqual(await why(first!.id), fired)
+    assert.deepEqual(await why(first!.id.toUpperCase()), fired)
     assert.equal((await why(second!.position))['reason'], 'alias_pattern')
     assert.equal((await why(third!.position))['says'], 'The automation was disabled at that time.')
     const made = accepted(await send('POST', '/api/automations', anAutomation(team, { name: 'late' })))
@@ -68,11 +71,33 @@ describe('what automations did', function () {
     const [ofOthers] = await positionsOf(`artifact-${other}/project/model`)
     const unseen = await send('GET', `${path}/why?event=${ofOthers!.position}`)
     const nothing = await send('GET', `${path}/why?event=999999998`)
-    assert.deepEqual([unseen.status, unseen.text], [404, nothing.text])
+    const unseenById = await send('GET', `${path}/why?event=${ofOthers!.id}`)
+    const nothingById = await send('GET', `${path}/why?event=${randomUUID()}`)
+    for (const answer of [unseen, unseenById, nothingById])
+      assert.deepEqual([answer.status, answer.text], [404, nothing.text])
     for (const wrong of ['', '?event=x', '?event=-1', '?other=1'])
       assert.equal((await send('GET', `${path}/why${wrong}`)).status, 422, wrong)
     assert.equal((await send('GET', `${path}/why?event=999999999`)).status, 404)
     assert.equal((await send('GET', `${path}/why?event=0`)).status, 404)
+  })
+
+  it('asks for the stream where the log finds no event by its id alone, whether there is one or not', async () => {
+    const { positionsOf, send, automation, aliasAdded, team, why } = await given()
+    await aliasAdded('prod')
+    const stream = `artifact-${team}/project/model`
+    const [event] = await positionsOf(stream)
+    const { eventStore } = sending.service.stores
+    const { findEvent } = eventStore
+    Object.assign(eventStore, { findEvent: undefined })
+    for (const id of [event!.id, randomUUID()]) {
+      const answer = await send('GET', `/api/automations/${automation}/why?event=${id}`)
+      assert.equal(answer.status, 422)
+      const [problem] = answer.json<{ detail: { loc: string[]; msg: string }[] }>().detail
+      assert.deepEqual(problem!.loc, ['query', 'stream'])
+      assert.match(problem!.msg, /Its position does without/)
+    }
+    assert.equal((await why(`${event!.id}&stream=${stream}`))['matched'], true)
+    Object.assign(eventStore, { findEvent })
   })
 
   it('reads no stream of others for somebody who asks in its name', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { collect, collectUntil, idsIn, idsOf } from './collect.js'
 import type { Opened } from './store-under-test.js'
@@ -21,6 +22,16 @@ export const reading = (opened: Opened): void => {
       await givenStreamOf(store, 2)
 
       assert.deepEqual(await idsIn(store.readStream(stream)), ids)
+    })
+
+    it('knows an event by its id alone, where the store can', async () => {
+      const { store } = opened()
+      const { stream, ids } = await givenStreamOf(store, 3)
+      await givenStreamOf(store, 2)
+      const found = await store.findEvent?.(ids[1]!)
+      if (store.findEvent === undefined) return
+      assert.deepEqual(found, (await collect(store.readStream(stream)))[1])
+      assert.equal(await store.findEvent(randomUUID()), undefined)
     })
 
     const ranges = [

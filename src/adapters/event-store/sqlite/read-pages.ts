@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { RecordedEvent } from '../../../domain/ports/event-store.js'
 import type { Page, Pages } from '../paged-reads.js'
+import { findsByIdAlone } from './schema.js'
 import type { StreamIndex } from './stream-index.js'
 
 type Row = readonly [
@@ -19,21 +20,33 @@ const PAGE_CHARACTERS = 1_048_576
 
 const EMPTY: Page = { events: [], atEnd: true }
 
+export interface ReadPages extends Pages {
+  /** The first event with an id; undefined where the file can't find one without its stream. */
+  readonly withId: ((id: string) => RecordedEvent | undefined) | undefined
+}
+
 /** Reads events up to the position that `durable` answers: those behind it may yet be lost. */
-export const readPages = (db: Database, streams: StreamIndex, durable: () => number): Pages => {
-  const select = (condition: string, order: string) =>
+export const readPages = (db: Database, streams: StreamIndex, durable: () => number): ReadPages => {
+  const select = <Parameters extends readonly unknown[]>(condition: string, order: string) =>
     db
-      .prepare<[number, number, number] | [number, number, number, number], Row>(
+      .prepare<[...Parameters, number, number], Row>(
         `SELECT position, name, revision, id, type, data, metadata, recorded_at
          FROM events CROSS JOIN streams USING (sid)
          WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`,
       )
       .raw()
-  const ofLog = select('position > ?', 'position')
-  const forwards = select('sid = ? AND revision >= ?', 'revision')
-  const backwards = select('sid = ? AND revision <= ?', 'revision DESC')
+  const ofLog = select<[number]>('position > ?', 'position')
+  const forwards = select<[number, number]>('sid = ? AND revision >= ?', 'revision')
+  const backwards = select<[number, number]>('sid = ? AND revision <= ?', 'revision DESC')
+  const withId = select<[string]>('id = ?', 'sid')
 
   return {
+    withId: findsByIdAlone(db)
+      ? (id) => {
+          const row = withId.get(id, durable(), 1)
+          return row && toEvent(row)
+        }
+      : undefined,
     ofLog: (after, limit) => readPage(ofLog, [Number(after), durable(), limit], limit),
     ofStream: (name, range, limit) => {
       const stream = streams.find(name)

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 
 // Positions are assigned by the single writer inside the transaction: the order of commits is the order of the log.
-// Both indexes grow at their right edge while streams are new, which keeps a commit to few pages.
+// Both indexes grow at their right edge, the one while streams are new, the other as ids begin with the time: that keeps
+// a commit to few pages.
 const SCHEMA = `
   CREATE TABLE streams (
     sid  INTEGER PRIMARY KEY,
@@ -18,16 +19,21 @@ const SCHEMA = `
     metadata    TEXT    NOT NULL,
     recorded_at INTEGER NOT NULL, -- milliseconds since 1970
     UNIQUE (sid, revision),
-    UNIQUE (sid, id)
+    UNIQUE (id, sid)
   ) STRICT;
 `
 
-const VERSION = 1
+const VERSION = 2
+/** Had the stream before the id, so that events are found by both only. All else is the same: such files stay as they are. */
+const VERSION_OF_BEFORE = 1
+
+export const findsByIdAlone = (db: Database): boolean =>
+  db.pragma('user_version', { simple: true }) === VERSION
 
 /** Makes the tables in a new file; refuses a file whose layout this program does not know. */
 export const ensureSchema = (db: Database): void => {
   const version = db.pragma('user_version', { simple: true })
-  if (version === VERSION) return
+  if (version === VERSION || version === VERSION_OF_BEFORE) return
   if (version !== 0)
     throw new Error(`the event store has layout ${String(version)}, this program knows ${VERSION}`)
   db.exec(SCHEMA)

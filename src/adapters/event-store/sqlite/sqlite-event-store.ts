@@ -44,13 +44,23 @@ export const sqliteEventStoreOn = ({ db, sync, close }: OpenDatabase): EventStor
     },
   })
 
+  const pages = readPages(db, streams, group.durable)
+  const { withId } = pages
+  const findEvent: EventStore['findEvent'] =
+    withId &&
+    (async (id) => {
+      requireOpen()
+      return withId(id)
+    })
+
   return {
     append: (stream, expected, events) =>
       new Promise((resolve, reject) => {
         requireOpen()
         group.queue({ stream, expected, given: events, ...serialise(stream, events), resolve, reject })
       }),
-    ...pagedReads(whileOpen(readPages(db, streams, group.durable)), commits),
+    ...pagedReads(whileOpen(pages), commits),
+    ...(findEvent && { findEvent }),
     head: async () => {
       requireOpen()
       return BigInt(group.durable())

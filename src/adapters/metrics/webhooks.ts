@@ -24,7 +24,7 @@ export const registerWebhooks = ({ counter, gauge, histogram }: Registering): We
   ),
   scheduleLagEvents: gauge(
     'webhook_schedule_lag_events',
-    'Events in the log that no automation was held against yet.',
+    'Events in the log that no automation was held against yet; over an EventStoreDB counted up to 500.',
   ),
   eventToFirstAttemptSeconds: histogram(
     'webhook_event_to_first_attempt_seconds',

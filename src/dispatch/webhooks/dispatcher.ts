@@ -15,6 +15,7 @@ import { canceling } from './canceling.js'
 import { openDirectory } from './directory.js'
 import { disabling } from './disabling.js'
 import { folding } from './following.js'
+import { watchingLag } from './lag.js'
 import { openLedger } from './ledger.js'
 import { readLog } from './log-reading.js'
 import { losing } from './lost-attempts.js'
@@ -62,7 +63,6 @@ const FINISH_WITHIN_MS = 8000
 const TELL_EVERY_MS = 5000
 /** Counting takes a while where very much waits. */
 const MEASURE_EVERY_MS = 15_000
-const nothing = () => undefined
 
 /** Follows the log from where it was, schedules what automations match, and sends what is due. */
 export const startDispatcher = async (
@@ -185,6 +185,7 @@ export const startDispatcher = async (
     log,
   })
 
+  const lag = watchingLag({ eventStore, isAlone, position: reading.position, tell: measures.behind })
   const measure = () => {
     measuredAt = now()
     const { pending, retrying, oldestDue } = state.counts()
@@ -196,12 +197,10 @@ export const startDispatcher = async (
       breakers: sender.breakers(),
       quarantined: quarantine.count(),
     })
-    // Only the embedded log counts its events by their positions.
-    if (isAlone)
-      void eventStore.head().then((end) => measures.behind(Number(end - reading.position())), nothing)
   }
   const tick = () => {
     keeping.turn(now())
+    lag(now())
     if (!isLive) {
       if (now() - toldAt >= TELL_EVERY_MS) {
         toldAt = now()

@@ -1,0 +1,39 @@
+import type { EventStore, Position } from '../../domain/ports/event-store.js'
+
+interface Watched {
+  readonly eventStore: Pick<EventStore, 'head' | 'readAll'>
+  /** Nobody but this process writes to the log, so that positions count its events. */
+  readonly isAlone: boolean
+  /** The last event that was read. */
+  readonly position: () => Position
+  readonly tell: (events: number) => void
+}
+
+const EVERY_MS = 15_000
+/** They are read to be counted, where positions tell nothing. */
+const MOST_COUNTED = 500
+const nothing = () => undefined
+
+/** Tells every now and then, by the clock of who calls it, how many events are still to be read. */
+export const watchingLag = ({ eventStore, isAlone, position, tell }: Watched) => {
+  let toldAt = -Infinity
+  let isCounting = false
+
+  const count = async (): Promise<number> => {
+    const after = position()
+    if (isAlone) return Number((await eventStore.head()) - after)
+    const events = eventStore.readAll({ after, limit: MOST_COUNTED })[Symbol.asyncIterator]()
+    let behind = 0
+    while ((await events.next()).done !== true) behind += 1
+    return behind
+  }
+
+  return (now: number): void => {
+    if (isCounting || now - toldAt < EVERY_MS) return
+    toldAt = now
+    isCounting = true
+    void count()
+      .then(tell, nothing)
+      .finally(() => (isCounting = false))
+  }
+}

@@ -13,6 +13,15 @@ export interface KnownWebhook {
   readonly revision: number
   /** When the first attempt failed behind which none succeeded, in milliseconds since 1970. */
   readonly failingSince: number | null
+  /** Before then its receiver wants nothing at all, in milliseconds since 1970; 0 where it never said so. */
+  readonly throttledUntil: number
+}
+
+/** What an attempt came to. */
+interface AttemptNoted {
+  readonly succeeded: boolean
+  readonly at: number
+  readonly throttledUntil: number | null
 }
 
 /** The webhooks there are; those that were deleted are not. */
@@ -21,7 +30,7 @@ export interface Directory {
   readonly readAgain: () => void
   readonly apply: (event: RecordedEvent) => void
   readonly get: (id: string) => KnownWebhook | undefined
-  readonly noteAttempt: (id: string, outcome: { readonly succeeded: boolean; readonly at: number }) => void
+  readonly noteAttempt: (id: string, attempt: AttemptNoted) => void
 }
 
 const KIND = 'webhook'
@@ -53,11 +62,13 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
       if (after !== undefined) keep(after)
     },
     get: (id) => known.get(id),
-    noteAttempt: (id, { succeeded, at }) => {
+    noteAttempt: (id, { succeeded, at, throttledUntil: until }) => {
       const webhook = known.get(id)
       if (webhook === undefined) return
       const failingSince = succeeded ? null : (webhook.failingSince ?? at)
-      if (failingSince !== webhook.failingSince) keep({ ...webhook, failingSince })
+      const throttledUntil = Math.max(webhook.throttledUntil, until ?? 0)
+      if (failingSince !== webhook.failingSince || throttledUntil !== webhook.throttledUntil)
+        keep({ ...webhook, failingSince, throttledUntil })
     },
   }
 }
@@ -80,6 +91,7 @@ const webhookAfter = (
       enabled: enabled !== false,
       revision: Number(revision),
       failingSince: null,
+      throttledUntil: 0,
     }
   }
   if (before === undefined) return undefined

@@ -23,7 +23,7 @@ export interface Folding {
   readonly secrets: SecretVersions
   readonly ledger: Ledger
   readonly outbox: Outbox
-  readonly sender: Pick<Sender, 'wake' | 'throttle'>
+  readonly sender: Pick<Sender, 'wake'>
   readonly measures: Pick<Measures, 'matched' | 'suppressed'>
 }
 
@@ -81,13 +81,12 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   const { before, after } = change
   if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(data as unknown as Scheduled)
   if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
-    const { webhook } = before.delivery
-    directory.noteAttempt(webhook, {
+    const until = data['throttled_until']
+    directory.noteAttempt(before.delivery.webhook, {
       succeeded: data['outcome'] === 'succeeded',
       at: recordedAt.getTime(),
+      throttledUntil: typeof until === 'string' ? Date.parse(until) : null,
     })
-    const until = data['throttled_until']
-    if (typeof until === 'string') sender.throttle(webhook, Date.parse(until))
   }
   if (after.phase === 'pending' || after.phase === 'retrying') sender.wake(after.webhook)
 }

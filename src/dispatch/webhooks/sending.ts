@@ -45,8 +45,6 @@ export interface Sender {
   readonly start: () => void
   /** Begins nothing until it is started again. */
   readonly pause: () => void
-  /** The receiver said, before this process began, that it wants nothing until then. */
-  readonly throttle: (webhook: string, until: number) => void
   readonly isUnderWay: (deliveryId: string) => boolean
   readonly inFlight: () => number
   /** How many endpoints have a breaker in a state. */
@@ -107,7 +105,8 @@ export const openSender = (given: Sending): Sender => {
   /** The next one of an endpoint that may go now; where there is none, the endpoint leaves until it is woken. */
   const nextOf = (webhook: KnownWebhook, standing: Standing): OpenEntry | undefined => {
     const at = now()
-    const leave = leaveOf(standing.endpoint, standing.inFlight, at)
+    // What a receiver asked for before this process began, or of another process, stands with the webhook.
+    const leave = leaveOf(throttledAs(standing.endpoint, webhook), standing.inFlight, at)
     if (leave.kind === 'wait') {
       rotation.leave(webhook.id)
       if (leave.until !== undefined) wakeUps.at(webhook.id, leave.until)
@@ -224,11 +223,6 @@ export const openSender = (given: Sending): Sender => {
       for (const webhook of state.waitingFor()) wake(webhook)
     },
     pause: () => void (isStarted = false),
-    throttle: (webhook, until) => {
-      const standing = standingOf(webhook)
-      const throttledUntil = Math.max(standing.endpoint.throttledUntil, until)
-      standing.endpoint = { ...standing.endpoint, throttledUntil }
-    },
     isUnderWay: (deliveryId) => underWay.has(deliveryId),
     inFlight: () => underWay.size,
     breakers: () => {
@@ -246,3 +240,6 @@ export const openSender = (given: Sending): Sender => {
     },
   }
 }
+
+const throttledAs = (endpoint: Endpoint, { throttledUntil }: KnownWebhook): Endpoint =>
+  throttledUntil > endpoint.throttledUntil ? { ...endpoint, throttledUntil } : endpoint

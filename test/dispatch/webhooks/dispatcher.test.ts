@@ -160,6 +160,26 @@ describe('the dispatcher', function () {
     assert.equal(received.length, 3)
   })
 
+  it('leaves a receiver alone as long as it asked, also when it begins anew meanwhile', async () => {
+    const { received } = await given(answers(503, { 'retry-after': '3600' }))
+    const other = await receiver(answers(200))
+    await log.append('webhook-v', webhookCreated('v', `${other.url}hook`, FAST))
+    await log.append('automation-b', automationCreated('b', 'v'))
+    const first = await log.start()
+    await log.append(COLLECTION, aliasAdded('one'))
+    await until(
+      async () =>
+        typesOf(await log.deliveryEvents()).filter((type) => type === 'AttemptFinished').length === 2,
+    )
+    await first.stop()
+    await log.start()
+    await log.append(COLLECTION, aliasAdded('two'))
+    await until(() => other.received.length === 2)
+    await log.append(COLLECTION, aliasAdded('three'))
+    await until(() => other.received.length === 3)
+    assert.equal(received.length, 1)
+  })
+
   it('disables the webhook of a receiver that is gone, holds what comes, and sends it once enabled', async () => {
     const gone = await given(inTurn(answers(410), answers(200)))
     await log.start()

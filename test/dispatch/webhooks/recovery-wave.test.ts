@@ -21,6 +21,7 @@ const webhook: KnownWebhook = {
   enabled: true,
   revision: 0,
   failingSince: null,
+  throttledUntil: 0,
 }
 const waiting = (dueAt: number): Waiting => ({
   ...(evolve(initialState, { type: 'DeliveryScheduled', data: aScheduled({ webhook_id: 'w' }) }) as Waiting),

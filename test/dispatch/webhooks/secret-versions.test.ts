@@ -31,7 +31,15 @@ describe('the secrets that messages are made with', () => {
       ...{ name: 'w', url: 'https://hooks.example/', access_token: null, secret: 'S' },
       ...{ retry_waits_s: null, timeout_s: null, stop_on_4xx: null },
     }
-    const webhook = { id: 'w', team: 'default', content, enabled: true, revision: 0, failingSince: null }
+    const webhook = {
+      id: 'w',
+      team: 'default',
+      content,
+      enabled: true,
+      revision: 0,
+      failingSince: null,
+      throttledUntil: 0,
+    }
     const values = secretValues({ get }, versions)
     const { secrets } = await values(webhook)
     assert.equal(secrets?.length, MOST_SIGNATURES)
@@ -66,7 +74,15 @@ describe('the secrets that messages are made with', () => {
       ...{ name: 'w', url: 'https://hooks.example/', access_token: 'S', secret: null },
       ...{ retry_waits_s: null, timeout_s: null, stop_on_4xx: null },
     }
-    const webhook = { id: 'w', team: 'default', content, enabled: true, revision: 0, failingSince: null }
+    const webhook = {
+      id: 'w',
+      team: 'default',
+      content,
+      enabled: true,
+      revision: 0,
+      failingSince: null,
+      throttledUntil: 0,
+    }
     const values = secretValues({ get }, versions)
     const both = [values(webhook), values(webhook)]
     for (const one of both) await assert.rejects(one)

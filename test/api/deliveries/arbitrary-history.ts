@@ -50,7 +50,7 @@ const streamOf = (run_id: string) => `run-team/p/${run_id}`
 const deed = (happened: fc.Arbitrary<Omit<Deed, 'hours'>>): fc.Arbitrary<Deed> =>
   fc.tuple(happened, fc.constantFrom(0, 0, 0, 5, 12, 24)).map(([rest, hours]) => ({ ...rest, hours }))
 
-const project = { project_id: 'team/p', list: null }
+const project: PriceOwner = { project_id: 'team/p', list: null }
 const priceId = fc.constantFrom('a', 'b', 'c')
 
 const ofPrices = fc.oneof(
@@ -59,20 +59,20 @@ const ofPrices = fc.oneof(
     arbitrary: fc
       .tuple(priceId, fc.constantFrom('1', '3'), fc.constantFrom('2026-01-01', '2026-01-03'), fc.boolean())
       .map(([id, cost, day, isDefault]) => {
-        const owner = isDefault ? { project_id: null, list: 'default' } : project
+        const owner: PriceOwner = isDefault ? { project_id: null, list: 'default' } : project
         const costs = { prompt_token_cost: cost, completion_token_cost: '0' }
         const created = {
           created_at: '2026-01-01T00:00:00.000000Z',
           effective_date: `${day}T00:00:00.000000Z`,
         }
         const data = { ...owner, id, llm_id: 'm', ...costs, ...created }
-        return { stream: priceStream(owner as PriceOwner), type: 'PricePublished', data }
+        return { stream: priceStream(owner), type: 'PricePublished', data }
       }),
   },
   {
     weight: 1,
     arbitrary: priceId.map((id) => ({
-      ...{ stream: priceStream(project as PriceOwner), type: 'PriceWithdrawn', data: { ...project, id } },
+      ...{ stream: priceStream(project), type: 'PriceWithdrawn', data: { ...project, id } },
     })),
   },
 )

@@ -4,6 +4,7 @@ import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/
 import { openPrices } from '../../../src/dispatch/webhooks/prices.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { priceAt } from '../../../src/domain/price/choice.js'
+import type { TokenCosts } from '../../../src/domain/price/change.js'
 import type { Amount } from '../../../src/domain/price/decimal.js'
 import { priceStream } from '../../../src/domain/price/events.js'
 import { pricesAlong } from '../../../src/domain/price/prices-along.js'
@@ -18,51 +19,56 @@ import { arbitraryCharged, arbitraryPrice, type ArbitraryPrice } from '../../dom
 const ownedBy = (owner: string) =>
   owner.includes('/') ? { project_id: owner, list: null } : { project_id: null, list: owner }
 
+interface Logged {
+  readonly event: RecordedEvent
+  readonly id: string
+  /** Undefined for a withdrawal. */
+  readonly price: Extract<ArbitraryPrice, { kind: 'published' }> | undefined
+}
+
 /** The log of prices that were published and withdrawn, each at ten times its number. */
-const logged = (prices: readonly ArbitraryPrice[]): readonly RecordedEvent[] => {
+const logged = (prices: readonly ArbitraryPrice[]): readonly Logged[] => {
   const revisions = new Map<string, bigint>()
   const published: { owner: string; id: string }[] = []
-  return prices.flatMap((price, place): RecordedEvent[] => {
-    const one = price.kind === 'published' ? price : published[price.which % published.length]
-    if (one === undefined) return []
-    const stream = priceStream({ project_id: null, list: one.owner })
+  return prices.flatMap((price, place): Logged[] => {
+    const of =
+      price.kind === 'published'
+        ? { owner: price.owner, id: `price ${place}` }
+        : published[price.which % published.length]
+    if (of === undefined) return []
+    const { owner, id } = of
+    const stream = priceStream({ project_id: null, list: owner })
     const revision = (revisions.get(stream) ?? -1n) + 1n
     revisions.set(stream, revision)
     const at = { position: BigInt(place + 1) * 10n, revision }
-    const id = price.kind === 'published' ? `price ${place}` : (one as { id: string }).id
-    if (price.kind === 'withdrawn')
-      return [recorded(stream, 'PriceWithdrawn', { ...ownedBy(one.owner), id }, at)]
-    published.push({ owner: one.owner, id })
-    const [prompt_token_cost, completion_token_cost, read, creation] = price.costs
-    const data = {
-      ...{ ...ownedBy(price.owner), id, llm_id: price.model, effective_date: price.from },
-      ...{ prompt_token_cost, completion_token_cost, cache_read_input_token_cost: read },
-      ...{ cache_creation_input_token_cost: creation, created_at: '2026-01-01T00:00:00.000000Z' },
+    if (price.kind === 'withdrawn') {
+      const event = recorded(stream, 'PriceWithdrawn', { ...ownedBy(owner), id }, at)
+      return [{ event, id, price: undefined }]
     }
-    return [recorded(stream, 'PricePublished', data, at)]
+    published.push(of)
+    const { model: llm_id, from: effective_date } = price
+    const created = { created_at: '2026-01-01T00:00:00.000000Z' }
+    const data = { ...ownedBy(owner), id, llm_id, effective_date, ...costsOf(price.costs), ...created }
+    return [{ event: recorded(stream, 'PricePublished', data, at), id, price }]
   })
 }
 
+const costsOf = ([prompt, completion, read, creation]: TokenCosts) => ({
+  prompt_token_cost: prompt,
+  completion_token_cost: completion,
+  cache_read_input_token_cost: read,
+  cache_creation_input_token_cost: creation,
+})
+
 /** As reads of calls work it out. */
-const readCost = (events: readonly RecordedEvent[], { project_id, started_at, models }: Charged) => {
+const readCost = (events: readonly Logged[], { project_id, started_at, models }: Charged) => {
   const owners = ownersFor(project_id)
-  const gone = new Set(
-    events
-      .filter(({ type }) => type === 'PriceWithdrawn')
-      .map(({ stream, data }) => stream + String(data['id'])),
-  )
-  const stored = events
-    .filter(({ type, stream, data }) => type === 'PricePublished' && !gone.has(stream + String(data['id'])))
-    .map(({ data }) => ({
-      ...storedPrice(
-        Object.fromEntries(Object.entries(data).map(([key, value]) => [`field_${key}`, String(value)])),
-      ),
-      ...{
-        owner: String(data['project_id'] ?? data['list']),
-        effective_date: data['effective_date'] as never,
-      },
-    }))
-    .filter(({ owner }) => owners.includes(owner))
+  const gone = new Set(events.filter(({ price }) => price === undefined).map(({ id }) => id))
+  const stored = events.flatMap(({ id, price }) => {
+    if (price === undefined || gone.has(id) || !owners.includes(price.owner)) return []
+    const { owner, model: llm_id, from: effective_date, costs } = price
+    return [{ ...storedPrice({}), owner, llm_id, effective_date, ...costsOf(costs) }]
+  })
   const { timelines } = bookOf(stored, project_id, undefined)
   let sum: Amount | undefined
   for (const { model, ...figures } of models) {
@@ -83,12 +89,12 @@ describe('what a call cost to automations', () => {
         const events = logged(prices)
         const state = openSqliteDispatcherState(':memory:')
         const dispatched = openPrices(state)
-        const along = pricesAlong(logOf(events))
+        const along = pricesAlong(logOf(events.map(({ event }) => event)))
         let taken = 0
         for (const [charged, place] of questions.toSorted(([, a], [, b]) => a - b)) {
           const position = BigInt(place)
-          for (; taken < events.length && events[taken]!.position < position; taken += 1)
-            dispatched.apply(events[taken]!)
+          for (; taken < events.length && events[taken]!.event.position < position; taken += 1)
+            dispatched.apply(events[taken]!.event)
           const expected = readCost(events.slice(0, taken), charged)
           assert.equal(costOf(dispatched, charged), expected)
           // Begun anew from what is kept, as after a restart.

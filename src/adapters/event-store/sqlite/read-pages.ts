@@ -27,18 +27,14 @@ export interface ReadPages extends Pages {
 
 /** Reads events up to the position that `durable` answers: those behind it may yet be lost. */
 export const readPages = (db: Database, streams: StreamIndex, durable: () => number): ReadPages => {
-  const select = <Parameters extends readonly unknown[]>(condition: string, order: string) =>
+  const select = (condition: string, order: string) =>
     db
-      .prepare<[...Parameters, number, number], Row>(
-        `SELECT position, name, revision, id, type, data, metadata, recorded_at
-         FROM events CROSS JOIN streams USING (sid)
-         WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`,
-      )
+      .prepare<[number, number, number] | [number, number, number, number], Row>(reading(condition, order))
       .raw()
-  const ofLog = select<[number]>('position > ?', 'position')
-  const forwards = select<[number, number]>('sid = ? AND revision >= ?', 'revision')
-  const backwards = select<[number, number]>('sid = ? AND revision <= ?', 'revision DESC')
-  const withId = select<[string]>('id = ?', 'sid')
+  const ofLog = select('position > ?', 'position')
+  const forwards = select('sid = ? AND revision >= ?', 'revision')
+  const backwards = select('sid = ? AND revision <= ?', 'revision DESC')
+  const withId = db.prepare<[string, number, number], Row>(reading('id = ?', 'sid')).raw()
 
   return {
     withId: findsByIdAlone(db)
@@ -58,6 +54,11 @@ export const readPages = (db: Database, streams: StreamIndex, durable: () => num
     },
   }
 }
+
+const reading = (condition: string, order: string): string =>
+  `SELECT position, name, revision, id, type, data, metadata, recorded_at
+   FROM events CROSS JOIN streams USING (sid)
+   WHERE ${condition} AND position <= ? ORDER BY ${order} LIMIT ?`
 
 const readPage = <Parameters extends unknown[]>(
   statement: Statement<Parameters, Row>,

@@ -102,7 +102,7 @@ describe('what an event triggers', () => {
     const whole = call('CallEnded', { ended_at: later, usage: usage(), start: started })
     assert.deepEqual([whole?.failed, whole?.total_tokens, whole?.latency_ms], [false, 0, 1500])
     const charged = { project_id: 'team/p', started_at: instant, models: usage().models }
-    assert.deepEqual([ended?.charged, whole?.charged], [null, charged])
+    assert.deepEqual([ended.charged, whole?.charged], [null, charged])
     assert.equal(call('CallStarted', { started_at: instant }), undefined)
     const late = call('CallStarted', {
       started_at: instant,

@@ -15,6 +15,8 @@ export interface KnownWebhook {
   readonly failingSince: number | null
   /** Before then its receiver wants nothing at all, in milliseconds since 1970; 0 where it never said so. */
   readonly throttledUntil: number
+  /** Its last attempt timed out. */
+  readonly hangs: boolean
 }
 
 /** What an attempt came to. */
@@ -22,6 +24,7 @@ interface AttemptNoted {
   readonly succeeded: boolean
   readonly at: number
   readonly throttledUntil: number | null
+  readonly timedOut: boolean
 }
 
 /** The webhooks there are; those that were deleted are not. */
@@ -62,13 +65,16 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
       if (after !== undefined) keep(after)
     },
     get: (id) => known.get(id),
-    noteAttempt: (id, { succeeded, at, throttledUntil: until }) => {
+    noteAttempt: (id, { succeeded, at, throttledUntil: until, timedOut }) => {
       const webhook = known.get(id)
       if (webhook === undefined) return
       const failingSince = succeeded ? null : (webhook.failingSince ?? at)
       const throttledUntil = Math.max(webhook.throttledUntil, until ?? 0)
-      if (failingSince !== webhook.failingSince || throttledUntil !== webhook.throttledUntil)
-        keep({ ...webhook, failingSince, throttledUntil })
+      const isKnown =
+        failingSince === webhook.failingSince &&
+        throttledUntil === webhook.throttledUntil &&
+        timedOut === webhook.hangs
+      if (!isKnown) keep({ ...webhook, failingSince, throttledUntil, hangs: timedOut })
     },
   }
 }
@@ -92,6 +98,7 @@ const webhookAfter = (
       revision: Number(revision),
       failingSince: null,
       throttledUntil: 0,
+      hangs: false,
     }
   }
   if (before === undefined) return undefined

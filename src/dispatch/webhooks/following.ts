@@ -81,11 +81,12 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   const { before, after } = change
   if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(data as unknown as Scheduled)
   if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
-    const until = data['throttled_until']
+    const { throttled_until: until, error } = data
     directory.noteAttempt(before.delivery.webhook, {
       succeeded: data['outcome'] === 'succeeded',
       at: recordedAt.getTime(),
       throttledUntil: typeof until === 'string' ? Date.parse(until) : null,
+      timedOut: typeof error === 'string' && error.startsWith('timeout:'),
     })
   }
   if (after.phase === 'pending' || after.phase === 'retrying') sender.wake(after.webhook)

@@ -81,7 +81,8 @@ export const openSender = (given: Sending): Sender => {
   const standingOf = (webhook: string): Standing => {
     const found = standings.get(webhook)
     if (found !== undefined) return found
-    const made = { endpoint: unknownEndpoint, hastened: undefined, inFlight: 0, sent: 0 }
+    const endpoint = { ...unknownEndpoint, hangs: directory.get(webhook)?.hangs === true }
+    const made = { endpoint, hastened: undefined, inFlight: 0, sent: 0 }
     standings.set(webhook, made)
     return made
   }

@@ -180,6 +180,24 @@ describe('the dispatcher', function () {
     assert.equal(received.length, 1)
   })
 
+  it('gives a receiver that hung one attempt at a time, also when it begins anew', async () => {
+    const { received } = await given(hangs, { retry_waits_s: [3600], timeout_s: 1 })
+    const other = await receiver(answers(200))
+    await log.append('webhook-v', webhookCreated('v', `${other.url}hook`, FAST))
+    await log.append('automation-b', automationCreated('b', 'v'))
+    const first = await log.start()
+    await log.append(COLLECTION, aliasAdded('one'))
+    await until(
+      async () =>
+        typesOf(await log.deliveryEvents()).filter((type) => type === 'AttemptFinished').length === 2,
+    )
+    await first.stop()
+    await log.append(COLLECTION, ...['two', 'three', 'four'].map((alias) => aliasAdded(alias)))
+    await log.start()
+    await until(() => received.length > 1 && other.received.length === 4)
+    assert.equal(received.length, 2)
+  })
+
   it('disables the webhook of a receiver that is gone, holds what comes, and sends it once enabled', async () => {
     const gone = await given(inTurn(answers(410), answers(200)))
     await log.start()

@@ -22,6 +22,7 @@ const webhook: KnownWebhook = {
   revision: 0,
   failingSince: null,
   throttledUntil: 0,
+  hangs: false,
 }
 const waiting = (dueAt: number): Waiting => ({
   ...(evolve(initialState, { type: 'DeliveryScheduled', data: aScheduled({ webhook_id: 'w' }) }) as Waiting),

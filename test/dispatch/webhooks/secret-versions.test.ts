@@ -39,6 +39,7 @@ describe('the secrets that messages are made with', () => {
       revision: 0,
       failingSince: null,
       throttledUntil: 0,
+      hangs: false,
     }
     const values = secretValues({ get }, versions)
     const { secrets } = await values(webhook)
@@ -82,6 +83,7 @@ describe('the secrets that messages are made with', () => {
       revision: 0,
       failingSince: null,
       throttledUntil: 0,
+      hangs: false,
     }
     const values = secretValues({ get }, versions)
     const both = [values(webhook), values(webhook)]

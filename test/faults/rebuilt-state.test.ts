@@ -87,6 +87,8 @@ describe("the dispatcher's state", function () {
     }
     const metric = { type: 'RUN_METRIC', metric: 'loss', comparison: '$gt', threshold: 1, window: 1 }
     await log.append('automation-m', automationCreated('m', 'w', { event: metric }))
+    const cost = { type: 'CALL_USAGE_THRESHOLD', measure: 'cost', comparison: '$gt', threshold: 5 }
+    await log.append('automation-c', automationCreated('c', 'w', { event: cost }))
     await log.append('webhook-gone', { type: 'WebhookDeleted', data: { id: 'gone', team: 'default' } })
     for (let at = 0; at < EVENTS; at += 1) {
       await log.append(COLLECTION, aliasAdded(`v-${at}`))
@@ -96,15 +98,21 @@ describe("the dispatcher's state", function () {
           type: 'MetricsLogged',
           data: { ...run, metrics: { loss: at }, step: null },
         })
+      if (at % 4 === 0) await log.append('price-default/p', pricePublished(at))
+      if (at % 2 === 0) await log.append(`call-default/p/c-${at}`, callEnded(`c-${at}`))
     }
+    // The price of a token is the number at which it was published, and each call used one.
+    const COSTLY = Array.from({ length: EVENTS }, (_, at) => at).filter(
+      (at) => at % 2 === 0 && at >= 8,
+    ).length
     await log.eventStore.close()
     const RUNS = 5
     const attempted = (events: readonly RecordedEvent[]) =>
-      count(events, ({ type }) => type === 'DeliveryScheduled') === 2 * EVENTS + RUNS &&
-      count(events, ({ type }) => type === 'AttemptFinished') === EVENTS + RUNS
+      count(events, ({ type }) => type === 'DeliveryScheduled') === 2 * EVENTS + RUNS + COSTLY &&
+      count(events, ({ type }) => type === 'AttemptFinished') === EVENTS + RUNS + COSTLY
     const length = await dispatch(path, attempted)
     const [digest, arrived] = [digestOf(path), receiver.received.length]
-    assert.equal(arrived, EVENTS + RUNS)
+    assert.equal(arrived, EVENTS + RUNS + COSTLY)
 
     for (const [what, spoil] of Object.entries(spoilt)) {
       await spoil(path)
@@ -169,4 +177,22 @@ describe("the dispatcher's state", function () {
     }
     console.log(`      events that were left: ${[...lengths].join(', ')}`)
   })
+})
+
+const at = '2026-01-01T00:00:00.000000Z'
+
+const pricePublished = (cost: number) => ({
+  type: 'PricePublished',
+  data: {
+    ...{ project_id: 'default/p', list: null, id: `price-${cost}`, llm_id: 'm' },
+    ...{ prompt_token_cost: String(cost), completion_token_cost: '0', effective_date: at, created_at: at },
+  },
+})
+
+const callEnded = (id: string) => ({
+  type: 'CallEnded',
+  data: {
+    ...{ project_id: 'default/p', id, ended_at: at, start: { trace_id: id, started_at: at } },
+    usage: { models: [{ model: 'm', prompt_tokens: 1 }] },
+  },
 })

@@ -8,6 +8,7 @@ import type { CompilePattern } from '../../domain/ports/patterns.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { SecretStore } from '../../domain/ports/secret-store.js'
 import type { WebhookSender } from '../../domain/ports/webhook-sender.js'
+import { openAnchor } from './anchor.js'
 import { attempt } from './attempt.js'
 import { openAutomations } from './automations.js'
 import { blamingReads, blamingState } from './blame.js'
@@ -79,7 +80,8 @@ export const startDispatcher = async (
   let toldAt = startedAt
   let measuredAt = 0
   const head = await eventStore.head()
-  if ((state.checkpoint() ?? 0n) > head) state.clear()
+  const anchor = openAnchor(state)
+  if ((state.checkpoint() ?? 0n) > head || !(await anchor.isIn(eventStore))) state.clear()
 
   const distrust = (error: unknown) => reading.distrust(error)
   const directory = openDirectory(state)
@@ -171,9 +173,15 @@ export const startDispatcher = async (
   const reading = readLog({
     eventStore,
     state,
-    take: quarantine.take,
+    take: async (event) => {
+      await quarantine.take(event)
+      anchor.note(event)
+    },
     onCaughtUp: goLive,
-    beforeCommit: outbox.settle,
+    beforeCommit: () => {
+      outbox.settle()
+      anchor.settle()
+    },
     // Nothing is written or sent by what is not known again yet.
     onRolledBack: () => {
       isLive = false

@@ -288,6 +288,24 @@ describe('the dispatcher', function () {
     assert.deepEqual(typesOf(added), ['DeliveryScheduled', 'AttemptStarted', 'AttemptFinished'])
   })
 
+  it('begins anew with another log, however long that is', async () => {
+    const { received } = await given(answers(200))
+    const first = await log.start()
+    await log.append(COLLECTION, aliasAdded('one'))
+    await ended(1)
+    await first.stop()
+
+    const other = await startDispatching()
+    await other.append('webhook-w', webhookCreated('w', `${receivers[0]!.url}hook`, FAST))
+    await other.append('automation-a', automationCreated('a', 'w'))
+    const aliases = Array.from({ length: 20 }, (_, index) => aliasAdded(`v-${index}`))
+    await other.append(COLLECTION, ...aliases)
+    const second = await log.start({ eventStore: other.eventStore })
+    await until(() => received.length === 21)
+    await second.stop()
+    await other.stop()
+  })
+
   it('never sends a message twice when two dispatchers follow one log', async () => {
     const { received } = await given(answers(200))
     await log.start({ name: 'one', isAlone: false })

@@ -87,7 +87,11 @@ const webhookAfter = (
   if (type === 'WebhookCreated' || type === 'WebhookChanged') {
     const content = webhookContent.decode(data)
     if (E.isLeft(content)) return before
-    if (before !== undefined) return { ...before, content: content.right, revision: Number(revision) }
+    if (before !== undefined) {
+      const isElsewhere = content.right.url !== before.content.url
+      const learnt = isElsewhere ? { throttledUntil: 0, hangs: false } : {}
+      return { ...before, ...learnt, content: content.right, revision: Number(revision) }
+    }
     const { team, enabled } = data
     if (typeof team !== 'string') return undefined
     return {

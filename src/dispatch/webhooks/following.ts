@@ -23,7 +23,7 @@ export interface Folding {
   readonly secrets: SecretVersions
   readonly ledger: Ledger
   readonly outbox: Outbox
-  readonly sender: Pick<Sender, 'wake'>
+  readonly sender: Pick<Sender, 'wake' | 'forget'>
   readonly measures: Pick<Measures, 'matched' | 'suppressed'>
 }
 
@@ -33,12 +33,14 @@ export const folding =
   async (event: RecordedEvent): Promise<void> => {
     await schedule(given, event)
     switch (event.stream.slice(0, event.stream.indexOf('-'))) {
-      case 'webhook':
+      case 'webhook': {
+        const id = event.stream.slice('webhook-'.length)
+        const before = given.directory.get(id)
         given.directory.apply(event)
-        {
-          given.sender.wake(event.stream.slice('webhook-'.length))
-          return
-        }
+        if (before?.content.url !== given.directory.get(id)?.content.url) given.sender.forget(id)
+        given.sender.wake(id)
+        return
+      }
       case 'automation': {
         given.automations.apply(event)
         return

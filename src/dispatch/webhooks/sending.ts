@@ -41,6 +41,8 @@ interface Sending {
 export interface Sender {
   /** Something may be due for a webhook. */
   readonly wake: (webhook: string) => void
+  /** What was learnt of a webhook's receiver is not so of the one that it has now. */
+  readonly forget: (webhook: string) => void
   /** Everything that waits is looked at. */
   readonly start: () => void
   /** Begins nothing until it is started again. */
@@ -219,6 +221,7 @@ export const openSender = (given: Sending): Sender => {
 
   return {
     wake,
+    forget: (webhook) => void standings.delete(webhook),
     start: () => {
       isStarted = true
       for (const webhook of state.waitingFor()) wake(webhook)

@@ -180,6 +180,23 @@ describe('the dispatcher', function () {
     assert.equal(received.length, 1)
   })
 
+  it('holds nothing that a receiver asked for against the one at another address', async () => {
+    const { received } = await given(answers(503, { 'retry-after': '3600' }))
+    const other = await receiver(answers(200))
+    const first = await log.start()
+    await log.append(COLLECTION, aliasAdded('one'))
+    await hasWritten('AttemptFinished')
+    const { data } = webhookCreated('w', `${other.url}hook`, FAST)
+    await log.append('webhook-w', { type: 'WebhookChanged', data })
+    await log.append(COLLECTION, aliasAdded('two'))
+    await until(() => other.received.length === 1)
+    await first.stop()
+    await log.start()
+    await log.append(COLLECTION, aliasAdded('three'))
+    await until(() => other.received.length === 2)
+    assert.equal(received.length, 1)
+  })
+
   it('gives a receiver that hung one attempt at a time, also when it begins anew', async () => {
     const { received } = await given(hangs, { retry_waits_s: [3600], timeout_s: 1 })
     const other = await receiver(answers(200))

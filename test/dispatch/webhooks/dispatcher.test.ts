@@ -160,61 +160,6 @@ describe('the dispatcher', function () {
     assert.equal(received.length, 3)
   })
 
-  it('leaves a receiver alone as long as it asked, also when it begins anew meanwhile', async () => {
-    const { received } = await given(answers(503, { 'retry-after': '3600' }))
-    const other = await receiver(answers(200))
-    await log.append('webhook-v', webhookCreated('v', `${other.url}hook`, FAST))
-    await log.append('automation-b', automationCreated('b', 'v'))
-    const first = await log.start()
-    await log.append(COLLECTION, aliasAdded('one'))
-    await until(
-      async () =>
-        typesOf(await log.deliveryEvents()).filter((type) => type === 'AttemptFinished').length === 2,
-    )
-    await first.stop()
-    await log.start()
-    await log.append(COLLECTION, aliasAdded('two'))
-    await until(() => other.received.length === 2)
-    await log.append(COLLECTION, aliasAdded('three'))
-    await until(() => other.received.length === 3)
-    assert.equal(received.length, 1)
-  })
-
-  it('holds nothing that a receiver asked for against the one at another address', async () => {
-    const { received } = await given(answers(503, { 'retry-after': '3600' }))
-    const other = await receiver(answers(200))
-    const first = await log.start()
-    await log.append(COLLECTION, aliasAdded('one'))
-    await hasWritten('AttemptFinished')
-    const { data } = webhookCreated('w', `${other.url}hook`, FAST)
-    await log.append('webhook-w', { type: 'WebhookChanged', data })
-    await log.append(COLLECTION, aliasAdded('two'))
-    await until(() => other.received.length === 1)
-    await first.stop()
-    await log.start()
-    await log.append(COLLECTION, aliasAdded('three'))
-    await until(() => other.received.length === 2)
-    assert.equal(received.length, 1)
-  })
-
-  it('gives a receiver that hung one attempt at a time, also when it begins anew', async () => {
-    const { received } = await given(hangs, { retry_waits_s: [3600], timeout_s: 1 })
-    const other = await receiver(answers(200))
-    await log.append('webhook-v', webhookCreated('v', `${other.url}hook`, FAST))
-    await log.append('automation-b', automationCreated('b', 'v'))
-    const first = await log.start()
-    await log.append(COLLECTION, aliasAdded('one'))
-    await until(
-      async () =>
-        typesOf(await log.deliveryEvents()).filter((type) => type === 'AttemptFinished').length === 2,
-    )
-    await first.stop()
-    await log.append(COLLECTION, ...['two', 'three', 'four'].map((alias) => aliasAdded(alias)))
-    await log.start()
-    await until(() => received.length > 1 && other.received.length === 4)
-    assert.equal(received.length, 2)
-  })
-
   it('disables the webhook of a receiver that is gone, holds what comes, and sends it once enabled', async () => {
     const gone = await given(inTurn(answers(410), answers(200)))
     await log.start()
@@ -303,24 +248,6 @@ describe('the dispatcher', function () {
     await second.stop()
     const added = (await log.deliveryEvents()).slice(before.length)
     assert.deepEqual(typesOf(added), ['DeliveryScheduled', 'AttemptStarted', 'AttemptFinished'])
-  })
-
-  it('begins anew with another log, however long that is', async () => {
-    const { received } = await given(answers(200))
-    const first = await log.start()
-    await log.append(COLLECTION, aliasAdded('one'))
-    await ended(1)
-    await first.stop()
-
-    const other = await startDispatching()
-    await other.append('webhook-w', webhookCreated('w', `${receivers[0]!.url}hook`, FAST))
-    await other.append('automation-a', automationCreated('a', 'w'))
-    const aliases = Array.from({ length: 20 }, (_, index) => aliasAdded(`v-${index}`))
-    await other.append(COLLECTION, ...aliases)
-    const second = await log.start({ eventStore: other.eventStore })
-    await until(() => received.length === 21)
-    await second.stop()
-    await other.stop()
   })
 
   it('never sends a message twice when two dispatchers follow one log', async () => {

@@ -27,7 +27,7 @@ let last: { readonly cause: Cause; readonly metadata: EventMetadata } | undefine
 
 /** One object for the events that a cause has in a row: a store that has written it once knows its text. */
 const metadataOf = (cause: Cause): EventMetadata => {
-  if (last?.cause !== cause) last = { cause, metadata: { ...causeOf(cause), schemaVersion: SCHEMA_VERSION } }
+  if (last?.cause !== cause) last = { cause, metadata: { schemaVersion: SCHEMA_VERSION, ...causeOf(cause) } }
   return last.metadata
 }
 

@@ -41,7 +41,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       const decoded = decodeElement(codec)(element)
       if (E.isLeft(decoded)) return { ...element, problem: decoded.left, writes: [] }
       const writes = writesOf(decoded.right, element)
-      return { ...element, writes, ...otherProject(inPath, decoded.right, element) }
+      return { writes, ...element, ...otherProject(inPath, decoded.right, element) }
     })
 
   const upsert = async (asked: Asked<JsonBody>) => {

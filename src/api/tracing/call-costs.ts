@@ -21,19 +21,24 @@ export const callCosts = (
     const timeline = timelines.get(model)
     if (timeline === undefined || !isJsonObject(usage) || !isJsonObject(usage[model])) return []
     const price = priceAt(timeline, started_at)
-    return [[model, { ...costsOf(price, billed(figures)), ...sayingOf(price, project_id) }]]
+    return [[model, costsOf(price, billed(figures), sayingOf(price, project_id))]]
   })
   return costs.length === 0 ? undefined : Object.fromEntries(costs)
 }
 
-const costsOf = ({ costs }: Price, { counters, tokens }: ReturnType<typeof billed>): JsonObject => {
+const costsOf = (
+  { costs }: Price,
+  { counters, tokens }: ReturnType<typeof billed>,
+  saying: JsonObject,
+): JsonObject => {
   const total = (kind: 0 | 1 | 2 | 3): number => numberFrom(tokens[kind] * costs[kind])
   return {
-    ...counters,
     prompt_tokens_total_cost: total(0),
     completion_tokens_total_cost: total(1),
     cache_read_input_tokens_total_cost: total(2),
     cache_creation_input_tokens_total_cost: total(3),
+    ...counters,
+    ...saying,
   }
 }
 

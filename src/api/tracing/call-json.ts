@@ -57,14 +57,17 @@ const derivedSummary = (call: StoredCall, costs: CallExtras['costs']): JsonObjec
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
   const cost = costs?.(call, summary)
   const derived = { status: statusOf(call, summary), ...latencyOf(call), ...nameOf(call) }
-  return { ...summary, weave: { ...weave, ...derived, ...(cost && { costs: cost }) } }
+  return withWeave(summary, Object.assign({}, weave, derived, cost && { costs: cost }))
 }
 
 const withFeedback = (summary: JsonObject, feedback: readonly JsonObject[] | undefined): JsonObject => {
   if (feedback === undefined) return summary
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
-  return { ...summary, weave: { ...weave, feedback } }
+  return withWeave(summary, Object.assign({}, weave, { feedback }))
 }
+
+const withWeave = (summary: JsonObject, weave: JsonObject): JsonObject =>
+  Object.assign({}, summary, { weave })
 
 const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): string => {
   if (exception !== null) return 'error'

@@ -29,16 +29,16 @@ export const readAnswer = (sent: Sent, stopOn4xx: boolean, now: number): AnswerR
   }
   switch (classified.outcome) {
     case 'succeeded':
-      return { ...common, verdict: { result: 'succeeded' }, overloaded: false, throttledUntil: null }
+      return { verdict: { result: 'succeeded' }, overloaded: false, throttledUntil: null, ...common }
     case 'dead': {
       const verdict = { result: 'dead', reason: classified.reason } as const
-      return { ...common, verdict, overloaded: false, throttledUntil: null }
+      return { verdict, overloaded: false, throttledUntil: null, ...common }
     }
     case 'retry': {
       const { retryAfterMs, throttles } = classified
       const until = retryAfterMs === null ? null : instantAt(now + retryAfterMs)
       const verdict = { result: 'failed', notBefore: until } as const
-      return { ...common, verdict, overloaded: timedOut || throttles, throttledUntil: until }
+      return { verdict, overloaded: timedOut || throttles, throttledUntil: until, ...common }
     }
     default:
       return classified satisfies never

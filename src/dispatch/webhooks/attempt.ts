@@ -110,7 +110,7 @@ export const attempt = async (
   }
   const left = deadline - given.clock.now().getTime()
   const sent = await given.sender.send(
-    { ...prepared.message, timeoutMs: Math.max(1, Math.min(timeoutMs, left)) },
+    { timeoutMs: Math.max(1, Math.min(timeoutMs, left)), ...prepared.message },
     signal,
   )
   const now = given.clock.now().getTime()

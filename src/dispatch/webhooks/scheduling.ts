@@ -29,15 +29,15 @@ export const schedulingOf = (
     },
     depth: depth ?? depthOfDelivery + 1,
   }
-  if (common.depth > DEEPEST) return { type: 'DeliverySuppressed', data: { ...common, reason: 'loop' } }
+  if (common.depth > DEEPEST) return { type: 'DeliverySuppressed', data: { reason: 'loop', ...common } }
   const data: DeliveryScheduled = {
-    ...common,
     automation_revision: Number(automation.revision),
     webhook_id: automation.content.webhook,
     event_type: eventType,
     variables,
     scheduled_at: recordedAt,
     replay_id: null,
+    ...common,
   }
   return { type: 'DeliveryScheduled', data }
 }

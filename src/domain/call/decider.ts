@@ -127,7 +127,7 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
     parent_id: state.start.parent_id,
     source: state.start.source,
   }
-  return { events: [{ type: 'CallEnded', data: { ...end, usage, start } }] } satisfies Decision<CallEvent>
+  return { events: [{ type: 'CallEnded', data: { usage, start, ...end } }] } satisfies Decision<CallEvent>
 }
 
 const conflict = (part: 'start' | 'end', reported: boolean, report: CallEvent): Decision<CallEvent> => {

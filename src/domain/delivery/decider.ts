@@ -65,9 +65,9 @@ const finish = (state: KnownDelivery, command: FinishAttempt): Decision<Delivery
   const { deliveryId, attempt, observed } = command
   if (state.phase !== 'in_flight' || state.attempts !== attempt)
     return refused('conflict', `attempt ${attempt} is not under way`)
-  const data = { delivery_id: deliveryId, team: state.team, attempt, ...observed }
   const outcome = outcomeOf(state, command)
-  return { events: [{ type: 'AttemptFinished', data: { ...data, ...outcome } }] }
+  const data = { delivery_id: deliveryId, team: state.team, attempt, ...observed, ...outcome }
+  return { events: [{ type: 'AttemptFinished', data }] }
 }
 
 type Outcome = Pick<

@@ -57,27 +57,27 @@ export const evolve = (state: DeliveryState, event: DeliveryEvent): DeliveryStat
       return finished(state, kept, event.data)
     case 'AttemptOutcomeUnknown':
       return {
-        ...kept,
         phase: 'retrying',
-        maybeArrived: true,
         since: event.data.next_at,
         dueAt: event.data.next_at,
         notBefore: null,
+        ...kept,
+        maybeArrived: true,
       }
     case 'DeliveryCanceled':
-      return { ...kept, phase: 'canceled', reason: null }
+      return { phase: 'canceled', reason: null, ...kept }
     case 'DeliveryResent': {
       const { due_at } = event.data
       const arrived = maybeArrived || state.phase === 'succeeded'
       return {
-        ...kept,
         phase: 'pending',
-        failures: 0,
-        age: 0,
-        maybeArrived: arrived,
         since: due_at,
         dueAt: due_at,
         notBefore: null,
+        ...kept,
+        failures: 0,
+        age: 0,
+        maybeArrived: arrived,
       }
     }
   }
@@ -111,13 +111,13 @@ const started = (
   kept: Scheduled,
   { attempt, instance, started_at, deadline_at }: Data<'AttemptStarted'>,
 ): InFlight => ({
-  ...kept,
   phase: 'in_flight',
-  attempts: attempt,
-  age: kept.age + plannedWait(state, started_at),
   instance,
   startedAt: started_at,
   deadlineAt: deadline_at,
+  ...kept,
+  attempts: attempt,
+  age: kept.age + plannedWait(state, started_at),
 })
 
 /** What lies behind the time it was due is time that others held it up. */
@@ -131,15 +131,15 @@ const finished = (state: KnownDelivery, kept: Scheduled, data: Data<'AttemptFini
   const took = phases['total'] ?? 0
   const maybeArrived = kept.maybeArrived || (status === null && body_sent === true)
   const after = { ...kept, maybeArrived, age: kept.age + took }
-  if (outcome === 'succeeded') return { ...after, phase: 'succeeded', reason: null }
+  if (outcome === 'succeeded') return { phase: 'succeeded', reason: null, ...after }
   const failures = kept.failures + 1
-  if (outcome === 'dead' || next_at === null) return { ...after, failures, phase: 'dead', reason }
+  if (outcome === 'dead' || next_at === null) return { phase: 'dead', reason, ...after, failures }
   return {
-    ...after,
-    failures,
     phase: 'retrying',
     since: 'startedAt' in state ? instantAt(millisOf(state.startedAt) + took) : next_at,
     dueAt: next_at,
     notBefore: throttled_until,
+    ...after,
+    failures,
   }
 }

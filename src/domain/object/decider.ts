@@ -109,7 +109,7 @@ const publish = ({ versions }: ObjectState, { content }: PublishObject): Decided
   const known = versions.findIndex(({ digest }) => digest === content.digest)
   if (versions[known]?.deleted === false) return nothing
   const version_index = known < 0 ? versions.length : known
-  return { events: [{ type: 'ObjectPublished', data: { ...content, version_index } }] }
+  return { events: [{ type: 'ObjectPublished', data: { version_index, ...content } }] }
 }
 
 /** All that are named, or none: a name that is not found is most likely a mistake. */

@@ -74,27 +74,27 @@ const changed = (event: Positioned): readonly Change[] => {
   switch (event.type) {
     case 'AttemptStarted': {
       const { team, delivery_id, attempt } = event.data
-      return [{ ...common, team, delivery_id, attempt: int64(attempt), state: 'in_flight' }]
+      return [{ team, delivery_id, state: 'in_flight', ...common, attempt: int64(attempt) }]
     }
     case 'AttemptFinished': {
       const { team, delivery_id, attempt, outcome, status, error, reason, next_at, phases } = event.data
       const duration_ms = phases['total'] ?? null
       const ended = { status: status && int64(status), error, reason, duration_ms }
       const due = { attempt: int64(attempt), next_at: next_at && dateTime64(next_at) }
-      return [{ ...common, team, delivery_id, ...ended, ...due, state: STATES[outcome] }]
+      return [{ team, delivery_id, state: STATES[outcome], ...common, ...ended, ...due }]
     }
     case 'AttemptOutcomeUnknown': {
       const { team, delivery_id, attempt, next_at } = event.data
       const due = { attempt: int64(attempt), next_at: dateTime64(next_at) }
-      return [{ ...common, team, delivery_id, ...due, state: 'retrying' }]
+      return [{ team, delivery_id, state: 'retrying', ...common, ...due }]
     }
     case 'DeliveryCanceled': {
       const { team, delivery_id, reason } = event.data
-      return [{ ...common, team, delivery_id, reason, state: 'canceled' }]
+      return [{ team, delivery_id, state: 'canceled', ...common, reason }]
     }
     case 'DeliveryResent': {
       const { team, delivery_id, due_at } = event.data
-      return [{ ...common, team, delivery_id, next_at: dateTime64(due_at), state: 'pending' }]
+      return [{ team, delivery_id, state: 'pending', ...common, next_at: dateTime64(due_at) }]
     }
     default:
       return []

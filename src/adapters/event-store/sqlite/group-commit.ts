@@ -138,8 +138,8 @@ const keep = (recent: RecentEvents, { append, outcome, after, head }: Written, r
     const position = BigInt(after + 1 + index)
     const written = events[index]!
     const size = written.data.length + written.metadata.length
-    const event = { id, type, data, metadata, stream, revision, position, size }
-    recent.add({ ...event, recordedAt: new Date(recordedAt) }, written)
+    const at = new Date(recordedAt)
+    recent.add({ id, type, data, metadata, stream, revision, position, recordedAt: at, size }, written)
   })
 }
 

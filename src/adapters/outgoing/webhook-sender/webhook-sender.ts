@@ -75,7 +75,7 @@ export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebho
         return { ...NOT_TRIED, error: sending.error }
       }
       return exchange(message, target, sending, agents, (given) =>
-        client.stream(message.url, { ...given, isStream: true }),
+        client.stream(message.url, { isStream: true, ...given }),
       )
     },
     close: () => {
@@ -119,9 +119,9 @@ const exchange = (
 
     const request: RequestFunction = (url, options, onAnswer) => {
       const begin = target.isSecure ? requestHttps : requestHttp
-      const errand: ErrandOption = { [ERRAND]: { target, sending } }
       const headers = asWritten(message.headers, options.headers)
-      const made = begin(url, { ...options, headers, ...errand }, onAnswer)
+      const errand: ErrandOption & RequestOptions = { [ERRAND]: { target, sending }, ...options, headers }
+      const made = begin(url, errand, onAnswer)
       made.once('socket', ({ remoteAddress }) => {
         isReused = made.reusedSocket
         sending.peer = remoteAddress ?? null

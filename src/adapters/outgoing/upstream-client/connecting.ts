@@ -22,7 +22,11 @@ export interface Guarding {
   readonly certificateAuthorities?: string
 }
 
-type Connector = buildConnector.connector
+/** Begins a connection, and answers how to give it up while it is being made: nothing of it is left then. */
+export type Connector = (
+  asked: buildConnector.Options,
+  done: buildConnector.Callback,
+) => (() => void) | undefined
 
 /** Connections to addresses that a stranger may have chosen: looked at on the way that webhooks go. */
 export const guardedConnector = (
@@ -36,7 +40,7 @@ export const guardedConnector = (
     const target = targetOf(`${protocol}//${host ?? `${hostname}:${port}`}`)
     if (target === undefined || !rules.takesPort(target)) {
       done(faultOfConnecting({ kind: 'forbidden-address' }, undefined), null)
-      return
+      return undefined
     }
     const sending = new Sending(MOST_CONNECT_MS, LIMITS, closing)
     connect(target, sending)
@@ -45,6 +49,7 @@ export const guardedConnector = (
         (socket) => done(null, socket),
         (error: unknown) => done(faultOfConnecting(sending.error, error), null),
       )
+    return () => sending.end({ kind: 'aborted' })
   }
 }
 
@@ -56,5 +61,11 @@ const LIMITS = {
 }
 
 /** Connections to addresses that the operator chose; names mean what they mean to the system. */
-export const trustedConnector = ({ certificateAuthorities: ca }: Guarding): Connector =>
-  buildConnector({ timeout: MOST_CONNECT_MS, ...(ca === undefined ? {} : { ca }) })
+export const trustedConnector =
+  ({ certificateAuthorities: ca }: Guarding): Connector =>
+  (asked, done) => {
+    const giving = new AbortController()
+    const options = { timeout: MOST_CONNECT_MS, signal: giving.signal, ...(ca === undefined ? {} : { ca }) }
+    buildConnector(options)(asked, done)
+    return () => giving.abort()
+  }

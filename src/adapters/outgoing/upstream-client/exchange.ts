@@ -21,6 +21,7 @@ const MOST_ANNOUNCED = 16
 export interface Way {
   /** Whether it has carried an answer before this one. */
   readonly begin: () => boolean
+  /** Closes it, and gives it up where it is still being made. */
   readonly close: () => void
 }
 
@@ -148,7 +149,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.total)
     clearTimeout(this.phase)
     this.callers?.removeEventListener('abort', this.onAbort)
-    if (outcome !== 'complete' && this.controller !== undefined) this.way?.close()
+    if (outcome !== 'complete') this.way?.close()
     if (!this.isHeadThere)
       this.refuse(outcome instanceof UpstreamFault ? outcome : new UpstreamFault('protocol', 'NO_HEAD'))
     this.settle(outcome)

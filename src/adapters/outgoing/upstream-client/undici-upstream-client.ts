@@ -1,6 +1,6 @@
-import { Agent, Pool, type buildConnector, type Dispatcher } from 'undici'
+import { Agent, Pool, type Dispatcher } from 'undici'
 import { UpstreamFault, type UpstreamClient } from '../../../domain/ports/upstream-client.js'
-import { guardedConnector, trustedConnector, type Guarding } from './connecting.js'
+import { guardedConnector, trustedConnector, type Connector, type Guarding } from './connecting.js'
 import { Connection, EXCHANGE } from './connection.js'
 import { Exchange } from './exchange.js'
 
@@ -44,7 +44,7 @@ export const undiciUpstreamClient = (guarding: Guarding = {}): UpstreamClient =>
 }
 
 /** Time-outs are the exchange's, which counts them exactly; undici's own are off. */
-const agents = (connect: buildConnector.connector) => {
+const agents = (connect: Connector) => {
   const poolOf = (origin: string | URL, options: object): Pool =>
     new Pool(origin, { ...options, factory: (one, given) => new Connection(one, { ...given, connect }) })
   const options = { factory: poolOf, headersTimeout: 0, bodyTimeout: 0 }

@@ -34,7 +34,7 @@ const faultOf = async (asked: Promise<UpstreamAnswer>): Promise<string> => {
 describe('asking an upstream', () => {
   let client: UpstreamClient
   let receiver: Receiver
-  before(() => (client = undiciUpstreamClient()))
+  before(() => (client = undiciUpstreamClient({ cidrs: ['127.0.0.0/8'] })))
   after(() => client.close())
   afterEach(() => receiver.stop())
 
@@ -113,7 +113,24 @@ describe('asking an upstream', () => {
       faultOf(ask({ connect_ms, first_byte_ms: 10_000 }, undefined, { url: secure })),
     )
     assert.deepEqual(await Promise.all(asked), Array(3).fill('timeout connect'))
+    await until(() => receiver.open() === 0)
   })
+
+  for (const isGuarded of [false, true])
+    it(`leaves no connection that is still being made, ${isGuarded ? 'guarded' : 'trusted'}`, async () => {
+      await behaving(receivers.hangs)
+      const url = receiver.url.replace('http:', 'https:')
+      const gone = new AbortController()
+      const given = faultOf(ask({}, gone.signal, { url, isGuarded }))
+      await until(() => receiver.open() === 1)
+      gone.abort()
+      assert.equal(await given, 'aborted by the client')
+      await until(() => receiver.open() === 0)
+      assert.equal(receiver.connections(), 1)
+      assert.equal(await faultOf(ask({ connect_ms: 50 }, undefined, { url, isGuarded })), 'timeout connect')
+      await until(() => receiver.open() === 0)
+      assert.equal(receiver.connections(), 2)
+    })
 
   it('fails of what cannot be sent at all, and quotes none of it', async () => {
     await behaving(receivers.answers(200))

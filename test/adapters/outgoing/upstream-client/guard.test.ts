@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Socket } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { undiciUpstreamClient } from '../../../../src/adapters/outgoing/upstream-client/undici-upstream-client.js'
 import type { Guarding } from '../../../../src/adapters/outgoing/upstream-client/connecting.js'
@@ -43,9 +44,9 @@ describe('where a guarded upstream may be', () => {
     clients.push(client)
     return client
   }
-  const ask = async (client: UpstreamClient, url: string, isGuarded = true): Promise<string> => {
+  const ask = async (client: UpstreamClient, url: string, isGuarded = true, connect_ms = 5000) => {
     const [headers, ms] = [{}, 5000]
-    const timeouts = { connect_ms: ms, first_byte_ms: ms, idle_ms: ms, total_ms: ms }
+    const timeouts = { connect_ms, first_byte_ms: ms, idle_ms: ms, total_ms: ms }
     try {
       const answer = await client.ask({ url, headers, body: null, timeouts, isGuarded, isFresh: false })
       for await (const piece of answer.body) assert.ok(piece.length > 0)
@@ -101,6 +102,19 @@ describe('where a guarded upstream may be', () => {
   it('is anywhere where it is the operator who trusts it', async () => {
     assert.equal(await ask(clientWith({}), receiver.url, false), '200')
     assert.deepEqual(dialled, [])
+  })
+
+  it('is given up with its request while nobody has answered yet', async () => {
+    names.answer('silent.test', ['127.0.0.1'])
+    const dialling: Socket[] = []
+    const dial = () => {
+      const socket = new Socket()
+      dialling.push(socket)
+      return socket
+    }
+    const client = clientWith({ cidrs: ['127.0.0.0/8'], dial })
+    assert.equal(await ask(client, 'http://silent.test/', true, 50), 'timeout connect')
+    assert.ok(dialling.length > 0 && dialling.every(({ destroyed }) => destroyed))
   })
 
   const tls: readonly (readonly [string, TlsOptions, string])[] = [

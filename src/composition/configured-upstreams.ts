@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
 import { ConfigurationError, type Config } from '../config.js'
 import { decode } from '../domain/codec/codec.js'
+import { BEARER_EXPECTED, isBearer } from '../domain/secret/bearer.js'
 import { upstreamProblems } from '../domain/upstream/checks.js'
 import { noUpstreams, type Upstream, type Upstreams } from '../domain/upstream/directory.js'
 import { upstreamsFile, type UpstreamsFile } from '../domain/upstream/file.js'
@@ -40,6 +41,10 @@ export const configuredUpstreams = ({
     if (api_key_env !== null && (credential === undefined || credential === ''))
       problems.push(
         `.api_key_env: there is no environment variable ${api_key_env}; set it, or leave api_key_env out`,
+      )
+    else if (credential !== undefined && !isBearer(credential))
+      problems.push(
+        `.api_key_env: the environment variable ${api_key_env} cannot be sent in a header: it should be ${BEARER_EXPECTED}`,
       )
     if (problems.length > 0) throw wrong(problems.map((one) => `upstreams.${place}${one}`).join('; '))
     upstreams = new Map([...upstreams, [upstream.id, upstream]])

@@ -93,6 +93,14 @@ describe("the operator's file of upstreams", () => {
       )
     })
 
+  it('that names a variable which no header can carry is refused, without its value', async () => {
+    await assert.rejects(
+      read({ upstreams: [{ ...ONE, api_key_env: 'VLLM_KEY' }] }, { VLLM_KEY: 'geheim\n' }),
+      (error: Error) =>
+        /VLLM_KEY cannot be sent in a header/.test(error.message) && !/geheim/.test(error.message),
+    )
+  })
+
   it('that is not there is refused', () => {
     assert.throws(
       () => configuredUpstreams(readConfig({ TALLYTREE_UPSTREAMS_FILE: join(directory, 'none') })),

@@ -1,6 +1,7 @@
 import type { Cause } from '../../domain/event.js'
 import type { InferenceMetrics } from '../../domain/ports/metrics.js'
 import type { Ports } from '../../domain/ports/ports.js'
+import type { SecretStore } from '../../domain/ports/secret-store.js'
 import type { UpstreamClient } from '../../domain/ports/upstream-client.js'
 import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
@@ -43,7 +44,9 @@ export interface Inference extends Tracing {
 }
 
 export interface UpstreamManaging {
-  readonly ports: Pick<Ports, 'ids' | 'sha256' | 'eventStore'>
+  readonly ports: Pick<Ports, 'ids' | 'sha256' | 'eventStore'> & {
+    readonly secrets: Pick<SecretStore, 'get'>
+  }
   readonly access: Pick<Access, 'directory'>
   readonly liveUpstreams: LiveUpstreams
   /** An upstream as its managers see it, with how it does. */

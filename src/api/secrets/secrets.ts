@@ -2,11 +2,13 @@ import type { Ports } from '../../domain/ports/ports.js'
 import type { SecretStore } from '../../domain/ports/secret-store.js'
 import type { Access } from '../auth/access.js'
 import { requireRole } from '../auth/rights.js'
+import type { LiveUpstreams } from '../inference/upstreams/live-upstreams.js'
 import type { Asked } from '../route.js'
 
 export interface Secrets {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { readonly secrets: SecretStore }
   readonly access: Pick<Access, 'directory'>
+  readonly liveUpstreams: Pick<LiveUpstreams, 'all'>
 }
 
 export const PATH = '/api/teams/:team/secrets'

@@ -7,13 +7,14 @@ import { execute, load } from '../../domain/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../domain/ports/event-store-errors.js'
 import type { SecretName } from '../../domain/ports/secret-store.js'
+import { BEARER_EXPECTED, isBearer } from '../../domain/secret/bearer.js'
 import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
 import { tidySecret } from '../../domain/secret/leftovers.js'
 import { secretName } from '../../domain/webhook/events.js'
 import { repeatableId } from '../access/idempotency.js'
 import { writesDirectory } from '../conduct.js'
-import { Failure, invalid } from '../failure.js'
+import { Failure, invalid, invalidField } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
 import { turns } from '../turns.js'
 import { managedTeam, PATH, rights, type Secrets } from './secrets.js'
@@ -24,14 +25,15 @@ const stored = open('StoredSecret', {
   required: { name: secretName, version: integerBetween(1, 2 ** 31 - 1) },
 })
 
-export const storeSecret = ({ ports, access }: Secrets): AnyRoute => {
+export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute => {
   const inTurn = turns()
   return route({
     method: 'put',
     path: `${PATH}/:name`,
     summary:
       'Stores a value under a name of a team, as its next version; no answer ever holds it. Repeated with the same ' +
-      'Idempotency-Key it writes nothing. Needs the role team_administrator.',
+      'Idempotency-Key it writes nothing. One that an upstream is sent has to fit into a header. Needs the role ' +
+      'team_administrator.',
     body: newValue,
     ...writesDirectory,
     fails: [...writesDirectory.fails, ...rights, 'conflict'],
@@ -40,6 +42,7 @@ export const storeSecret = ({ ports, access }: Secrets): AnyRoute => {
     handle: async ({ body: { value }, params, headers, principal, cause }) => {
       const team = managedTeam(access, { params, principal })
       const secret = { team, name: nameIn(params) }
+      requireSendable(liveUpstreams, secret, value)
       const key = headers['idempotency-key']
       const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
       const { version, position } = await inTurn(secretStream(team, secret.name), () =>
@@ -54,6 +57,21 @@ const nameIn = (params: Readonly<Record<string, string>>): string => {
   const decoded = decode(secretName)(params['name'])
   if (E.isRight(decoded)) return decoded.right
   throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['path', 'name'] })))
+}
+
+/** Upstreams are sent their secret as a bearer. */
+const requireSendable = (
+  { all }: Secrets['liveUpstreams'],
+  { team, name }: SecretName,
+  value: string,
+): void => {
+  const sentTo = [...all().values()].find((one) => one.team === team && one.content.secret === name)
+  if (sentTo !== undefined && !isBearer(value))
+    throw invalidField(
+      ['value'],
+      'value_error',
+      `The upstream ${sentTo.content.name} is sent this secret in a header: it should be ${BEARER_EXPECTED}`,
+    )
 }
 
 interface Given {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 
+import { systemIds } from '../../../src/adapters/system/ids.js'
+import { execute } from '../../../src/domain/execute.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
+import { secretDecider } from '../../../src/domain/secret/decider.js'
+import { secretStream } from '../../../src/domain/secret/events.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { until } from '../../support/receivers/until.js'
 import { saying } from '../../support/upstreams/behaviours.js'
@@ -226,8 +230,42 @@ describe('asking one of several upstreams', () => {
     // For a second the value may still be sent.
     while (last.status === 400) last = await ask()
     assert.equal(last.status, 502)
-    assert.match(last.text, /secret has no value/)
+    assert.match(last.text, /secret UPSTREAM_KEY has no value/)
     assert.deepEqual(await lastTries(), ['first: no secret'])
+  })
+
+  it('takes a secret that no header can carry for a mistake of its managers, not of the upstream', async () => {
+    const path = `/api/teams/${team}/secrets/UPSTREAM_KEY`
+    const bad = 'Geheim-1234\n'
+    accepted(await service.send('PUT', path, { value: bad }, { key }))
+    const named = anUpstream({ name: 'first', team, base_url: first.baseUrl, secret: 'UPSTREAM_KEY' })
+    assert.match((await service.post(UPSTREAMS, named, { key })).text, /"secret".*cannot be sent in a header/)
+    accepted(await service.send('PUT', path, { value: 'Geheim-1234' }, { key }))
+    await addBoth({ secret: 'UPSTREAM_KEY' })
+    const refused = await service.send('PUT', path, { value: bad }, { key })
+    assert.equal(refused.status, 422)
+    assert.match(refused.text, /The upstream first is sent this secret/)
+    assert.ok(!refused.text.includes('Geheim'))
+
+    // As an earlier release took it.
+    const secret = { team, name: 'UPSTREAM_KEY', version: 3 }
+    await service.stores.secrets.put(secret, bad)
+    await execute({ eventStore: service.stores.eventStore, ids: systemIds })(
+      secretDecider,
+      secretStream(team, secret.name),
+      [{ type: 'StoreSecret', ...secret, request: null }],
+      { correlationId: 'c', causationId: 'c', actor: 'user' },
+    )
+    for (let round = 0; round < 6; round += 1) accepted(await ask())
+    assert.deepEqual(await lastTries(), ['first: unusable secret', 'second: answered'])
+    const { state, faults_in_a_row } = await healthOf(0)
+    assert.deepEqual([state, faults_in_a_row, first.arrivals.length], ['in', 0, 0])
+    accepted(await service.send('DELETE', `${UPSTREAMS}/${made[1]!}`, undefined, { key }))
+    const answer = await ask()
+    assert.equal(answer.status, 502)
+    assert.match(answer.text, /secret UPSTREAM_KEY cannot be sent in a header/)
+    assert.match(answer.text, /upstream_error/)
+    assert.ok(!answer.text.includes('Geheim'))
   })
 
   it('prices completions by what the upstream of the team costs, in its own team alone', async () => {

@@ -6,6 +6,7 @@ import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import { SecretsUnavailable, type SecretStore } from '../../../src/domain/ports/secret-store.js'
 import { tidySecrets } from '../../../src/domain/secret/leftovers.js'
+import { noUpstreams } from '../../../src/domain/upstream/directory.js'
 import { givenTeams, somePorts } from '../access/given.js'
 
 const PATH = '/api/teams/red/secrets'
@@ -32,7 +33,9 @@ const given = async () => {
     confirm: (...rest) => (failing.confirm ? Promise.reject(failing.confirm) : store.confirm(...rest)),
   }
   const ports = { ...somePorts(eventStore), secrets }
-  const service = await givenTeams(ports, (own, access) => secretRoutes({ ports: own, access }))
+  const service = await givenTeams(ports, (own, access) =>
+    secretRoutes({ ports: own, access, liveUpstreams: { all: () => noUpstreams } }),
+  )
   const alice = service.as(service.alice)
   const whatFails = (error: Error, at: keyof typeof failing) => async (task: () => Promise<unknown>) => {
     failing[at] = error

@@ -12,6 +12,7 @@ import type { Target } from '../../../domain/upstream/offered.js'
 import { Failure } from '../../failure.js'
 import type { Inference } from '../inference.js'
 import type { Visit } from '../upstreams/live-targets.js'
+import { bearerOf } from './bearer.js'
 import { readError } from './read-error.js'
 import { withoutSecrets } from './scrubbed.js'
 import { failureOfFault, failureOfStatus } from './upstream-failure.js'
@@ -94,12 +95,13 @@ const askOne = async (
     tries.push({ upstream: target.upstream.content.name, outcome })
     inference.metrics.tries.add({ outcome: counted })
   }
-  const bearer = await inference.credentialOf(target.upstream).catch(() => undefined)
-  if (bearer === undefined) {
-    note('no secret', 'fault')
+  const sent = await bearerOf(inference, target.upstream)
+  if ('failure' in sent) {
+    note(sent.outcome, 'fault')
     visit.end('nothing')
-    return { failure: noSecret, mayGoOn: true, isAborted: false }
+    return { failure: sent.failure, mayGoOn: true, isAborted: false }
   }
+  const { bearer } = sent
   const scrubbed = withoutSecrets(inference, target.upstream, bearer)
   try {
     const answer = await postTo({ inference }, request, target, bearer, signal, () =>
@@ -127,10 +129,6 @@ const askOne = async (
     return { failure: failureOfFault(error), mayGoOn: true, isAborted: error.kind === 'aborted' }
   }
 }
-
-const noSecret = new Failure('upstream-failed', "The upstream's secret has no value.", {
-  code: 'upstream_error',
-})
 
 /** A kept connection that turns out to be closed says nothing of the upstream: it is asked over a new one. */
 const postTo = async (

@@ -141,7 +141,7 @@ const outcomeOfEnd = ({ usage }: Metered, said: JsonObject): Outcome =>
   outcomeOf(reportedUsageOf(summaryUsage('', usage)).models, said)
 
 /** Tries of which it is sure that no model worked on them. */
-const REFUSED = /^(status \d+|no secret|timeout connect|(connect|dns|tls|forbidden-address) .*)$/
+const REFUSED = /^(status \d+|(no|unusable) secret|timeout connect|(connect|dns|tls|forbidden-address) .*)$/
 
 /** Whether every upstream that was asked refused, or could not even be asked: then nobody is owed anything. */
 const isUntouched = ({ metering }: Metered, tries: Json | undefined): boolean =>

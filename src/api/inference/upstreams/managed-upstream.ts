@@ -1,10 +1,12 @@
 import type { Cause } from '../../../domain/event.js'
 import type { Position } from '../../../domain/ports/event-store.js'
+import { BEARER_EXPECTED, isBearer } from '../../../domain/secret/bearer.js'
 import { upstreamProblems } from '../../../domain/upstream/checks.js'
 import type { UpstreamContent } from '../../../domain/upstream/content.js'
 import type { Upstream } from '../../../domain/upstream/directory.js'
 import { requireAdministrator, requireRole } from '../../auth/rights.js'
 import { hasSecret } from '../../automations/kept.js'
+import { secretValuesOf } from '../../automations/secret-values.js'
 import { invalidBody } from '../../failure.js'
 import type { Principal } from '../../principal.js'
 import type { UpstreamManaging } from '../inference.js'
@@ -20,7 +22,7 @@ export const requireOwner = (
   else requireRole(access, principal, team, 'team_administrator')
 }
 
-/** Refuses values that an upstream cannot have, and the name of a secret that is none of the team's. */
+/** Refuses values that an upstream cannot have, and the name of a secret that is none of the team's, or cannot be sent. */
 export const requireGoodUpstream = async (
   { ports }: Pick<UpstreamManaging, 'ports'>,
   team: string | null,
@@ -33,9 +35,23 @@ export const requireGoodUpstream = async (
     refuseSecret(
       'An upstream for all teams has no secret: give its credential in the file of TALLYTREE_UPSTREAMS_FILE',
     )
-  else if (secret != null && !(await hasSecret(ports, team!, secret)))
-    refuseSecret('The team has no secret of this name')
+  else if (secret != null) {
+    const problem = await secretProblem(ports, team!, secret)
+    if (problem !== undefined) refuseSecret(problem)
+  }
   if (problems.length > 0) throw invalidBody(problems)
+}
+
+const secretProblem = async (
+  ports: UpstreamManaging['ports'],
+  team: string,
+  name: string,
+): Promise<string | undefined> => {
+  if (!(await hasSecret(ports, team, name))) return 'The team has no secret of this name'
+  const [newest] = await secretValuesOf(ports, team, name)
+  return newest === undefined || isBearer(newest.value)
+    ? undefined
+    : `The value of the secret cannot be sent in a header: it should be ${BEARER_EXPECTED}`
 }
 
 /** The answer to a write, once the prices that came with it are published. */

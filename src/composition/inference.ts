@@ -17,6 +17,7 @@ import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
 import type { Ports } from '../domain/ports/ports.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
+import { modelOf } from '../domain/upstream/offered.js'
 import { configuredUpstreams } from './configured-upstreams.js'
 import { openLimits } from './limits.js'
 import { upstreamSecrets } from './upstream-secrets.js'
@@ -65,7 +66,12 @@ export const openInference = async (
       return own && { address: own.host, port: own.port }
     },
   })
-  const targets = new LiveTargets(() => performance.now(), Math.random)
+  const targets = new LiveTargets(
+    () => performance.now(),
+    Math.random,
+    (upstreamId, modelId) => modelOf(liveUpstreams.now(), upstreamId, modelId),
+  )
+  liveUpstreams.onChange(() => targets.changed())
   metrics.beforeRead(() => metrics.inference.targetsOut.set({}, targets.out))
   const probing = startProbing({ upstreams: liveUpstreams.now, upstreamClient, targets })
   const [completions, ends] = [underWay(), openEnds(ports.log)]

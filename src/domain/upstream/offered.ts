@@ -37,6 +37,16 @@ export const targetsOf = (
   return targets.filter(({ upstream }) => upstream.team === owner)
 }
 
+/** A model of an upstream under its id, as long as both are offered. */
+export const modelOf = (
+  upstreams: Upstreams,
+  upstreamId: string,
+  modelId: string,
+): ServedModel | undefined => {
+  const content = upstreams.get(upstreamId)?.content
+  return content?.enabled === true ? content.models.find(({ id }) => id === modelId) : undefined
+}
+
 /** The ids of the models that those teams may use, in order. */
 export const modelsOf = (upstreams: Upstreams, teams: 'all' | readonly string[]): readonly string[] => {
   const ids = [...upstreams.values()]

@@ -11,29 +11,44 @@ const targetOf = (concurrency: number | null, place: number): Target => {
   return { model, upstream: { id: String(place), team: null, content } }
 }
 
+const arbitraryConcurrency = fc.option(fc.integer({ min: 1, max: 3 }))
+
 const step = fc.record({
-  kind: fc.constantFrom('ask', 'ask', 'end', 'leave'),
+  kind: fc.constantFrom('ask', 'ask', 'ask', 'end', 'end', 'leave', 'change', 'withdraw'),
+  concurrency: arbitraryConcurrency,
   what: fc.constantFrom<Shown>('answer', 'fault', 'nothing'),
   after: fc.nat(20_000),
   which: fc.nat(50),
 })
 
+/** The targets of a process, which has them offered as they are here. */
+const offering = (targets: readonly Target[], now: () => number = () => 0) => {
+  const offered = new Map(targets.map(({ upstream: { id }, model }) => [id, model]))
+  const live = new LiveTargets(
+    now,
+    () => 0.5,
+    (id) => offered.get(id),
+  )
+  return { live, offered }
+}
+
 describe('the targets of this process', () => {
-  it('never have more under way than they take, give all room back, and are never all out', async () => {
+  it('never let in more than they take now, keep nobody waiting for room that there is, and give it all back', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.option(fc.integer({ min: 1, max: 3 })), { minLength: 1, maxLength: 3 }),
+        fc.array(arbitraryConcurrency, { minLength: 1, maxLength: 3 }),
         fc.array(step, { maxLength: 60 }),
         async (concurrencies, steps) => {
           let now = 0
-          const live = new LiveTargets(
-            () => now,
-            () => 0.5,
-          )
           const targets = concurrencies.map(targetOf)
+          const { live, offered } = offering(targets, () => now)
           const visits: Visit[] = []
           const waiting: AbortController[] = []
           const settled: Promise<unknown>[] = []
+          const hasRoom = ({ upstream: { id } }: Target, inFlight: number) => {
+            const model = offered.get(id)
+            return model !== undefined && (model.concurrency === null || inFlight < model.concurrency)
+          }
           const ask = () => {
             const order = live.inOrder(targets)
             assert.ok(order.length > 0)
@@ -48,23 +63,31 @@ describe('the targets of this process', () => {
               }),
             )
           }
-          for (const { kind, what, after, which } of steps) {
+          for (const { kind, what, after, which, concurrency } of steps) {
             now += after
+            const before = targets.map((target) => live.standingOf(target).inFlight)
+            const place = which % targets.length
+            const { id } = targets[place]!.upstream
             if (kind === 'ask') ask()
             else if (kind === 'leave') waiting[which % waiting.length]?.abort()
-            else {
+            else if (kind === 'change' || kind === 'withdraw') {
+              if (kind === 'change') offered.set(id, { ...targets[place]!.model, concurrency })
+              else offered.delete(id)
+              live.changed()
+            } else {
               const [visit] = visits.splice(which % Math.max(visits.length, 1), 1)
               if (what === 'answer') visit?.begin()
               visit?.end(what)
               visit?.end('fault')
             }
             await new Promise(setImmediate)
-            for (const target of targets) {
+            for (const [at, target] of targets.entries()) {
               const { inFlight } = live.standingOf(target)
-              const { concurrency } = target.model
               assert.equal(inFlight, visits.filter((one) => one.target === target).length)
-              assert.ok(concurrency === null || inFlight <= concurrency)
+              assert.ok(inFlight <= before[at]! || hasRoom(target, inFlight - 1))
+              assert.ok(waiting.length === 0 || !hasRoom(target, inFlight))
             }
+            if (offered.size === 0) assert.equal(waiting.length, 0)
             assert.ok(targets.some((one) => live.standingOf(one).health.out === null))
           }
           for (const gone of [...waiting]) gone.abort()
@@ -78,11 +101,8 @@ describe('the targets of this process', () => {
   })
 
   it('give room to those who wait in the order in which they came', async () => {
-    const live = new LiveTargets(
-      () => 0,
-      () => 0.5,
-    )
     const targets = [targetOf(1, 0)]
+    const { live } = offering(targets)
     const { signal } = new AbortController()
     let current = live.enter(targets, targets)!
     const order: number[] = []
@@ -99,12 +119,19 @@ describe('the targets of this process', () => {
     assert.deepEqual(order, [1, 2, 3])
   })
 
-  it('do without one whose probe found nobody only where there is another', () => {
-    const live = new LiveTargets(
-      () => 0,
-      () => 0.5,
-    )
+  it('forget how one did that is offered no more, once nothing of it is under way', () => {
     const targets = [targetOf(null, 0), targetOf(null, 1)]
+    const { live, offered } = offering(targets)
+    for (let fault = 0; fault < 5; fault += 1) live.enter(targets, targets)?.end('fault')
+    assert.equal(live.out, 1)
+    offered.delete('0')
+    live.changed()
+    assert.equal(live.out, 0)
+  })
+
+  it('do without one whose probe found nobody only where there is another', () => {
+    const targets = [targetOf(null, 0), targetOf(null, 1)]
+    const { live } = offering(targets)
     live.found('0', false)
     assert.deepEqual(
       live.inOrder(targets).map(({ upstream }) => upstream.id),

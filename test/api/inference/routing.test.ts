@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { systemIds } from '../../../src/adapters/system/ids.js'
 import { execute } from '../../../src/domain/execute.js'
@@ -178,6 +179,32 @@ describe('asking one of several upstreams', () => {
     for (const answer of await Promise.all(asked)) accepted(answer)
     assert.deepEqual([first.arrivals.length, second.arrivals.length], [3, 2])
     assert.deepEqual([(await healthOf(0))['in_flight'], (await healthOf(1))['in_flight']], [0, 0])
+  })
+
+  it('lets in at once those who wait where an upstream takes more now, and none where it takes less', async () => {
+    const models = (concurrency: number) => [{ id: 'chat', upstream_id: 'm', concurrency }]
+    await add('first', first, { models: models(2) })
+    const hold = held()
+    first.behave(hold.behaviour)
+    const change = async (body: object) =>
+      accepted(await service.send('PATCH', `${UPSTREAMS}/${made[0]!}`, body, { key }))
+    const asked = Array.from({ length: 4 }, () => ask())
+    await until(() => hold.count() === 2)
+    await change({ models: models(3) })
+    await until(() => hold.count() === 3)
+    await change({ models: models(1) })
+    for (let released = 0; released < 3; released += 1) hold.release()
+    await until(() => hold.count() === 1)
+    hold.release()
+    for (const answer of await Promise.all(asked)) accepted(answer)
+    const lastOne = ask()
+    await until(() => hold.count() === 1)
+    const waits = ask()
+    while ((await callsOf(service, project)).length < 6) await sleep(5)
+    await change({ enabled: false })
+    assert.equal((await waits).status, 503)
+    hold.release()
+    accepted(await lastOne)
   })
 
   it('gives room back when a client leaves, and says after a while that there is none', async () => {

@@ -6,6 +6,7 @@ import {
   type Health,
   type Shown,
 } from '../../../domain/upstream/health.js'
+import type { ServedModel } from '../../../domain/upstream/content.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import { inOrder } from '../../../domain/upstream/routing.js'
 
@@ -26,9 +27,11 @@ export interface Standing {
 interface Waiter {
   readonly targets: ReadonlyMap<string, Target>
   readonly grant: (key: string) => void
+  readonly giveUp: () => void
 }
 
 const keyOf = ({ upstream, model }: Target): string => `${upstream.id}\n${model.id}`
+const idsIn = (key: string) => key.split('\n') as [upstreamId: string, modelId: string]
 
 /** How the targets of this process do, and how much of each is in use. */
 export class LiveTargets {
@@ -41,6 +44,8 @@ export class LiveTargets {
     private readonly now: () => number,
     /** From 0 up to 1. */
     private readonly draw: () => number,
+    /** A model of an upstream as it is offered now, whatever it was when somebody came to ask it. */
+    private readonly offered: (upstreamId: string, modelId: string) => ServedModel | undefined,
   ) {}
 
   standingOf(target: Target): Standing {
@@ -79,16 +84,14 @@ export class LiveTargets {
 
   /** The first of the targets that has room; `among` are all that the model has. */
   enter(targets: readonly Target[], among: readonly Target[]): Visit | undefined {
-    const target = targets.find((one) => {
-      const most = one.model.concurrency
-      return most === null || this.standingOf(one).inFlight < most
-    })
-    if (target === undefined) return undefined
-    this.change(keyOf(target), (standing) => ({ ...standing, inFlight: standing.inFlight + 1 }))
-    return this.visit(target, among)
+    const target = targets.find((one) => this.hasRoom(keyOf(one)))
+    return target === undefined ? undefined : this.visit(target, among)
   }
 
-  /** The first of the targets that comes to have room, in the turn of those who wait; undefined when time is up. */
+  /**
+   * The first of the targets that comes to have room, in the turn of those who wait; undefined when time is up, or none
+   * of them is offered any more.
+   */
   wait(
     targets: readonly Target[],
     among: readonly Target[],
@@ -111,16 +114,40 @@ export class LiveTargets {
           leave()
           resolve(this.visit(waiter.targets.get(key)!, among))
         },
+        giveUp,
       }
       const timer = setTimeout(giveUp, ms)
       signal.addEventListener('abort', giveUp)
       this.waiters.add(waiter)
-      if (signal.aborted) giveUp()
+      if (signal.aborted || !this.isAnyOffered(waiter)) giveUp()
     })
+  }
+
+  /** The upstreams are others now: what has come of room is given to those who wait, and what is gone is forgotten. */
+  changed(): void {
+    for (const [key, { inFlight }] of this.standings)
+      if (inFlight === 0 && this.offered(...idsIn(key)) === undefined) this.standings.delete(key)
+    for (const waiter of this.waiters) {
+      const key = [...waiter.targets.keys()].find((one) => this.hasRoom(one))
+      if (key !== undefined) waiter.grant(key)
+      else if (!this.isAnyOffered(waiter)) waiter.giveUp()
+    }
+  }
+
+  private isAnyOffered({ targets }: Waiter): boolean {
+    return [...targets.keys()].some((key) => this.offered(...idsIn(key)) !== undefined)
+  }
+
+  private hasRoom(key: string): boolean {
+    const model = this.offered(...idsIn(key))
+    if (model === undefined) return false
+    const inFlight = this.standings.get(key)?.inFlight ?? 0
+    return model.concurrency === null || inFlight < model.concurrency
   }
 
   private visit(target: Target, among: readonly Target[]): Visit {
     const key = keyOf(target)
+    this.change(key, (standing) => ({ ...standing, inFlight: standing.inFlight + 1 }))
     let isProbe = standingOf(this.standingOf(target).health, this.now()) === 'due'
     let isOver = false
     this.change(key, (standing) => ({ ...standing, health: asked(standing.health, this.now()) }))
@@ -150,8 +177,11 @@ export class LiveTargets {
 
   /** The room goes to whoever has waited for it longest. */
   private leave(key: string): void {
-    for (const waiter of this.waiters) if (waiter.targets.has(key)) return waiter.grant(key)
     this.change(key, (standing) => ({ ...standing, inFlight: standing.inFlight - 1 }))
+    for (const { targets, grant } of this.waiters) {
+      if (!this.hasRoom(key)) return
+      if (targets.has(key)) grant(key)
+    }
   }
 
   private change(key: string, to: (standing: Standing) => Standing): void {

@@ -19,6 +19,8 @@ export interface LiveUpstreams {
   readonly now: () => Upstreams
   readonly refresh: () => Promise<void>
   readonly run: (command: UpstreamCommand, cause: Cause) => Promise<Executed<Upstreams>>
+  /** Has this told of each change from now on, once it is known here. */
+  readonly onChange: (told: () => void) => void
   readonly close: () => void
 }
 
@@ -32,6 +34,7 @@ export const openUpstreams = async (
   let upstreams = configured
   let offered = withoutShadowed(upstreams)
   let next = 0n
+  let told = () => undefined as void
   const inTurn = oneAtATime()
 
   const refresh = async () => {
@@ -43,6 +46,7 @@ export const openUpstreams = async (
       upstreams = evolve(upstreams, { type, data } as unknown as UpstreamEvent)
       offered = withoutShadowed(upstreams)
       next = revision + 1n
+      told()
     }
   }
   await refresh()
@@ -60,6 +64,7 @@ export const openUpstreams = async (
         await refresh()
         return executed
       }),
+    onChange: (given) => void (told = given),
     close: () => clearInterval(timer),
   }
 }

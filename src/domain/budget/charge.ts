@@ -21,6 +21,20 @@ export const costOf = (price: ModelPrice | null, tokens: ChargedTokens): Amount 
   )
 }
 
+/** What tokens may cost, however many of the prompt's a cache gives or takes. */
+export const mostCostOf = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
+  if (price === null) return 0n
+  const costs = [
+    price.prompt_token_cost,
+    price.cache_read_input_token_cost,
+    price.cache_creation_input_token_cost,
+  ]
+  return (
+    costs.map((cost) => times(cost, prompt)).reduce((a, b) => (a > b ? a : b)) +
+    times(price.completion_token_cost, completion)
+  )
+}
+
 const times = (cost: string, tokens: number): Amount =>
   tokens <= 0 ? 0n : amountFrom(cost) * BigInt(Math.trunc(tokens))
 

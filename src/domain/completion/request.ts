@@ -6,7 +6,8 @@ import { open } from '../codec/struct.js'
 import type { JsonObject } from '../json/json.js'
 import { modelName } from '../price/events.js'
 
-const MOST_TOKENS = 2 ** 31
+/** Of an answer; more cannot be asked for. */
+export const MOST_TOKENS = 2 ** 31
 
 /** What a completion is called as a call. */
 export const OP_NAME = 'openai.chat.completions.create'
@@ -22,6 +23,7 @@ const read = open('ChatCompletionRequest', {
       open('StreamOptions', { optional: { include_usage: withDefault(boolean, false, true) } }),
     ),
     n: withDefault(integerBetween(1, 128), 1, true),
+    best_of: nullable(integerBetween(1, 128)),
     max_tokens: nullable(integerBetween(1, MOST_TOKENS)),
     max_completion_tokens: nullable(integerBetween(1, MOST_TOKENS)),
   },

@@ -12,7 +12,7 @@ interface Asked {
   readonly includeUsage: boolean
   /** Whether the usage so far, in each chunk, was asked for by the gateway alone. */
   readonly hidesRunningUsage: boolean
-  readonly promptBytes: number
+  readonly promptTokens: number
 }
 
 /** What becomes of one chunk: the client's, null for one that it did not ask for, or why it is none. */
@@ -68,7 +68,7 @@ export class CompletionStream {
     if (this.usage !== null && this.isComplete) return { metering: 'reported', usage: this.usage }
     if (!this.hasStarted) return unknown
     if (this.usage !== null) return { metering: 'estimated', usage: this.usage }
-    return estimated(this.asked.promptBytes, this.contentBytes)
+    return estimated(this.asked.promptTokens, this.contentBytes)
   }
 
   private takeChoice({ index, delta, finish_reason }: JsonObject): void {

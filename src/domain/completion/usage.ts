@@ -42,9 +42,9 @@ const BYTES_OF_A_TOKEN = 4
 
 export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_OF_A_TOKEN)
 
-/** What a request may have used whose figures never came: by the bytes of its prompt and of what came back. */
-export const estimated = (promptBytes: number, contentBytes: number): Metered => {
-  const [prompt_tokens, completion_tokens] = [tokensIn(promptBytes), tokensIn(contentBytes)]
+/** What a request may have used whose figures never came: by its prompt, and the bytes of what came back. */
+export const estimated = (prompt_tokens: number, contentBytes: number): Metered => {
+  const completion_tokens = tokensIn(contentBytes)
   return {
     metering: 'estimated',
     usage: {

@@ -7,14 +7,14 @@ export const wholeAnswer = (value: Json, publicModel: string): JsonObject | unde
   isJsonObject(value) && choicesIn(value) !== undefined ? { ...value, model: publicModel } : undefined
 
 /** What a whole answer used. */
-export const meteredWhole = (answer: JsonObject, promptBytes: number): Metered => {
+export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered => {
   const usage = reportedIn(answer['usage'])
   if (usage !== null) return { metering: 'reported', usage }
   const written = (choicesIn(answer) ?? []).map(({ message }) =>
     isJsonObject(message) ? writtenBytes(message) : 0,
   )
   return estimated(
-    promptBytes,
+    promptTokens,
     written.reduce((sum, bytes) => sum + bytes, 0),
   )
 }

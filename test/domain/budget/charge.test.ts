@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
-import { costOf, dearest } from '../../../src/domain/budget/charge.js'
+import fc from 'fast-check'
+import { costOf, dearest, mostCostOf } from '../../../src/domain/budget/charge.js'
 import { endOf, periodOf } from '../../../src/domain/budget/periods.js'
-import { mostTokens } from '../../../src/domain/budget/reservation.js'
+import { mostWritten } from '../../../src/domain/budget/reservation.js'
 import type { Instant } from '../../../src/domain/codec/instant.js'
+import type { JsonObject } from '../../../src/domain/json/json.js'
 import { decimalText } from '../../../src/domain/price/decimal.js'
+import type { ModelPrice } from '../../../src/domain/upstream/content.js'
+import { arbitraryJson } from '../../support/arbitrary-json.js'
 import { PRICE } from './given.js'
 
 describe('what a completion costs', () => {
@@ -24,12 +28,43 @@ describe('what a completion costs', () => {
     assert.equal(dearest([null]), null)
   })
 
-  it('is held for all that it may write: each choice as many tokens as it says, or the usual many', () => {
-    const asked = { n: 1, max_tokens: null, max_completion_tokens: null }
-    assert.deepEqual(mostTokens(asked, 9), { prompt: 3, completion: 4096 })
-    assert.deepEqual(mostTokens({ ...asked, n: 3, max_tokens: 7 }, 0), { prompt: 0, completion: 21 })
-    assert.equal(mostTokens({ ...asked, max_tokens: 7, max_completion_tokens: 5 }, 0).completion, 5)
+  it('is held as if all of the prompt cost the most that any of it may', () => {
+    const most = (price: ModelPrice | null) => decimalText(mostCostOf(price, 10, 3))
+    assert.equal(most(PRICE), '23')
+    assert.equal(most({ ...PRICE, cache_creation_input_token_cost: '0' }), '13')
+    assert.equal(most({ ...PRICE, cache_read_input_token_cost: '4' }), '43')
+    assert.equal(most(null), '0')
   })
+
+  it('is held for all that it may write: each choice the most that any name says, or the usual many', () => {
+    const most = (given: JsonObject) => mostWritten({ n: 1, best_of: null, ...given, given })
+    assert.equal(most({}), 4096)
+    assert.equal(most({ n: 3, max_tokens: 7 }), 21)
+    assert.equal(most({ n: 3, best_of: 5, max_tokens: 7 }), 35)
+    assert.equal(most({ max_tokens: 7, max_completion_tokens: 5 }), 7)
+    assert.equal(most({ max_tokens: null, max_completion_tokens: 5, min_tokens: 0 }), 5)
+    assert.equal(most({ max_tokens: 5, n_predict: 100 }), 100)
+    assert.equal(most({ max_tokens: 5, n_predict: -1 }), 4096)
+    assert.equal(most({ max_tokens: 5, max_new_tokens: '300' }), 300)
+    assert.equal(most({ min_tokens: 5000 }), 5000)
+    assert.equal(most({ n: 128, max_tokens: 2 ** 31, n_predict: 1e308 }), 2 ** 38)
+  })
+
+  it('is held in exact decimals, whatever the request says', () =>
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom('n_predict', 'max_new_tokens', 'min_tokens', 'max_length'),
+          arbitraryJson,
+        ),
+        fc.integer({ min: 1, max: 128 }),
+        (given, n) => {
+          const written = mostWritten({ n, best_of: null, given: given as JsonObject })
+          assert.ok(Number.isSafeInteger(written) && written >= n && written <= 128 * 2 ** 31)
+          assert.ok(mostCostOf(PRICE, 0, written) > 0n)
+        },
+      ),
+    ))
 })
 
 describe('periods of budgets', () => {

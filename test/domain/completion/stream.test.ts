@@ -11,7 +11,7 @@ const streamOf = (more: object = {}, answer: AnswerBuilder | null = null) =>
       n: 1,
       includeUsage: false,
       hidesRunningUsage: false,
-      promptBytes: 8,
+      promptTokens: 2,
       ...more,
     },
     answer,

@@ -7,7 +7,7 @@ export interface Completing {
   readonly call: Recorded
   /** The public id of its model. */
   readonly model: string
-  readonly promptBytes: number
+  readonly promptTokens: number
   /** By the clock of `performance`, in milliseconds. */
   readonly startedAt: number
   readonly leave: Leave

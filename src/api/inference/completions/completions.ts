@@ -1,7 +1,7 @@
+import { promptTokensOf } from '../../../domain/completion/prompt.js'
 import { completionRequest, type CompletionRequest } from '../../../domain/completion/request.js'
 import { unknown } from '../../../domain/completion/usage.js'
 import { jsonObject } from '../../../domain/codec/leaves.js'
-import { utf8Bytes } from '../../../domain/codec/text.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { entityOf } from '../../../domain/ids.js'
 import { targetsOf, type Target } from '../../../domain/upstream/offered.js'
@@ -65,15 +65,15 @@ const recorded = async (
   { body: request, headers, principal, cause }: Asked<CompletionRequest>,
   project: string,
   targets: readonly Target[],
-): Promise<Pick<Begun, 'call' | 'promptBytes'>> => {
+): Promise<Pick<Begun, 'call' | 'promptTokens'>> => {
   const { ports } = inference
   const model = targets[0]!.model.id
   const id = ports.ids.next()
   const placed = placedBy(headers)
   const level = await recordLevelOf(inference.inference.recordLevel, project, headers)
-  const promptBytes = utf8Bytes(JSON.stringify(request.given['messages']))
+  const promptTokens = promptTokensOf(request.given)
   const admission = inference.inference.admit({
-    ...{ id, project, keyId: principal.keyId, request, promptBytes, targets },
+    ...{ id, project, keyId: principal.keyId, request, promptTokens, targets },
   })
   const recording = begin(
     inference,
@@ -87,12 +87,12 @@ const recorded = async (
     principal,
     cause,
   )
-  return { call: endingOnce(await admission.begun(recording)), promptBytes }
+  return { call: endingOnce(await admission.begun(recording)), promptTokens }
 }
 
 interface Begun {
   readonly call: Recorded
-  readonly promptBytes: number
+  readonly promptTokens: number
   readonly leave: Leave
   readonly startedAt: number
 }
@@ -102,7 +102,7 @@ const answered = async (
   inference: Inference,
   request: CompletionRequest,
   targets: readonly Target[],
-  { call, promptBytes, leave, startedAt }: Begun,
+  { call, promptTokens, leave, startedAt }: Begun,
 ): Promise<Answer> => {
   let way: JsonObject = {}
   const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
@@ -111,7 +111,7 @@ const answered = async (
     const { target, tries } = asked
     way = { upstream: target.upstream.content.name, tries }
     const completing: Completing = {
-      ...{ call, promptBytes, leave, startedAt, said },
+      ...{ call, promptTokens, leave, startedAt, said },
       model: target.model.id,
     }
     if (request.stream) return await streamOf(inference, request, asked, completing)

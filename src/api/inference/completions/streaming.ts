@@ -22,7 +22,7 @@ export const streamOf = async (
   { inference }: Pick<Inference, 'inference'>,
   { n, stream_options, given }: CompletionRequest,
   { answer, target }: Asked,
-  { call, model, promptBytes, startedAt, said, leave }: Completing,
+  { call, model, promptTokens, startedAt, said, leave }: Completing,
 ): Promise<Answer> => {
   requireType(answer, 'stream')
   const options = given['stream_options']
@@ -36,7 +36,7 @@ export const streamOf = async (
       hidesRunningUsage:
         target.upstream.content.continuous_usage_stats &&
         !(isJsonObject(options) && options['continuous_usage_stats'] === true),
-      promptBytes,
+      promptTokens,
     },
     answerBuilder,
   )

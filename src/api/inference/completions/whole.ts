@@ -11,13 +11,13 @@ import { badAnswer } from './upstream-failure.js'
 /** An upstream's whole answer as the client gets it, recorded before. */
 export const wholeOf = async (
   { answer }: Asked,
-  { call, model, promptBytes, said }: Completing,
+  { call, model, promptTokens, said }: Completing,
 ): Promise<Answer> => {
   const body = await read(answer, model)
   const text = JSON.stringify(body)
   const position = await call.end({
     output: atHand(body),
-    metered: meteredWhole(body, promptBytes),
+    metered: meteredWhole(body, promptTokens),
     failure: null,
     said: said(),
   })

@@ -1,4 +1,4 @@
-import { dearest, costOf } from '../../../domain/budget/charge.js'
+import { dearest, mostCostOf } from '../../../domain/budget/charge.js'
 import {
   outcomeOf,
   teamOf,
@@ -6,7 +6,7 @@ import {
   type BegunCall,
   type Outcome,
 } from '../../../domain/budget/gateway-call.js'
-import { mostTokens } from '../../../domain/budget/reservation.js'
+import { mostWritten } from '../../../domain/budget/reservation.js'
 import { callStream } from '../../../domain/call/events.js'
 import { instantOf } from '../../../domain/codec/instant.js'
 import type { CompletionRequest } from '../../../domain/completion/request.js'
@@ -28,7 +28,7 @@ export interface Asking {
   readonly project: string
   readonly keyId: string
   readonly request: CompletionRequest
-  readonly promptBytes: number
+  readonly promptTokens: number
   readonly targets: readonly Target[]
 }
 
@@ -95,15 +95,15 @@ export const admitting =
   }
 
 const callOf = (
-  { id, project, keyId, request, promptBytes, targets }: Asking,
+  { id, project, keyId, request, promptTokens, targets }: Asking,
   instance: string,
   now: Date,
 ): { readonly call: BegunCall; readonly tokens: number } => {
-  const most = mostTokens(request, promptBytes)
+  const written = mostWritten(request)
   const price = dearest(targets.map(({ model }) => model.price))
   const waitMs = targets.reduce((sum, { upstream }) => sum + upstream.content.timeouts.total_ms, 0)
   return {
-    tokens: most.prompt + most.completion,
+    tokens: promptTokens + written,
     call: {
       stream: callStream(project, id),
       project,
@@ -112,7 +112,7 @@ const callOf = (
       admittedAt: instantOf(now),
       instance,
       deadlineAt: instantOf(new Date(now.getTime() + waitMs)),
-      reserved: costOf(price, { ...most, cacheRead: 0, cacheCreation: 0 }),
+      reserved: mostCostOf(price, promptTokens, written),
       price,
     },
   }

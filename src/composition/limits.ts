@@ -39,7 +39,9 @@ export const openLimits = async (
   }))
   const gate = new Gate(live.ledger, apiProcesses)
   const ready = live.ready(Infinity)
-  const recovery = recovering({ ports, live, instance, isAlone: eventStoreUrl === null }, ready)
+  const startedAt = ports.clock.now().getTime() - performance.now()
+  const latest = () => startedAt + performance.now()
+  const recovery = recovering({ ports, live, instance, isAlone: eventStoreUrl === null, latest }, ready)
   await live.ready(READY_WITHIN_MS)
   return {
     live,

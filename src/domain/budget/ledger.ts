@@ -13,6 +13,8 @@ interface Standing {
   logged: Sums | undefined
   own: Sums | undefined
   hasEnded: boolean
+  /** Whether this process is at work on it, and ends it itself. */
+  isHere: boolean
 }
 
 /** What was spent and what is held, as plain values, by the log up to a position. */
@@ -50,6 +52,7 @@ export class Ledger {
   reserve(call: BegunCall): void {
     const standing = this.standing(call)
     this.standings.set(call.stream, standing)
+    standing.isHere = true
     this.change(standing, () => (standing.own = held(call)))
     for (const account of standing.accounts) account.note(call.stream)
   }
@@ -58,6 +61,7 @@ export class Ledger {
   release(stream: string): void {
     const standing = this.standings.get(stream)
     if (standing === undefined) return
+    standing.isHere = false
     this.change(standing, () => (standing.own = undefined))
     if (standing.logged === undefined) this.standings.delete(stream)
   }
@@ -70,6 +74,12 @@ export class Ledger {
       standing.own = owed(standing.call, outcome)
       standing.hasEnded = true
     })
+  }
+
+  /** This process is done with it, and does not know whether it began, or what it came to. */
+  lose(stream: string): void {
+    const standing = this.standings.get(stream)
+    if (standing !== undefined) standing.isHere = false
   }
 
   /** The next event of the log; the completion that it is about, where it is one's. */
@@ -106,16 +116,16 @@ export class Ledger {
     return [...(this.accounts.get(key)?.calls ?? [])].reverse()
   }
 
-  /** The completions that the log has begun and not ended. */
+  /** The completions that the log has begun and not ended, and that this process is not at work on. */
   *open(): Generator<BegunCall> {
-    for (const { call, logged, hasEnded } of this.standings.values())
-      if (logged !== undefined && !hasEnded) yield call
+    for (const { call, logged, hasEnded, isHere } of this.standings.values())
+      if (logged !== undefined && !hasEnded && !isHere) yield call
   }
 
-  /** Those of this process of which the log has not said that they began. */
+  /** Those of which the log has not said that they began, and that this process is done with. */
   *unbegun(): Generator<BegunCall> {
-    for (const { call, logged, hasEnded } of this.standings.values())
-      if (logged === undefined && !hasEnded) yield call
+    for (const { call, logged, hasEnded, isHere } of this.standings.values())
+      if (logged === undefined && !hasEnded && !isHere) yield call
   }
 
   /** By the log alone; without what no budget asks for any more, those periods that are not among `current`. */
@@ -131,7 +141,7 @@ export class Ledger {
 
   private standing(call: BegunCall): Standing {
     const accounts = keysOf(call).map((key) => this.account(key))
-    return { call, accounts, logged: undefined, own: undefined, hasEnded: false }
+    return { call, accounts, logged: undefined, own: undefined, hasEnded: false, isHere: false }
   }
 
   private account(key: string): Account {

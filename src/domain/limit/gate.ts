@@ -43,7 +43,10 @@ export class Gate {
     private readonly processes: number,
   ) {}
 
-  /** @param tokens that the completion may use */
+  /**
+   * @param tokens that the completion may use
+   * @param now milliseconds of a clock that only goes forward
+   */
   admit(limits: TeamLimits, call: BegunCall, tokens: number, now: number): Admitted | Exceeded {
     const team = teamOf(call)
     const limited = scopesOf(call.project, call.keyId).flatMap((scope) => limits.get(scopeText(scope)) ?? [])
@@ -80,7 +83,8 @@ export class Gate {
         leave(null)
       },
       leave: (outcome) => {
-        if (outcome !== null) this.ledger.settle(call.stream, outcome)
+        if (outcome === null) this.ledger.lose(call.stream)
+        else this.ledger.settle(call.stream, outcome)
         leave(tokensOf(outcome) ?? tokens)
       },
     }

@@ -12,8 +12,8 @@ export interface RateExceeded {
   readonly most: number
   readonly used: number
   readonly asked: number
-  /** In milliseconds since 1970; null where nobody knows, infinity where it never will be. */
-  readonly freesAt: number | null
+  /** When there is room again, in milliseconds from now; null where nobody knows, infinity where it never will be. */
+  readonly freesInMs: number | null
   /** Streams of the last calls behind it, the newest first. */
   readonly calls: readonly string[]
 }
@@ -68,7 +68,14 @@ export class Meter {
     const freesAt = most === null ? undefined : window.freesAt(now, asked, most)
     return most === null || freesAt === undefined
       ? undefined
-      : { rate, most, used: window.used(now), asked, freesAt, calls: window.lastCalls(MOST_CALLS) }
+      : {
+          rate,
+          most,
+          used: window.used(now),
+          asked,
+          freesInMs: freesAt - now,
+          calls: window.lastCalls(MOST_CALLS),
+        }
   }
 
   private busy(most: number | null): RateExceeded | undefined {
@@ -80,7 +87,7 @@ export class Meter {
           most,
           used,
           asked: 1,
-          freesAt: null,
+          freesInMs: null,
           calls: [...this.running].slice(-MOST_CALLS).reverse(),
         }
   }

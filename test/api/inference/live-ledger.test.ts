@@ -65,13 +65,13 @@ describe('the ledger of a process', () => {
     return live
   }
   const reserved = ({ ledger }: LiveLedger, call: BegunCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
-  const recover = (isAlone: boolean) =>
+  const recover = (isAlone: boolean, now = NOW, latest = now) =>
     endAbandoned({
       ports: {
-        ...{ eventStore, ids: systemIds, clock: { now: () => NOW } },
+        ...{ eventStore, ids: systemIds, clock: { now: () => now } },
         log: { info: () => undefined, warn: () => undefined },
       },
-      ...{ live, isAlone, instance: 'this' },
+      ...{ live, isAlone, instance: 'this', latest: () => latest.getTime() },
     })
   const endsOf = async ({ stream }: BegunCall): Promise<readonly JsonObject[]> => {
     const ends: JsonObject[] = []
@@ -146,10 +146,37 @@ describe('the ledger of a process', () => {
 
   it('frees what is held for one of its own of which the log never said that it began, once it would be over', async () => {
     await open()
-    live.ledger.reserve(aCall('a'))
-    live.ledger.reserve(aCall('b', { deadlineAt: '2026-11-21T11:20:00.000000Z' as Instant }))
+    const calls = [aCall('a'), aCall('b', { deadlineAt: '2026-11-21T11:20:00.000000Z' as Instant })]
+    for (const call of calls) live.ledger.reserve(call)
+    assert.equal(await recover(true), 0)
+    assert.equal(reserved(live, aCall('b')), 20n)
+    for (const { stream } of calls) live.ledger.lose(stream)
     assert.equal(await recover(true), 0)
     assert.equal(reserved(live, aCall('b')), 10n)
+  })
+
+  it('takes none for lost that it is at work on itself, wherever its clock jumps', async () => {
+    const [own, lost] = [aCall('a'), aCall('b')]
+    await open()
+    for (const call of [own, lost]) {
+      live.ledger.reserve(call)
+      await write(eventStore, call)
+    }
+    live.ledger.lose(lost.stream)
+    const isRead = () => [...live.ledger.open()].length === 1
+    while (!isRead()) await new Promise(setImmediate)
+    for (const day of ['2026-11-23', '2020-01-01', '2099-12-31']) await recover(true, new Date(day))
+    assert.deepEqual([(await endsOf(own)).length, (await endsOf(lost)).length], [0, 1])
+  })
+
+  it('takes none of others for lost because its clock was set', async () => {
+    const call = aCall('a', { instance: 'other', deadlineAt: '2026-11-21T11:00:00.000000Z' as Instant })
+    await write(eventStore, call)
+    await open()
+    const [tomorrow, yesterday] = [new Date('2026-11-22T11:00:00Z'), new Date('2026-11-20T11:00:00Z')]
+    assert.equal(await recover(false, tomorrow, NOW), 0)
+    assert.equal(await recover(false, yesterday, tomorrow), 0)
+    assert.equal(await recover(false, tomorrow, tomorrow), 1)
   })
 
   it('leaves what other live processes are at until its deadline has passed', async () => {

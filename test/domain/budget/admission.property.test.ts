@@ -98,7 +98,8 @@ class World {
       case 'end-unacknowledged':
         return this.end(deed.do === 'end', deed.which, deed.used, deed.owed)
       case 'give-up': {
-        const open = [...this.ledger.open()]
+        const begun = this.running.filter(({ hasBegun }) => hasBegun).map(({ call }) => call)
+        const open = [...this.ledger.open(), ...begun]
         const call = open[deed.which % Math.max(1, open.length)]
         if (call !== undefined && !this.isEnded(call)) this.write(ended(call, null))
         return

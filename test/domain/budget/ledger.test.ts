@@ -50,12 +50,14 @@ describe('the ledger of completions', () => {
     assert.deepEqual([...ledger.open()], [call])
   })
 
-  it('names what it holds for completions of which the log has not said that they began', () => {
+  it('names what it holds for completions that this process is done with and the log has not ended', () => {
     const ledger = new Ledger()
-    for (const one of ['a', 'b', 'c'].map((id) => aCall(id))) ledger.reserve(one)
-    ledger.take(recorded(started(aCall('b')), 1))
+    for (const one of ['a', 'b', 'c', 'd', 'e'].map((id) => aCall(id))) ledger.reserve(one)
+    for (const [at, id] of ['b', 'e'].entries()) ledger.take(recorded(started(aCall(id)), at + 1))
     ledger.settle(aCall('c').stream, { kind: 'unknown' })
+    for (const id of ['a', 'b', 'c']) ledger.lose(aCall(id).stream)
     assert.deepEqual([...ledger.unbegun()], [aCall('a')])
+    assert.deepEqual([...ledger.open()], [aCall('b')])
   })
 
   it('keeps what was held where nobody knows, and nothing where nothing is owed', () => {

@@ -41,7 +41,7 @@ export class NobodyAnswered extends Error {
   }
 }
 
-/** How long a request waits for room at one of its upstreams. */
+/** How long a request waits for room at its upstreams, all in all. */
 const MOST_WAIT_MS = 3000
 
 type Asking = Pick<Inference, 'inference'>
@@ -59,11 +59,14 @@ export const ask = async (
   const tries: Try[] = []
   let failure = noRoom
   let left = inference.targets.inOrder(targets)
+  let patienceMs = MOST_WAIT_MS
   while (left.length > 0) {
+    const since = performance.now()
     const visit =
       inference.targets.enter(left, targets) ??
-      (await inference.targets.wait(left, targets, MOST_WAIT_MS, signal))
+      (await inference.targets.wait(left, targets, patienceMs, signal))
     if (visit === undefined) break
+    patienceMs = Math.max(0, patienceMs - (performance.now() - since))
     left = left.filter((target) => target !== visit.target)
     const tried = await askOne({ inference }, request, visit, signal, tries)
     if ('answer' in tried) return tried
@@ -140,6 +143,7 @@ const postTo = async (
   onKept: () => void,
 ): Promise<UpstreamAnswer> => {
   const { base_url, timeouts, continuous_usage_stats } = upstream.content
+  const began = performance.now()
   const post = (isFresh: boolean) =>
     inference.upstreamClient.ask(
       {
@@ -151,7 +155,7 @@ const postTo = async (
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         },
         body: JSON.stringify(askedOf(request, model.upstream_id, continuous_usage_stats)),
-        timeouts,
+        timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - began)) },
         isGuarded: upstream.isConfigured !== true,
         isFresh,
       },

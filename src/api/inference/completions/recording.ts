@@ -58,6 +58,7 @@ export const begin = async (
   const { ports, reading } = inference
   const { ends } = inference.inference
   ends.requireRoom()
+  const [startedAt, began] = [ports.clock.now(), performance.now()]
   const { written, position } = await record(inference)(
     [
       {
@@ -72,7 +73,7 @@ export const begin = async (
           parent_id: parentId,
           thread_id: null,
           turn_id: null,
-          started_at: instantOf(ports.clock.now()),
+          started_at: instantOf(startedAt),
           attributes: { tallytree: attributes },
           inputs: level === 'all' ? inputs : {},
           otel_dump: null,
@@ -91,7 +92,8 @@ export const begin = async (
     position,
     keepsContent: level === 'all',
     end: async ({ output, metered, failure, said }) => {
-      const ended_at = instantOf(ports.clock.now())
+      // As long after its start as it took, also where the clock was set meanwhile.
+      const ended_at = instantOf(new Date(startedAt.getTime() + performance.now() - began))
       const summary: JsonObject = {
         ...summaryUsage(publicModel, metered.usage),
         tallytree: { metering: metered.metering, ...said },

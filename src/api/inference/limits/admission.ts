@@ -75,10 +75,10 @@ export const admitting =
     if (!live.isReady()) throw notReadYet(live.progress())
     const now = ports.clock.now()
     const { call, tokens } = callOf(asking, instance, now)
-    const admitted = gate.admit(live.limitsOf(teamOf(call)), call, tokens, now.getTime())
+    const admitted = gate.admit(live.limitsOf(teamOf(call)), call, tokens, performance.now())
     if (admitted.kind !== 'admitted') {
       if (admitted.kind === 'budget') onSpent(call, admitted)
-      throw refusalOf(admitted, call.reserved, now.getTime())
+      throw refusalOf(admitted, call.reserved, now)
     }
     return {
       attributes: termsOf(call),

@@ -164,7 +164,7 @@ const limitShown = (
     ...rates,
     budget: budget && { amount: numberFrom(amountFrom(budget.amount)), period: budget.period },
     used: {
-      ...gate.used(team, scope, now.getTime()),
+      ...gate.used(team, scope, performance.now()),
       budget: budget && budgetUsed(live, team, scope, periodOf(budget.period, instantOf(now))),
     },
   }

@@ -58,7 +58,7 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
   let anchor: Anchor | undefined = found?.anchor
   const head = await eventStore.head()
   let isReady = position >= head
-  let toldAt = clock.now().getTime()
+  let toldAt = performance.now()
   let folded = 0
   let keptAt = toldAt
   let writing = Promise.resolve()
@@ -68,7 +68,7 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
     if (anchor === undefined || folded === 0) return writing
     folded = 0
     const now = instantOf(clock.now())
-    keptAt = clock.now().getTime()
+    keptAt = performance.now()
     const current = new Set([periodOf('day', now), periodOf('month', now)])
     const text = snapshotText({ position, anchor, teams: limits.teams(), ledger: ledger.content(current) })
     writing = writing
@@ -89,7 +89,7 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
   }
 
   const tell = (): void => {
-    const now = clock.now().getTime()
+    const now = performance.now()
     if (isReady || now - toldAt < TELL_EVERY_MS) return
     toldAt = now
     log.info('ledger.reading', { position: String(position), head: String(head) })
@@ -103,7 +103,7 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
       else if (item.kind === 'checkpoint' && item.position > position) position = item.position
       if (item.kind === 'caughtUp' || position >= head) isReady = true
       tell()
-      if (folded >= SNAPSHOT_EVENTS && clock.now().getTime() - keptAt >= SNAPSHOT_MS / 10) void keep()
+      if (folded >= SNAPSHOT_EVENTS && performance.now() - keptAt >= SNAPSHOT_MS / 10) void keep()
     }
   }
 

@@ -13,6 +13,8 @@ interface Recovering {
   readonly instance: string
   /** Whether no other process can be at work on this log. */
   readonly isAlone: boolean
+  /** In milliseconds since 1970, by a clock that nobody sets: deadlines have passed that have by both. */
+  readonly latest: () => number
 }
 
 const EVERY_MS = 30_000
@@ -35,13 +37,15 @@ const forgetUnbegun = ({ ledger }: Recovering['live'], now: number): void => {
 
 /**
  * Ends completions whose process is gone as ones of which nobody knows the outcome (gateway rule 3): those of earlier
- * processes at once where there can be no other, else each after its deadline. Returns how many were looked at.
+ * processes at once where there can be no other, else each after its deadline. What this process is at work on is not
+ * among them, whatever its clock says. Returns how many were looked at.
  */
-export const endAbandoned = async ({ ports, live, ...whose }: Recovering): Promise<number> => {
+export const endAbandoned = async ({ ports, live, latest, ...whose }: Recovering): Promise<number> => {
   if (!live.isReady()) return 0
   const now = ports.clock.now()
-  forgetUnbegun(live, now.getTime())
-  const abandoned = [...live.ledger.open()].filter((call) => isAbandoned(call, whose, now.getTime()))
+  const surely = Math.min(now.getTime(), latest())
+  forgetUnbegun(live, surely)
+  const abandoned = [...live.ledger.open()].filter((call) => isAbandoned(call, whose, surely))
   for (let at = 0; at < abandoned.length; at += AT_ONCE)
     await Promise.all(abandoned.slice(at, at + AT_ONCE).map((call) => giveUp(ports, call, now)))
   if (abandoned.length > 0) ports.log.info('inference.outcomes_unknown', { calls: abandoned.length })

@@ -10,7 +10,7 @@ import type { Position } from '../../../domain/ports/event-store.js'
 import { Failure } from '../../failure.js'
 
 /** What a client is told whose completion a limit has no room for: which one, what is used of it, and by which calls. */
-export const refusalOf = (refused: Exceeded, asked: Amount, now: number): Failure =>
+export const refusalOf = (refused: Exceeded, asked: Amount, now: Date): Failure =>
   refused.kind === 'rate'
     ? tooFast(refused.team, refused.scope, refused.exceeded, now)
     : spent(refused.team, refused.scope, refused.exceeded, asked)
@@ -41,12 +41,12 @@ const MINUTE_S = 60
 const tooFast = (
   team: string,
   scope: LimitScope,
-  { rate, most, used, asked, freesAt, calls }: RateExceeded,
-  now: number,
+  { rate, most, used, asked, freesInMs, calls }: RateExceeded,
+  now: Date,
 ): Failure => {
-  const isTooLarge = freesAt === Infinity && asked > most
-  const frees = freesAt === null || freesAt === Infinity ? null : freesAt
-  const waitS = frees === null ? (isTooLarge ? MINUTE_S : 1) : Math.max(1, Math.ceil((frees - now) / 1000))
+  const isTooLarge = freesInMs === Infinity && asked > most
+  const frees = freesInMs === Infinity ? null : freesInMs
+  const waitS = frees === null ? (isTooLarge ? MINUTE_S : 1) : Math.max(1, Math.ceil(frees / 1000))
   const whose = scopeInWords(team, scope)
   const reason = isTooLarge
     ? `This completion may use ${asked} tokens, and ${whose} may use ${most} ${NOUNS[rate]}: ask for fewer max_tokens.`
@@ -61,7 +61,7 @@ const tooFast = (
         most,
         used,
         asked,
-        frees_at: frees === null ? null : new Date(frees).toISOString(),
+        frees_at: frees === null ? null : new Date(now.getTime() + frees).toISOString(),
         last_calls: calls.map(callJson),
       },
     },

@@ -5,6 +5,7 @@ import { AnswerMemory, BOUNDS, type Bounds } from './answer-memory.js'
 import type { KeptText, Kind, Run } from './kept-text.js'
 import { begunOf, writtenOf, type Outline } from './outline.js'
 import { ToolCalls } from './tool-calls.js'
+import { isReason } from './whole.js'
 
 type Texts = Map<string, KeptText>
 
@@ -36,7 +37,7 @@ export class AnswerBuilder {
     if (isJsonObject(usage)) this.usage = short(usage)
     for (const { index, delta, finish_reason, logprobs } of choices) {
       const choice = this.choiceAt(typeof index === 'number' ? index : 0)
-      if (typeof finish_reason === 'string') choice.finish_reason = word(finish_reason)
+      if (isReason(finish_reason)) choice.finish_reason = word(finish_reason)
       if (isJsonObject(delta)) this.takeDelta(choice, delta)
       if (isJsonObject(logprobs)) this.takeLogprobs(choice, logprobs)
     }

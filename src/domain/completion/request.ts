@@ -1,6 +1,7 @@
-import type * as t from 'io-ts'
+import * as t from 'io-ts'
 import { arrayOf, nullable, withDefault } from '../codec/containers.js'
-import { Codec } from '../codec/codec.js'
+import { Codec, refuse } from '../codec/codec.js'
+import { endlessNumberIn } from '../codec/finite.js'
 import { boolean, integerBetween, jsonObject, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import type { JsonObject } from '../json/json.js'
@@ -42,9 +43,12 @@ export const completionRequest: Codec<CompletionRequest> = new Codec(
   (u): u is CompletionRequest => jsonObject.is(u) && 'given' in u && read.is(u),
   (u, context) => {
     const decoded = read.validate(u, context)
-    return decoded._tag === 'Left'
-      ? decoded
-      : { _tag: 'Right', right: { ...decoded.right, given: u as JsonObject } }
+    if (decoded._tag === 'Left') return decoded
+    const given = u as JsonObject
+    const endless = endlessNumberIn(given, context)
+    return endless === undefined
+      ? t.success({ ...decoded.right, given })
+      : refuse(undefined, endless, 'finite_number', 'Input should be a finite number')
   },
   read.schema,
 )

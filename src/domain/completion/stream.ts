@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import type { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
-import { choicesIn } from './whole.js'
+import { choicesIn, isReason } from './whole.js'
 import { writtenBytes } from './written-bytes.js'
 
 interface Asked {
@@ -39,7 +39,7 @@ export class CompletionStream {
   take(chunk: Json): Taken {
     if (!isJsonObject(chunk)) return 'malformed'
     if (chunk['error'] !== undefined && chunk['error'] !== null) return 'upstream-error'
-    const choices = choicesIn(chunk)
+    const choices = isUsageAlone(chunk) ? [] : choicesIn(chunk)
     if (choices?.every(hasPlace) !== true) return 'malformed'
     this.hasStarted = true
     this.usage = reportedIn(chunk['usage']) ?? this.usage
@@ -67,21 +67,20 @@ export class CompletionStream {
   get metered(): Metered {
     if (this.usage !== null && this.isComplete) return { metering: 'reported', usage: this.usage }
     if (!this.hasStarted) return unknown
-    if (this.usage !== null) return { metering: 'estimated', usage: this.usage }
-    return estimated(this.asked.promptTokens, this.contentBytes)
+    return estimated(this.asked.promptTokens, this.contentBytes, this.usage)
   }
 
   private takeChoice({ index, delta, finish_reason }: JsonObject): void {
     const place = typeof index === 'number' ? index : 0
     this.seen.add(place)
-    if (typeof finish_reason === 'string') this.finished.add(place)
+    if (isReason(finish_reason)) this.finished.add(place)
     if (isJsonObject(delta)) this.contentBytes += writtenBytes(delta)
   }
 
   /** A client that did not ask for usage sees none of it, in no chunk. */
   private shown(chunk: JsonObject, choices: readonly Json[]): JsonObject | null {
     const { publicModel, includeUsage, hidesRunningUsage } = this.asked
-    const model = { model: publicModel }
+    const model = { model: publicModel, ...(isUsageAlone(chunk) ? { choices } : {}) }
     if (includeUsage)
       return hidesRunningUsage && choices.length > 0 && 'usage' in chunk
         ? { ...chunk, ...model, usage: null }
@@ -90,6 +89,10 @@ export class CompletionStream {
     return choices.length === 0 && isJsonObject(usage) ? null : { ...rest, ...model }
   }
 }
+
+/** The last chunk of some upstreams has what was used, and no list of choices at all. */
+const isUsageAlone = ({ choices, usage }: JsonObject): boolean =>
+  (choices === undefined || choices === null) && isJsonObject(usage)
 
 const hasPlace = ({ index }: JsonObject): boolean =>
   index === undefined ||

@@ -42,16 +42,24 @@ const BYTES_OF_A_TOKEN = 4
 
 export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_OF_A_TOKEN)
 
-/** What a request may have used whose figures never came: by its prompt, and the bytes of what came back. */
-export const estimated = (prompt_tokens: number, contentBytes: number): Metered => {
-  const completion_tokens = tokensIn(contentBytes)
+/**
+ * What a request may have used whose last figures never came: by those that came before, and what these do not count, by
+ * its prompt and the bytes of what came back.
+ */
+export const estimated = (
+  promptTokens: number,
+  contentBytes: number,
+  soFar: Usage | null = null,
+): Metered => {
+  const prompt_tokens = soFar?.prompt_tokens || promptTokens
+  const completion_tokens = soFar?.completion_tokens || tokensIn(contentBytes)
   return {
     metering: 'estimated',
     usage: {
       prompt_tokens,
       completion_tokens,
-      total_tokens: prompt_tokens + completion_tokens,
-      cache_read_input_tokens: 0,
+      total_tokens: Math.max(soFar?.total_tokens ?? 0, prompt_tokens + completion_tokens),
+      cache_read_input_tokens: soFar?.cache_read_input_tokens ?? 0,
     },
   }
 }

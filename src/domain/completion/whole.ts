@@ -19,6 +19,10 @@ export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered 
   )
 }
 
+/** Whether it says why a choice has ended: some upstreams have an empty text in every chunk before. */
+export const isReason = (finish_reason: Json | undefined): finish_reason is string =>
+  typeof finish_reason === 'string' && finish_reason !== ''
+
 /** The choices of an answer or a chunk; undefined where they are none. */
 export const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] | undefined =>
   Array.isArray(choices) && choices.every(isJsonObject) ? choices : undefined

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { gzipSync } from 'node:zlib'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
@@ -114,6 +115,27 @@ describe('failed completions', () => {
     failure((await failed(streamed)).answer, 502)
   })
 
+  it('are told where an answer is compressed, which nobody asked for', async () => {
+    const whole = gzipSync(JSON.stringify(does.wholeOf('chat-1', 'Hello', does.usageOf(1, 1))))
+    for (const [type, stream] of [
+      ['application/json', false],
+      ['text/event-stream', true],
+    ] as const) {
+      const { answer } = await failed(
+        (_, response) => {
+          response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip' }).end(whole)
+        },
+        { stream },
+      )
+      assert.match(failure(answer, 502).error.message, /it is compressed/)
+    }
+  })
+
+  it('are none where JSON begins with a byte order mark', async () => {
+    const whole = JSON.stringify(does.wholeOf('chat-1', 'Hello', does.usageOf(1, 1)))
+    assert.equal((await failed(does.sendingRaw('application/json', `\ufeff${whole}`))).answer.status, 200)
+  })
+
   it('are told with a status where a stream breaks off before its first event', async () => {
     for (const text of [
       '',
@@ -165,6 +187,9 @@ describe('requests for completions that are none', () => {
       [422, { model: gateway.model, messages: MESSAGES, max_tokens: -1 }],
       [422, { model: gateway.model, messages: MESSAGES, stream: true, stream_options: 7 }],
       [422, `{"model":"m","messages":[],"x":${'['.repeat(300)}${']'.repeat(300)}}`],
+      [422, { model: gateway.model, messages: MESSAGES, max_tokens: 1e308 }],
+      [422, { model: gateway.model, messages: MESSAGES, best_of: '9' }],
+      [422, `{"model":"m","messages":[{"role":"user"}],"temperature":1e400}`],
       [413, `{"model":"m","messages":[],"x":"${'x'.repeat(33 * 1024 * 1024)}"}`],
       [404, { model: 'acme/unknown', messages: MESSAGES }],
       [404, { model: 'nul\u0000', messages: MESSAGES }],
@@ -184,6 +209,9 @@ describe('requests for completions that are none', () => {
     assert.equal(error.param, 'max_tokens')
     assert.match(error.message, /^max_tokens: /)
     assert.deepEqual((detail as { loc: unknown }[])[0]?.loc, ['body', 'max_tokens'])
+    const text = JSON.stringify({ model: gateway.model, messages: MESSAGES, tools: [{ x: '1e400' }] })
+    const endless = await gateway.service.post('/v1/chat/completions', text.replace('"1e400"', '-1e400'))
+    assert.deepEqual((failure(endless, 422).detail as { loc: unknown }[])[0]?.loc, ['body', 'tools', 0, 'x'])
   })
 
   it('pass content of any kind: NUL, halves of surrogate pairs, unknown keys', async () => {

@@ -86,6 +86,14 @@ describe('asking one of several upstreams', () => {
     }
   })
 
+  it('goes to the next also where one says that it fails, and never why', async () => {
+    await addBoth()
+    first.behave((_, response) => void response.writeHead(500).write('{"error":'))
+    const answer = accepted(await ask())
+    assert.match(JSON.stringify(answer), /from the second/)
+    assert.deepEqual(await lastTries(), ['first: status 500', 'second: answered'])
+  })
+
   it('goes nowhere else with what the client has to mend, nor once the answer has begun', async () => {
     await addBoth()
     for (const status of [400, 422]) {

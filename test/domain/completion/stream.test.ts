@@ -81,6 +81,20 @@ describe('a streamed completion', () => {
     assert.equal(metered().usage?.total_tokens, 5)
   })
 
+  it('is estimated by the figures that came last, and by what came where they count nothing', () => {
+    const estimateOf = (figures: JsonObject | null) => {
+      const stream = streamOf()
+      stream.take({ ...chunk(0, { content: 'twelve bytes' }), usage: figures })
+      const { metering, usage: used } = stream.metered
+      return [metering, used?.prompt_tokens, used?.completion_tokens, used?.total_tokens]
+    }
+    assert.deepEqual(estimateOf(null), ['estimated', 2, 3, 5])
+    assert.deepEqual(estimateOf(usage), ['estimated', 3, 2, 5])
+    const nothing = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+    assert.deepEqual(estimateOf(nothing), ['estimated', 2, 3, 5])
+    assert.deepEqual(estimateOf({ ...nothing, prompt_tokens: 9 }), ['estimated', 9, 3, 12])
+  })
+
   it('has no usage reported by figures that are below zero or endless, and no more cached tokens than prompt', () => {
     const meteredOf = (figures: JsonObject) => {
       const stream = streamOf()

@@ -10,7 +10,10 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   let failed: Error | undefined
   const parser = createParser({
     maxBufferSize: MOST_EVENT_CHARACTERS,
-    onEvent: ({ data }) => ready.push(data),
+    // An event without data is none (server-sent events, 9.2.6).
+    onEvent: ({ data }) => {
+      if (data !== '') ready.push(data)
+    },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded')
         failed = badAnswer(`an event is over ${MOST_EVENT_CHARACTERS} characters`)
@@ -23,4 +26,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
     if (events.length > 0) yield events
     if (failed !== undefined) throw failed
   }
+  // The end of the last line may be a CR, which is waited behind for an LF.
+  parser.feed(`${decoder.decode()}\n`)
+  if (ready.length > 0) yield ready
 }

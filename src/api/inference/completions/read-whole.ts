@@ -17,7 +17,7 @@ export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> 
     if (bytes > MOST_BYTES) throw badAnswer(`it is over ${MOST_BYTES} bytes`)
     pieces.push(piece)
   }
-  const value = parsed(Buffer.concat(pieces).toString('utf8'))
+  const value = parsed(new TextDecoder().decode(Buffer.concat(pieces)))
   if (value === undefined) throw badAnswer('it is not JSON, or nests too deep')
   return value
 }

@@ -91,7 +91,7 @@ interface Passed {
 const taken = (stream: CompletionStream, events: readonly string[]): Passed => {
   let text = ''
   for (const data of events) {
-    if (data === DONE) {
+    if (data.trim() === DONE) {
       stream.done()
       return { text, failure: stream.isComplete ? null : badAnswer('it ended before it was complete') }
     }

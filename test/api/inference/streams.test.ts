@@ -223,7 +223,7 @@ describe('streamed completions', () => {
 
   it('are over some time after their upstream is done with them, also where nobody reads them', async () => {
     const brief = await startGateway(await sharedService(), {
-      upstream: { timeouts: { idle_ms: 1000, total_ms: 2000 } },
+      upstream: { timeouts: { idle_ms: 1000, total_ms: 1200 } },
     })
     brief.upstream.behave(does.endless(1_000_000, 16_384).behaviour)
     const project = someProject()

@@ -19,13 +19,20 @@ const UNREAD = new Set([
 /** What is attached to a message instead of being written in it: the least that it is taken for, in tokens. */
 const LEAST_ATTACHED = 4096
 
-/** Bytes of its text for each token of what is attached, by the type of the part; pictures are as large whatever they weigh. */
-const BYTES_OF_A_TOKEN: ReadonlyMap<Json | undefined, number> = new Map([
-  ['image_url', Infinity],
-  ['input_audio', 64],
-  ['audio_url', 64],
-  ['video_url', 64],
-  ['file', 4],
+interface Kind {
+  /** The member that holds the content: as base64, or, where it is an address, as a URL of data. */
+  readonly member: 'url' | 'data' | 'file_data'
+  /** How many characters of it are taken for a token; pictures are as large whatever they weigh. */
+  readonly charactersOfAToken: number
+}
+
+/** By the type of the part of a message. */
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ['image_url', { member: 'url', charactersOfAToken: Infinity }],
+  ['audio_url', { member: 'url', charactersOfAToken: 64 }],
+  ['video_url', { member: 'url', charactersOfAToken: 64 }],
+  ['input_audio', { member: 'data', charactersOfAToken: 64 }],
+  ['file', { member: 'file_data', charactersOfAToken: 4 }],
 ])
 
 /**
@@ -57,11 +64,12 @@ const attachedTo = (messages: Json | undefined): readonly Attached[] => {
   const attached: Attached[] = []
   for (const message of listIn(messages))
     for (const part of listIn(isJsonObject(message) ? message['content'] : undefined)) {
-      if (!isJsonObject(part)) continue
-      const bytesOfAToken = BYTES_OF_A_TOKEN.get(part['type'])
-      if (bytesOfAToken === undefined) continue
-      const characters = inlineIn(part[String(part['type'])])
-      attached.push({ characters, tokens: Math.max(LEAST_ATTACHED, Math.ceil(characters / bytesOfAToken)) })
+      if (!isJsonObject(part) || typeof part['type'] !== 'string') continue
+      const kind = KINDS.get(part['type'])
+      if (kind === undefined) continue
+      const characters = inlineIn(part[part['type']], kind.member)
+      const tokens = Math.max(LEAST_ATTACHED, Math.ceil(characters / kind.charactersOfAToken))
+      attached.push({ characters, tokens })
     }
   return attached
 }
@@ -69,13 +77,9 @@ const attachedTo = (messages: Json | undefined): readonly Attached[] => {
 const listIn = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : []
 
-/** How many characters of a part are the content itself: its base64, or the URL that holds it. */
-const inlineIn = (part: Json | undefined): number => {
-  const { url, data, file_data }: Partial<JsonObject> = isJsonObject(part) ? part : { url: part ?? null }
-  return [isDataUrl(url) ? url : undefined, data, file_data].reduce<number>(
-    (sum, text) => (typeof text === 'string' ? sum + text.length : sum),
-    0,
-  )
+/** How many characters of what is attached are the content itself; none of what lies elsewhere. */
+const inlineIn = (attached: Json | undefined, member: Kind['member']): number => {
+  const content = isJsonObject(attached) ? attached[member] : attached
+  if (typeof content !== 'string') return 0
+  return member !== 'url' || /^data:/i.test(content) ? content.length : 0
 }
-
-const isDataUrl = (url: Json | undefined): boolean => typeof url === 'string' && /^data:/i.test(url)

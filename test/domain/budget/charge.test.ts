@@ -59,7 +59,7 @@ describe('what a completion costs', () => {
         ),
         fc.integer({ min: 1, max: 128 }),
         (given, n) => {
-          const written = mostWritten({ n, best_of: null, given: given as JsonObject })
+          const written = mostWritten({ n, best_of: null, given: given })
           assert.ok(Number.isSafeInteger(written) && written >= n && written <= 128 * 2 ** 31)
           assert.ok(mostCostOf(PRICE, 0, written) > 0n)
         },

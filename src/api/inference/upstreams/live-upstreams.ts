@@ -34,7 +34,7 @@ export const openUpstreams = async (
   let upstreams = configured
   let offered = withoutShadowed(upstreams)
   let next = 0n
-  let told = () => undefined as void
+  let told: () => void = () => undefined
   const inTurn = oneAtATime()
 
   const refresh = async () => {

@@ -7,6 +7,7 @@ import type { Budget } from './content.js'
 import type { Limited, TeamLimits } from './decider.js'
 import { Meter, type Passage, type RateExceeded } from './meter.js'
 import { scopesOf, scopeText, type LimitScope } from './scope.js'
+import { UnderWay } from './under-way.js'
 
 /** A budget that leaves no room. */
 export interface BudgetExceeded {
@@ -37,6 +38,7 @@ export interface Admitted {
  */
 export class Gate {
   private readonly meters = new Map<string, Meter>()
+  private readonly underWay = new UnderWay()
 
   constructor(
     private readonly ledger: Ledger,
@@ -55,15 +57,20 @@ export class Gate {
       if (exceeded !== undefined) return { kind: 'budget', team, scope, exceeded }
     }
     for (const { scope, content } of limited) {
-      const exceeded = this.meter(team, scope).exceeded(content, this.processes, now, tokens)
+      const running = this.underWay.of(keyOf(team, scope))
+      const exceeded = this.meter(team, scope).exceeded(content, this.processes, now, tokens, running)
       if (exceeded !== undefined) return { kind: 'rate', team, scope, exceeded }
     }
     return this.enter(limited, call, tokens, now)
   }
 
   /** What a limit's scope used in the last minute, and has under way. */
-  used(team: string, scope: LimitScope, now: number): ReturnType<Meter['used']> {
-    return this.meter(team, scope).used(now)
+  used(
+    team: string,
+    scope: LimitScope,
+    now: number,
+  ): ReturnType<Meter['used']> & { readonly running: number } {
+    return { ...this.meter(team, scope).used(now), running: this.underWay.of(keyOf(team, scope)).size }
   }
 
   private enter(limited: readonly Limited[], call: BegunCall, tokens: number, now: number): Admitted {
@@ -72,7 +79,10 @@ export class Gate {
       const meter = this.meter(team, scope)
       return [meter, meter.enter(now, tokens, call.stream)]
     })
+    const scopes = scopesOf(call.project, call.keyId).map((scope) => keyOf(team, scope))
+    this.underWay.enter(scopes, call.stream)
     const leave = (used: number | null) => {
+      this.underWay.leave(scopes, call.stream)
       for (const [meter, passage] of passages) meter.leave(passage, used)
     }
     this.ledger.reserve(call)
@@ -100,7 +110,7 @@ export class Gate {
   }
 
   private meter(team: string, scope: LimitScope): Meter {
-    const key = `${team}\n${scopeText(scope)}`
+    const key = keyOf(team, scope)
     const known = this.meters.get(key)
     if (known !== undefined) return known
     const meter = new Meter()
@@ -108,6 +118,8 @@ export class Gate {
     return meter
   }
 }
+
+const keyOf = (team: string, scope: LimitScope): string => `${team}\n${scopeText(scope)}`
 
 /** Undefined where nobody knows. */
 const tokensOf = (outcome: Outcome | null): number | undefined => {

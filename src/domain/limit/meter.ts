@@ -18,14 +18,19 @@ export interface RateExceeded {
   readonly calls: readonly string[]
 }
 
-/** What was let through a scope in the last minute, and what of it is under way, in this process. */
+/** What was let through a scope in the last minute, in this process. */
 export class Meter {
   private readonly requests = new SlidingWindow(MINUTE_MS)
   private readonly tokens = new SlidingWindow(MINUTE_MS)
-  private readonly running = new Set<string>()
 
-  /** The first rate of a limit that has no room for a completion of so many tokens. */
-  exceeded(limit: LimitContent, processes: number, now: number, tokens: number): RateExceeded | undefined {
+  /** The first rate of a limit that has no room for a completion of so many tokens beside those under way. */
+  exceeded(
+    limit: LimitContent,
+    processes: number,
+    now: number,
+    tokens: number,
+    underWay: ReadonlySet<string>,
+  ): RateExceeded | undefined {
     return (
       this.full(
         'requests_per_minute',
@@ -35,12 +40,11 @@ export class Meter {
         1,
       ) ??
       this.full('tokens_per_minute', this.tokens, shareOf(limit.tokens_per_minute, processes), now, tokens) ??
-      this.busy(shareOf(limit.concurrency, processes))
+      busy(shareOf(limit.concurrency, processes), underWay)
     )
   }
 
   enter(now: number, tokens: number, call: string): Passage {
-    this.running.add(call)
     return {
       request: this.requests.take(now, 1, call),
       tokens: this.tokens.take(now, tokens, call),
@@ -49,13 +53,12 @@ export class Meter {
 
   /** It used so many tokens after all; null for a completion that never began. */
   leave({ request, tokens }: Passage, used: number | null): void {
-    this.running.delete(request.call)
     this.tokens.settle(tokens, used ?? 0)
     if (used === null) this.requests.settle(request, 0)
   }
 
-  used(now: number): { readonly requests: number; readonly tokens: number; readonly running: number } {
-    return { requests: this.requests.used(now), tokens: this.tokens.used(now), running: this.running.size }
+  used(now: number): { readonly requests: number; readonly tokens: number } {
+    return { requests: this.requests.used(now), tokens: this.tokens.used(now) }
   }
 
   private full(
@@ -77,20 +80,20 @@ export class Meter {
           calls: window.lastCalls(MOST_CALLS),
         }
   }
+}
 
-  private busy(most: number | null): RateExceeded | undefined {
-    const used = this.running.size
-    return most === null || used < most
-      ? undefined
-      : {
-          rate: 'concurrency',
-          most,
-          used,
-          asked: 1,
-          freesInMs: null,
-          calls: [...this.running].slice(-MOST_CALLS).reverse(),
-        }
-  }
+const busy = (most: number | null, underWay: ReadonlySet<string>): RateExceeded | undefined => {
+  const used = underWay.size
+  return most === null || used < most
+    ? undefined
+    : {
+        rate: 'concurrency',
+        most,
+        used,
+        asked: 1,
+        freesInMs: null,
+        calls: [...underWay].slice(-MOST_CALLS).reverse(),
+      }
 }
 
 /** What a completion took of a meter. */

@@ -39,6 +39,7 @@ export class SlidingWindow {
   }
 
   take(now: number, weight: number, call: string): Taken {
+    this.forget(now)
     const one = { at: now, call, weight, isOver: false }
     this.taken.push(one)
     this.total += weight

@@ -142,6 +142,31 @@ describe('limits of completions', () => {
     upstream.behave(saying(['Hi'], usageOf(5, 2)))
   })
 
+  it('of what is under way count also what began before they were chosen, and hold as they are now', async () => {
+    const team = await aTeam()
+    let go: (() => void) | undefined
+    const held = new Promise<void>((resolve) => (go = resolve))
+    upstream.behave(async (body, response, request) => {
+      await held
+      return saying(['Hi'], usageOf(5, 2))(body, response, request)
+    })
+    const arrived = upstream.arrivals.length
+    const running = [complete(team), complete(team)]
+    await until(() => upstream.arrivals.length === arrived + 2)
+    await limit(team, { scope: { type: 'team' }, concurrency: 2 })
+    assert.equal((await shown(team))[0]?.used.running, 2)
+    assert.match((await complete(team)).text, /2 of 2 completions at once/)
+    await limit(team, { scope: { type: 'team' }, concurrency: 3 })
+    running.push(complete(team))
+    await until(() => upstream.arrivals.length === arrived + 3)
+    await limit(team, { scope: { type: 'team' }, concurrency: 1 })
+    assert.match((await complete(team)).text, /3 of 1 completions at once/)
+    go!()
+    for (const answer of await Promise.all(running)) assert.equal(answer.status, 200)
+    assert.equal((await shown(team))[0]?.used.running, 0)
+    upstream.behave(saying(['Hi'], usageOf(5, 2)))
+  })
+
   it('of money answer 402 that names the sum and the calls behind it', async () => {
     const team = await aTeam()
     await limit(team, { scope: { type: 'team' }, budget: { amount: 0.15, period: 'month' } })

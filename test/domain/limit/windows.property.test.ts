@@ -80,6 +80,12 @@ describe('a sliding window', () => {
     assert.equal(window.used(LENGTH), 0)
   })
 
+  it('keeps nothing that is over, also where nobody asks what is used', () => {
+    const window = new SlidingWindow(LENGTH)
+    for (let now = 0; now < 100 * LENGTH; now += 10) window.take(now, 1, 'a')
+    assert.equal(window.lastCalls(1000).length, LENGTH / 10)
+  })
+
   it('forgets what something weighed that is over', () => {
     const window = new SlidingWindow(LENGTH)
     const one = window.take(0, 5, 'a')

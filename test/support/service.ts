@@ -38,6 +38,7 @@ export interface TestService {
 export interface SendOptions {
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
 }
 
 /** The whole service in this process, over real stores in a scratch directory and a database of its own. */
@@ -75,9 +76,10 @@ export const startTestService = async (
     body?: unknown,
     options: SendOptions = {},
   ): Promise<Answered> => {
-    const { key = ADMINISTRATOR_KEY, headers = {} } = options
+    const { key = ADMINISTRATOR_KEY, headers = {}, signal } = options
     const response = await fetch(`${service.address}${path}`, {
       method,
+      ...(signal === undefined ? {} : { signal }),
       headers: {
         ...(key === null ? {} : { authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

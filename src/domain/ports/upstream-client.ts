@@ -43,6 +43,9 @@ export const KEPT_CONNECTION = 'kept connection'
 /** The `code` of a time-out of an answer that was held up by whoever reads it. */
 export const SLOW_READER = 'slow reader'
 
+/** The `code` of one that its caller gave up before anything of it was sent. */
+export const BEFORE_ASKED = 'before it was asked'
+
 /** What went wrong on the way to an upstream or back; never quotes what was received. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
-import { startTestService, type Answered, type TestService } from '../../support/service.js'
+import { startTestService, type Answered, type SendOptions, type TestService } from '../../support/service.js'
 import { saying, usageOf } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { until } from '../../support/receivers/until.js'
@@ -52,11 +52,11 @@ describe('limits of completions', () => {
     (await service.send('GET', `/api/teams/${team}/limits`, undefined, { key })).json<{ data: Shown[] }>()
       .data
 
-  const complete = ({ team, key }: Team, body: object = {}): Promise<Answered> =>
+  const complete = ({ team, key }: Team, body: object = {}, options: SendOptions = {}): Promise<Answered> =>
     service.post(
       '/v1/chat/completions',
       { model: MODEL, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 10, ...body },
-      { key, headers: { 'openai-project': `${team}/inference` } },
+      { key, headers: { 'openai-project': `${team}/inference` }, ...options },
     )
 
   const keyIdOf = async ({ key }: Team): Promise<string> => {
@@ -284,6 +284,16 @@ describe('limits of completions', () => {
     assert.equal(made.status, 200, made.text)
     assert.equal((await complete(team, { model: 'silent' })).status, 504)
     assert.deepEqual((await shown(team))[0]?.used.budget?.unknown, 0)
+    const change = { timeouts: { connect_ms: 60_000 } }
+    await service.send('PATCH', `/api/inference/upstreams/${made.json<{ id: string }>().id}`, change)
+    const gone = new AbortController()
+    const left = complete(team, { model: 'silent' }, { signal: gone.signal }).catch(() => undefined)
+    await once(silent, 'connection')
+    gone.abort()
+    await left
+    while ((await shown(team))[0]?.used.running !== 0) await sleep(5)
+    const afterwards = (await shown(team))[0]?.used.budget
+    assert.deepEqual([afterwards?.spent, afterwards?.reserved, afterwards?.unknown], [0, 0, 0])
     silent.close()
     upstream.behave((_, response) => response.destroy())
     assert.equal((await complete(team)).status, 502)

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { errors, type Dispatcher } from 'undici'
 import {
+  BEFORE_ASKED,
   SLOW_READER,
   UpstreamFault,
   type Ended,
@@ -167,7 +168,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }, ms)
   }
 
-  private readonly onAbort = () => this.end(new UpstreamFault('aborted', 'by the client'))
+  private readonly onAbort = () => {
+    const code = this.controller === undefined ? BEFORE_ASKED : 'by the client'
+    this.end(new UpstreamFault('aborted', code))
+  }
 }
 
 const flat = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> =>

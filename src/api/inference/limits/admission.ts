@@ -18,6 +18,7 @@ import type { Exceeded, Gate } from '../../../domain/limit/gate.js'
 import type { Position } from '../../../domain/ports/event-store.js'
 import { AppendOutcomeUnknown } from '../../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../../domain/ports/ports.js'
+import { BEFORE_ASKED } from '../../../domain/ports/upstream-client.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import type { LiveLedger } from './live-ledger.js'
 import { notReadYet, refusalOf } from './refusals.js'
@@ -141,7 +142,10 @@ const outcomeOfEnd = ({ usage }: Metered, said: JsonObject): Outcome =>
   outcomeOf(reportedUsageOf(summaryUsage('', usage)).models, said)
 
 /** Tries of which it is sure that no model worked on them. */
-const REFUSED = /^(status \d+|(no|unusable) secret|timeout connect|(connect|dns|tls|forbidden-address) .*)$/
+const REFUSED = new RegExp(
+  '^(status \\d+|(no|unusable) secret|timeout connect|(connect|dns|tls|forbidden-address) .*|' +
+    `aborted ${BEFORE_ASKED})$`,
+)
 
 /** Whether every upstream that was asked refused, or could not even be asked: then nobody is owed anything. */
 const isUntouched = ({ metering }: Metered, tries: Json | undefined): boolean =>

@@ -124,7 +124,7 @@ describe('asking an upstream', () => {
       const given = faultOf(ask({}, gone.signal, { url, isGuarded }))
       await until(() => receiver.open() === 1)
       gone.abort()
-      assert.equal(await given, 'aborted by the client')
+      assert.equal(await given, 'aborted before it was asked')
       await until(() => receiver.open() === 0)
       assert.equal(receiver.connections(), 1)
       assert.equal(await faultOf(ask({ connect_ms: 50 }, undefined, { url, isGuarded })), 'timeout connect')
@@ -161,7 +161,7 @@ describe('asking an upstream', () => {
     gone.abort()
     assert.equal(await before, 'aborted by the client')
     await until(() => receiver.open() === 0)
-    assert.equal(await faultOf(ask({}, gone.signal)), 'aborted by the client')
+    assert.equal(await faultOf(ask({}, gone.signal)), 'aborted before it was asked')
     assert.equal(receiver.connections(), 1)
 
     receiver.behave(receivers.drips(200, 5))

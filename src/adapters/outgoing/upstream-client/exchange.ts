@@ -164,7 +164,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   private timer(phase: string, ms: number): NodeJS.Timeout {
     return setTimeout(() => {
-      this.end(new UpstreamFault('timeout', this.controller?.paused === true ? SLOW_READER : phase))
+      const { controller } = this
+      const late = controller?.paused === true ? SLOW_READER : phase
+      this.end(new UpstreamFault('timeout', controller === undefined ? 'connect' : late))
     }, ms)
   }
 

@@ -114,6 +114,7 @@ describe('asking an upstream', () => {
     )
     assert.deepEqual(await Promise.all(asked), Array(3).fill('timeout connect'))
     await until(() => receiver.open() === 0)
+    assert.equal(await faultOf(ask({ total_ms: 40 }, undefined, { url: secure })), 'timeout connect')
   })
 
   for (const isGuarded of [false, true])

@@ -1,5 +1,6 @@
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { JSON_SETTINGS } from '../expression/compile.js'
 import { byTwoParsers } from '../expression/two-parsers.js'
 import type { Narrowing } from './narrowing.js'
 import { opsMeantBy } from './op-names.js'
@@ -95,14 +96,17 @@ export const condition = (
   return { sql: conditions.map((one) => `(${one})`).join(' AND '), parameters }
 }
 
-/** Ids of calls by their single rows, which are not yet put together. */
+/**
+ * Ids of calls by their single rows, which are not yet put together. The statement around may be one that is read by the
+ * faster parser, so that this one says for itself how it is read.
+ */
 const idsOfRows = (found: readonly string[], ofStarts: string | undefined): string => {
   const rows = `FROM calls WHERE ${['project_id = {project:String}', ...found].join(' AND ')}`
   if (ofStarts === undefined) return `SELECT id ${rows}`
   const { first, settings, then } = byTwoParsers('is_wide', ofStarts)
   return `SELECT id FROM (
     SELECT id, inputs, attributes, start_is_wide AS is_wide ${rows} AND ${first} ${settings}
-  ) WHERE ${then}`
+  ) WHERE ${then} SETTINGS ${JSON_SETTINGS}`
 }
 
 /** A run is named bare or as `entity/project/run`: both forms of each value are looked for. */

@@ -58,9 +58,9 @@ const amongTexts = (value: Value, texts: readonly string[], parameters: Paramete
   }
 }
 
-/** A comparison with what is no number is neither true nor false. */
+/** A comparison with what is no number is neither true nor false. A list of ClickHouse does not take -0 for 0, a sum does. */
 const among = (sql: string, numbers: readonly (number | undefined)[], parameters: Parameters): string => {
   const known = numbers.filter((number) => number !== undefined)
-  const found = `${sql} IN ${parameters.numbers(known)}`
+  const found = `plus(${sql}, 0) IN ${parameters.numbers(known.map((number) => number + 0))}`
   return known.length === numbers.length ? found : `${found} OR ${NEVER}`
 }

@@ -73,7 +73,7 @@ describe('a query of calls', () => {
       }),
       aStart(project, {
         ...{ id: 'c', started_at: at(2), op_name: 'other', trace_id: 'a', parent_id: 'a' },
-        inputs: { x: '20', truth: false, deep: { 'dotted.key': { '0': 'zero' } } },
+        inputs: { x: '20', zero: '-0', truth: false, deep: { 'dotted.key': { '0': 'zero' } } },
       }),
       aStart(project, { id: 'd', started_at: at(3), op_name: 'other', otel_dump: { span: 'd' } }),
     ]
@@ -133,6 +133,7 @@ describe('a query of calls', () => {
     ],
     ['$not of a comparison, where the value is missing', { $not: [eq('inputs.x', 1)] }, 'b c'],
     ['$in', { $in: [field('id'), [literal('a'), literal('d'), literal('z')]] }, 'a d'],
+    ['$in of 0, which -0 is', { $in: [field('inputs.zero'), [literal(0)]] }, 'c'],
     ['$in of numbers, mixed', { $in: [field('inputs.x'), [literal(1), literal(1.5)]] }, 'a b'],
     ['$contains', contains('inputs.text', 'wide'), 'a'],
     ['$contains in another case', contains('inputs.text', 'WIDE'), ''],

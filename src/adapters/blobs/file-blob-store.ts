@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore } from '../../domain/ports/blobs.js'
+import { onDisk } from './disk-errors.js'
 import { durableDirectories } from './durable-directories.js'
 import { writeChunks } from './write-chunks.js'
 
@@ -28,7 +29,7 @@ export const openFileBlobStore = (directory: string): BlobStore => {
     return true
   }
 
-  const putStream: BlobStore['putStream'] = async (source, limitBytes) => {
+  const write: BlobStore['putStream'] = async (source, limitBytes) => {
     const incomplete = join(incoming, randomUUID())
     try {
       const file = await open(incomplete, 'wx')
@@ -48,18 +49,20 @@ export const openFileBlobStore = (directory: string): BlobStore => {
     }
   }
 
+  const put = async (content: Uint8Array) => {
+    const digest = createHash('sha256').update(content).digest('hex')
+    return (await confirm(digest)) ? digest : (await write(only(content), content.length)).digest
+  }
+
   return {
-    put: async (content) => {
-      const digest = createHash('sha256').update(content).digest('hex')
-      return (await confirm(digest)) ? digest : (await putStream(only(content), content.length)).digest
-    },
-    putStream,
+    put: (content) => onDisk(put(content)),
+    putStream: (source, limitBytes) => onDisk(write(source, limitBytes)),
     get: async (digest) =>
-      isDigest(digest) ? readFile(pathOf(root, digest)).catch(undefinedWhenMissing) : undefined,
+      isDigest(digest) ? onDisk(readFile(pathOf(root, digest)).catch(undefinedWhenMissing)) : undefined,
     open: async (digest) => {
       if (!isDigest(digest)) return undefined
       const path = pathOf(root, digest)
-      const found = await stat(path).catch(undefinedWhenMissing)
+      const found = await onDisk(stat(path).catch(undefinedWhenMissing))
       return found && { size: found.size, chunks: chunksOf(path) }
     },
   }

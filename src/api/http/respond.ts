@@ -1,4 +1,5 @@
 import type { Context } from 'koa'
+import { BlobsUnavailable } from '../../domain/ports/blobs.js'
 import { ReadTooExpensive, TooManyReads, ClickHouseUnavailable } from '../../domain/ports/clickhouse.js'
 import {
   AppendOutcomeUnknown,
@@ -79,6 +80,10 @@ const failureOf = (error: unknown): Failure | undefined => {
     )
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
     return new Failure('overloaded', 'The event store does not accept writes now. Try again.', {
+      retryAfter: 1,
+    })
+  if (error instanceof BlobsUnavailable)
+    return new Failure('overloaded', 'Large content cannot be kept or read now. Try again.', {
       retryAfter: 1,
     })
   if (error instanceof ClickHouseUnavailable)

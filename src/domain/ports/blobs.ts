@@ -1,4 +1,7 @@
-/** Content-addressed bytes. A digest is the lower-case hexadecimal SHA-256 of the content. */
+/**
+ * Content-addressed bytes. A digest is the lower-case hexadecimal SHA-256 of the content. Whatever the store cannot do now
+ * is a {@link BlobsUnavailable}.
+ */
 export interface BlobStore {
   /** Durable (fsynced) when it resolves. The same content twice is one blob. */
   put(content: Uint8Array): Promise<string>
@@ -27,6 +30,11 @@ export interface StoredBlob {
   readonly digest: string
   /** Bytes. */
   readonly size: number
+}
+
+/** The store cannot be used now: no space is left, or its disk fails. Nothing was kept. */
+export class BlobsUnavailable extends Error {
+  override readonly name = 'BlobsUnavailable'
 }
 
 /** The content is over the limit its writer gave. */

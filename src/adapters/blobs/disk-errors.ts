@@ -1,0 +1,26 @@
+import { BlobsUnavailable } from '../../domain/ports/blobs.js'
+
+/** What a disk says that is full, fails or may not be used. A source that breaks off says something else. */
+const OF_THE_DISK = new Set([
+  'EACCES',
+  'EDQUOT',
+  'EFBIG',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOSPC',
+  'EPERM',
+  'EROFS',
+])
+
+/** Rejects with the port's error where the disk is to blame. */
+export const onDisk = async <A>(work: Promise<A>): Promise<A> => {
+  try {
+    return await work
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    throw OF_THE_DISK.has(code)
+      ? new BlobsUnavailable(`large content cannot be kept or read (${code})`, { cause })
+      : cause
+  }
+}

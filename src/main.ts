@@ -1,4 +1,5 @@
 import { jsonLog } from './adapters/log/json-log.js'
+import { explanation } from './composition/explanation.js'
 import { startService } from './composition/service.js'
 import { openStores } from './composition/stores.js'
 import { readConfig } from './config.js'
@@ -25,22 +26,6 @@ const main = async (): Promise<void> => {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
-}
-
-const MENDABLE = [
-  'ConfigurationError',
-  'UnusableBootstrapKey',
-  'UnusableMasterKeys',
-  'SecretsUnavailable',
-  'StoreUnavailable',
-  'ClickHouseUnavailable',
-  'NewerDatabase',
-]
-
-/** What an operator can mend is said in a sentence; anything else with its stack. */
-const explanation = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  return MENDABLE.includes(error.name) ? error.message : (error.stack ?? error.message)
 }
 
 main().catch((error: unknown) => {

@@ -29,7 +29,7 @@ const pidFile = (path: string) => `${path}.pid`
  * process may open and close the file: POSIX drops a process's locks with the first descriptor it closes. (The
  * write-ahead log is another file, which carries no lock.)
  *
- * @throws StoreUnavailable when another process, or this one, has the file open
+ * @throws StoreUnavailable when another process, or this one, has the file open, or it is no log that can be read
  */
 export const openDatabase = (path: string): OpenDatabase => {
   mkdirSync(dirname(path), { recursive: true })
@@ -50,7 +50,7 @@ export const openDatabase = (path: string): OpenDatabase => {
     return whole(path, db, openDurably(`${path}-wal`))
   } catch (cause) {
     db.close()
-    throw isBusy(cause) ? new StoreUnavailable(refusal(path), { cause }) : cause
+    throw isBusy(cause) ? new StoreUnavailable(refusal(path), { cause }) : unusable(path, cause)
   }
 }
 
@@ -80,6 +80,14 @@ const isBusy = (error: unknown) =>
 const refusal = (path: string) =>
   `another Tallytree process (${writerOf(path)}) already writes to ${path}; ` +
   'stop it or use another TALLYTREE_DATA_DIR'
+
+/** What SQLite says of a file that it cannot open; anything else as it is. */
+const unusable = (path: string, cause: unknown): unknown =>
+  cause instanceof Database.SqliteError
+    ? new StoreUnavailable(`${path}: the event log cannot be used (${cause.code}: ${cause.message})`, {
+        cause,
+      })
+    : cause
 
 const writerOf = (path: string) => {
   try {

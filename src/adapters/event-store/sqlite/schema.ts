@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 
 // Positions are assigned by the single writer inside the transaction: the order of commits is the order of the log.
 // Both indexes grow at their right edge, the one while streams are new, the other as ids begin with the time: that keeps
@@ -35,7 +36,7 @@ export const ensureSchema = (db: Database): void => {
   const version = db.pragma('user_version', { simple: true })
   if (version === VERSION || version === VERSION_OF_BEFORE) return
   if (version !== 0)
-    throw new Error(`the event store has layout ${String(version)}, this program knows ${VERSION}`)
+    throw new StoreUnavailable(`the event log has layout ${String(version)}, this program knows ${VERSION}`)
   db.exec(SCHEMA)
   db.pragma(`user_version = ${VERSION}`)
 }

@@ -1,0 +1,28 @@
+const MENDABLE = [
+  'ConfigurationError',
+  'UnusableBootstrapKey',
+  'UnusableMasterKeys',
+  'SecretsUnavailable',
+  'StoreUnavailable',
+  'ClickHouseUnavailable',
+  'ChdbConnectionError',
+  'NewerDatabase',
+]
+
+/** Says why the program cannot go on: what an operator can mend in a sentence, anything else with its stack. */
+export const explanation = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  if (MENDABLE.includes(error.name)) return error.message
+  return ofSystem(error) ?? error.stack ?? error.message
+}
+
+/** What the operating system, or a file of SQLite, refuses. */
+const ofSystem = (error: Error & { readonly syscall?: unknown; readonly code?: unknown }) => {
+  const { name, message, syscall } = error
+  if (syscall === 'listen') return `TALLYTREE_HOST, TALLYTREE_PORT: it cannot listen there (${message})`
+  if (syscall === 'getaddrinfo') return `TALLYTREE_HOST: there is no such host (${message})`
+  if (syscall !== undefined) return `TALLYTREE_DATA_DIR: a file in it cannot be used (${message})`
+  if (name === 'SqliteError')
+    return `TALLYTREE_DATA_DIR: a database in it cannot be used (${String(error.code)}: ${message})`
+  return undefined
+}

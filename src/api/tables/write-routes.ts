@@ -1,6 +1,7 @@
 import { arrayOf } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
+import { Failure } from '../failure.js'
 import { readsPresent, writesOnce, writesProject } from '../conduct.js'
 import { requireReading, requireWriting } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -35,6 +36,7 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       handle: async (asked) => {
         const { project_id: projectId, rows, expected_digest: expectedDigest } = asked.body.table
         requireReading(teams, asked.principal, projectId)
+        requireFew(rows)
         const { digests, contents } = await digestedRows(ports.sha256, rows)
         const table = { projectId, rowDigests: digests, contents: contents.values(), expectedDigest }
         const { digest, position } = await publish(table, asked)
@@ -73,6 +75,7 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       handle: async (asked) => {
         const { project_id: projectId, base_digest, updates } = asked.body
         requireReading(teams, asked.principal, projectId)
+        requireFew(updates)
         const base = await rowDigestsOf(ports)(projectId, base_digest)
         const { rowDigests, updated, contents } = await applyUpdates(ports.sha256, base, updates)
         const { digest, position } = await publish({ projectId, rowDigests, contents }, asked)
@@ -80,4 +83,15 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       },
     }),
   ]
+}
+
+/** A row of two bytes takes hundreds of memory, and 46 of the answer. */
+const MAX_ROWS = 1_000_000
+
+const requireFew = (rows: readonly unknown[]): void => {
+  if (rows.length > MAX_ROWS)
+    throw new Failure(
+      'too-large',
+      `These are over the limit of ${MAX_ROWS} rows at once. Send them in parts.`,
+    )
 }

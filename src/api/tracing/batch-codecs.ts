@@ -1,8 +1,9 @@
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
-import { Codec, refuse } from '../../domain/codec/codec.js'
+import { Codec, describedAs, refuse } from '../../domain/codec/codec.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { oneOf } from '../../domain/codec/leaves.js'
 import { isJsonObject } from '../../domain/json/json.js'
+import { MAX_ELEMENTS } from './elements.js'
 import { completedCall, endedCall, startedCall, type EndedCall, type StartedCall } from './client-call.js'
 
 const startItem = open('StartItem', {
@@ -39,5 +40,7 @@ export const batchItem: Codec<BatchItem> = new Codec<BatchItem>(
 const modeOfRequest = (request: unknown): string | undefined =>
   isJsonObject(request) ? ['start', 'end'].find((mode) => Object.hasOwn(request, mode)) : undefined
 
-export const upsertBatch = closed('CallsUpsertBatch', { required: { batch: arrayOf(batchItem) } })
-export const completeBatch = open('CallsComplete', { required: { batch: arrayOf(completedCall) } })
+const batchOf = <A>(codec: Codec<A>) => describedAs(arrayOf(codec), { maxItems: MAX_ELEMENTS })
+
+export const upsertBatch = closed('CallsUpsertBatch', { required: { batch: batchOf(batchItem) } })
+export const completeBatch = open('CallsComplete', { required: { batch: batchOf(completedCall) } })

@@ -6,7 +6,7 @@ import type { Json } from '../../domain/json/json.js'
 import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
 import { wellFormed } from '../../domain/json/well-formed.js'
 import type { JsonBody } from '../http/read-json.js'
-import { invalidBody } from '../failure.js'
+import { Failure, invalidBody } from '../failure.js'
 
 const anyList = leaf<readonly Json[]>(
   'list',
@@ -20,6 +20,12 @@ const ENVELOPES = {
   tolerated: open('Batch', { required: { batch: anyList } }),
 } as const
 
+/**
+ * An element of a few bytes takes a thousand of memory, be it only to be refused. The largest batches of SDKs, 10 MiB, have
+ * about half as many.
+ */
+export const MAX_ELEMENTS = 100_000
+
 /** The elements of a batch as they came, from the envelope `{batch: [...]}`, which is strict. */
 export const elementsOf = (
   { value, mayBeIllFormed }: JsonBody,
@@ -27,7 +33,13 @@ export const elementsOf = (
 ): readonly BatchElement[] => {
   const envelope = decode(ENVELOPES[extras])(value)
   if (E.isLeft(envelope)) throw invalidBody(envelope.left)
-  return envelope.right.batch.map((raw, index) => ({ index, raw, mayBeIllFormed }))
+  const { batch } = envelope.right
+  if (batch.length > MAX_ELEMENTS)
+    throw new Failure(
+      'too-large',
+      `The batch is over the limit of ${MAX_ELEMENTS} elements. Send less at once.`,
+    )
+  return batch.map((raw, index) => ({ index, raw, mayBeIllFormed }))
 }
 
 export interface BatchElement {

@@ -43,8 +43,14 @@ export const requireModest = (filter: CallsFilter | null): void => {
 
 /** They stand in the statement, where they take the engine's time and this process's. */
 const MAX_CHARACTERS = 4_194_304
+const MAX_LISTED = 100_000
 
 export const requireShort = (values: readonly string[]): void => {
+  if (values.length > MAX_LISTED)
+    throw new Failure(
+      'too-large',
+      `The values asked for are over the limit of ${MAX_LISTED} values. Ask in several requests.`,
+    )
   let characters = 0
   for (const value of values) characters += value.length
   if (characters > MAX_CHARACTERS)

@@ -114,6 +114,25 @@ describe('a table', () => {
   })
 })
 
+describe('a request with too many rows', () => {
+  it('is told how many a request may have', async () => {
+    const service = await sharedService()
+    const project = someProject()
+    const rows = `[${'{},'.repeat(1_000_000)}{}]`
+    const { digest } = await createTable(service, project, [{ a: 1 }])
+    const updates = `[${'{"pop":{"index":0}},'.repeat(1_000_000)}{"pop":{"index":0}}]`
+    const body = `"project_id":"${project}","base_digest":"${digest}"`
+
+    const created = await service.post(
+      '/table/create',
+      `{"table":{"project_id":"${project}","rows":${rows}}}`,
+    )
+    const updated = await service.post('/table/update', `{${body},"updates":${updates}}`)
+
+    for (const answer of [created, updated]) assert.match(reasonOf(answer, 413), /1000000 rows/)
+  })
+})
+
 describe('a table made from digests', () => {
   let service: TestService
   before(async () => (service = await sharedService()))

@@ -53,6 +53,16 @@ describe('the envelope of a batch', () => {
       assert.deepEqual(told(await post({ batch })), ['list_type batch'])
   })
 
+  it('has 100,000 elements at most, and of more none is kept', async () => {
+    const project = someProject()
+    const batch = Array<number>(100_001).fill(0)
+    const complete = `/v2/${project}/calls/complete`
+
+    assert.match(reasonOf(await post({ batch }), 413), /100000 elements/)
+    assert.match(reasonOf(await service.post(complete, { batch }), 413), /100000 elements/)
+    assert.deepEqual(await keptIn(service, project), [])
+  })
+
   it('tells of some keys too many, not of millions', async () => {
     const extras = Array.from({ length: 200_000 }, (_, i) => `"k${i}": 0`).join()
     const answer = await post(`{"batch": [], ${extras}}`)

@@ -219,6 +219,15 @@ describe('a filter', () => {
     assert.equal((await service.post('/calls/usage', { project_id: project, call_ids })).status, 200)
   })
 
+  it('has 100,000 values together at most, however short', async () => {
+    for (const filter of [{ thread_ids: Array<string>(100_001).fill('') }])
+      for (const path of paths)
+        assert.match(reasonOf(await service.post(path, { project_id: project, filter }), 413), /100000/)
+    const object_ids = Array<string>(100_001).fill('')
+    const objects = { project_id: project, filter: { object_ids } }
+    assert.match(reasonOf(await service.post('/objs/query', objects), 413), /100000/)
+  })
+
   it('is strict', async () => {
     for (const path of paths) {
       const ask = (filter: unknown) => service.post(path, { project_id: project, filter })

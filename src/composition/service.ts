@@ -14,6 +14,7 @@ import { openInference } from './inference.js'
 import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
+import { watchedWrites } from './watched-writes.js'
 import { openWebhookSender } from './webhook-sender.js'
 import type { Stores } from './stores.js'
 
@@ -29,7 +30,9 @@ export interface Service {
 const TESTS_FINISH_WITHIN_MS = 5000
 
 /** The roles of this process over the stores, listening: without the role `api`, for its health alone. */
-export const startService = async (config: Config, stores: Stores, log: Log): Promise<Service> => {
+export const startService = async (config: Config, opened: Stores, log: Log): Promise<Service> => {
+  const writes = watchedWrites(opened.eventStore, log)
+  const stores = { ...opened, eventStore: writes.eventStore }
   const { eventStore, clickHouse } = stores
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
@@ -61,6 +64,7 @@ export const startService = async (config: Config, stores: Stores, log: Log): Pr
     isReady: () => true,
     quarantined: readSide.quarantined,
     readsFail: () => readSide.failing?.() ?? clickHouse.away(),
+    writesFail: writes.failing,
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
   if (config.eventStoreUrl === null) await tidied

@@ -41,6 +41,8 @@ describe('a service whose files cannot grow', function () {
     }
   }
 
+  const health = async () => (await service.send('GET', '/health')).text
+
   itWithLimits('refuses writes for now, and has what it took, once each, when they can again', async () => {
     const taken: string[] = []
     for (const [round, limit] of ([300_000, 1_000, 'unlimited'] as const).entries()) {
@@ -51,11 +53,14 @@ describe('a service whose files cannot grow', function () {
         if (status === 200) taken.push(id)
         else assert.deepEqual([status, headers.get('retry-after')], [503, '1'], text)
       }
+      if (limit === 1_000) assert.match(await health(), /"writes":"[^"]+\(SQLITE_[A-Z_]+\)"/)
     }
     const refused = 60 - taken.length
+    const healthy = await health()
     const answered = await usage()
     await service.restart()
 
+    assert.doesNotMatch(healthy, /writes/)
     assert.ok(refused > 0 && taken.length >= 20, `${refused} were refused`)
     assert.deepEqual(Object.keys(answered).sort(), taken.sort())
     assert.deepEqual(await usage(), answered)

@@ -11,12 +11,14 @@ export interface Vitals {
   readonly isReady: () => boolean
   /** Events whose rows were refused and set aside. */
   readonly quarantined: () => number
-  /** What keeps reads from answering, or from what was written last; writes are accepted all the same. */
+  /** What keeps reads from answering, or from what was written last. */
   readonly readsFail: () => string | undefined
+  /** Why what was written last was not taken; undefined where it was. */
+  readonly writesFail: () => string | undefined
   readonly metrics: Pick<Metrics, 'read'>
 }
 
-export const serviceRoutes = ({ isReady, quarantined, readsFail, metrics }: Vitals): readonly AnyRoute[] => [
+export const serviceRoutes = ({ isReady, metrics, ...vitals }: Vitals): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/health',
@@ -25,7 +27,7 @@ export const serviceRoutes = ({ isReady, quarantined, readsFail, metrics }: Vita
     answer: {
       schema: open('Health', {
         required: { status: oneOf('ok', 'degraded') },
-        optional: { quarantined_events: string, reads: string },
+        optional: { quarantined_events: string, reads: string, writes: string },
       }).schema,
       otherwise: {
         503: {
@@ -35,7 +37,7 @@ export const serviceRoutes = ({ isReady, quarantined, readsFail, metrics }: Vita
         },
       },
     },
-    handle: () => Promise.resolve(isReady() ? healthOf(quarantined(), readsFail()) : STARTING),
+    handle: () => Promise.resolve(isReady() ? healthOf(vitals) : STARTING),
   }),
   route({
     method: 'get',
@@ -54,10 +56,14 @@ export const serviceRoutes = ({ isReady, quarantined, readsFail, metrics }: Vita
 const STARTING = { status: 503, body: { status: 'starting' }, headers: { 'Retry-After': '1' } }
 
 /** All members are strings: that is how SDKs read it. */
-const healthOf = (quarantined: number, reads: string | undefined) => {
+const healthOf = (vitals: Pick<Vitals, 'quarantined' | 'readsFail' | 'writesFail'>) => {
+  const quarantined = vitals.quarantined()
+  const reads = vitals.readsFail()
+  const writes = vitals.writesFail()
   const wrong = {
     ...(quarantined === 0 ? {} : { quarantined_events: String(quarantined) }),
     ...(reads === undefined ? {} : { reads }),
+    ...(writes === undefined ? {} : { writes }),
   }
   return { body: { status: Object.keys(wrong).length === 0 ? 'ok' : 'degraded', ...wrong } }
 }

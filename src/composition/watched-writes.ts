@@ -1,0 +1,40 @@
+import type { EventStore } from '../domain/ports/event-store.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../domain/ports/event-store-errors.js'
+import type { Log } from '../domain/ports/log.js'
+
+export interface WatchedWrites {
+  readonly eventStore: EventStore
+  /** Why the last append failed, where the store is to blame; undefined once one succeeds. */
+  readonly failing: () => string | undefined
+}
+
+/** The same store, of which is known, and logged as it changes, whether it takes what is written. */
+export const watchedWrites = (eventStore: EventStore, log: Pick<Log, 'error' | 'info'>): WatchedWrites => {
+  let failing: string | undefined
+  const failed = (error: unknown) => {
+    if (!(error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)) return
+    const reason = codeOf(error.cause) ?? error.name
+    if (failing === undefined) log.error('log.writes_failed', { error: error.message, reason })
+    failing = `the log did not take what was written last (${reason})`
+  }
+  const succeeded = () => {
+    if (failing !== undefined) log.info('log.writes_resumed', {})
+    failing = undefined
+  }
+  return {
+    eventStore: {
+      ...eventStore,
+      append: (...proposed) => {
+        const appended = eventStore.append(...proposed)
+        appended.then(succeeded, failed)
+        return appended
+      },
+    },
+    failing: () => failing,
+  }
+}
+
+const codeOf = (cause: unknown): string | undefined =>
+  cause instanceof Error && 'code' in cause && /^[A-Z0-9_]{1,64}$/.test(String(cause.code))
+    ? String(cause.code)
+    : undefined

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
+import { watchedWrites } from '../../src/composition/watched-writes.js'
+import {
+  AppendOutcomeUnknown,
+  ConcurrencyConflict,
+  StoreUnavailable,
+} from '../../src/domain/ports/event-store-errors.js'
+
+const full = new StoreUnavailable('the event store could not write', {
+  cause: Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' }),
+})
+
+describe('writes to a log that are watched', () => {
+  const given = () => {
+    const said: string[] = []
+    const note = (event: string) => void said.push(event)
+    const store = openInMemoryEventStore()
+    let refusal: Error | undefined
+    const { eventStore, failing } = watchedWrites(
+      {
+        ...store,
+        append: (...proposed) =>
+          refusal === undefined ? store.append(...proposed) : Promise.reject(refusal),
+      },
+      { error: note, info: note },
+    )
+    let written = 0
+    const write = async (error?: Error) => {
+      refusal = error
+      written += 1
+      const event = { id: `00000000-0000-7000-8000-${String(written).padStart(12, '0')}`, type: 'Written' }
+      const metadata = { correlationId: 'a', causationId: 'a', actor: 'a', schemaVersion: 1 }
+      await eventStore.append('stream-1', 'any', [{ ...event, data: {}, metadata }]).catch(() => undefined)
+      return failing()
+    }
+    return { said, write }
+  }
+
+  it('say why the last one failed until one succeeds, and log each change once', async () => {
+    const { said, write } = given()
+    assert.equal(await write(), undefined)
+    assert.match((await write(full)) ?? '', /\(SQLITE_FULL\)$/)
+    assert.match((await write(new AppendOutcomeUnknown('no answer'))) ?? '', /\(AppendOutcomeUnknown\)$/)
+    assert.equal(await write(), undefined)
+    assert.deepEqual(said, ['log.writes_failed', 'log.writes_resumed'])
+  })
+
+  it('are not to blame where the writer is', async () => {
+    const { said, write } = given()
+    assert.equal(await write(new ConcurrencyConflict('stream-1', 'none', 0n)), undefined)
+    assert.deepEqual(said, [])
+  })
+})

@@ -47,7 +47,7 @@ export const completionRequest: Codec<CompletionRequest> = new Codec(
     const given = u as JsonObject
     const endless = endlessNumberIn(given, context)
     return endless === undefined
-      ? t.success({ ...decoded.right, given })
+      ? t.success({ given, ...decoded.right })
       : refuse(undefined, endless, 'finite_number', 'Input should be a finite number')
   },
   read.schema,

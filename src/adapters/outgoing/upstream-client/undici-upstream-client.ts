@@ -24,8 +24,8 @@ export const undiciUpstreamClient = (guarding: Guarding = {}): UpstreamClient =>
         const { origin, pathname, search } = new URL(url)
         const method = body === null ? 'GET' : 'POST'
         const options: Dispatcher.DispatchOptions & { [EXCHANGE]: Exchange } = {
-          ...{ origin, path: pathname + search, method, headers, body },
           [EXCHANGE]: exchange,
+          ...{ origin, path: pathname + search, method, headers, body },
         }
         agent.dispatch(options, exchange)
       } catch (error) {

@@ -52,7 +52,7 @@ const complete = async (inference: Inference, asked: Asked<CompletionRequest>): 
   const startedAt = performance.now()
   try {
     const begun = await recorded(inference, asked, project, targets)
-    return await answered(inference, request, targets, { ...begun, leave, startedAt })
+    return await answered(inference, request, targets, { leave, startedAt, ...begun })
   } catch (error) {
     leave.over()
     throw error
@@ -78,10 +78,10 @@ const recorded = async (
   const recording = begin(
     inference,
     {
+      inputs: request.given,
+      attributes: { model, ...admission.attributes },
       ...{ id, project, level },
       ...placed,
-      inputs: request.given,
-      attributes: { ...admission.attributes, model },
     },
     model,
     principal,
@@ -111,8 +111,8 @@ const answered = async (
     const { target, tries } = asked
     way = { upstream: target.upstream.content.name, tries }
     const completing: Completing = {
-      ...{ call, promptTokens, leave, startedAt, said },
       model: target.model.id,
+      ...{ call, promptTokens, leave, startedAt, said },
     }
     if (request.stream) return await streamOf(inference, request, asked, completing)
     const whole = await wholeOf(asked, completing)

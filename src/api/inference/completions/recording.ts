@@ -52,9 +52,9 @@ export const begin = async (
   { id, project, parentId, traceId, level, inputs, attributes }: Beginning,
   publicModel: string,
   principal: Principal,
-  requestCause: Cause,
+  { correlationId, causationId, actor }: Cause,
 ): Promise<Recorded> => {
-  const cause: Cause = { ...requestCause, part: 'inference' }
+  const cause: Cause = { correlationId, causationId, actor, part: 'inference' }
   const { ports, reading } = inference
   const { ends } = inference.inference
   ends.requireRoom()
@@ -95,8 +95,8 @@ export const begin = async (
       // As long after its start as it took, also where the clock was set meanwhile.
       const ended_at = instantOf(new Date(startedAt.getTime() + performance.now() - began))
       const summary: JsonObject = {
-        ...summaryUsage(publicModel, metered.usage),
         tallytree: { metering: metered.metering, ...said },
+        ...summaryUsage(publicModel, metered.usage),
       }
       const write = async ({ output, spilled }: Output) => {
         const end: EndWrite = {

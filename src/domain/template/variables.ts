@@ -13,6 +13,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'artifact_version_string',
   'run_id',
   'run_name',
+  'run_state',
   'metric_name',
   'metric_value',
   'threshold',

@@ -109,6 +109,8 @@ const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
       return trigger.kind === 'run' ? trigger.run_id : undefined
     case 'run_name':
       return trigger.kind === 'run' ? trigger.name : undefined
+    case 'run_state':
+      return trigger.kind === 'run' ? (trigger.state ?? undefined) : undefined
     case 'call_id':
       return trigger.kind === 'call' ? trigger.call_id : undefined
     case 'webhook_id':

@@ -14,6 +14,7 @@ import {
   ofProject,
   ofRegistry,
   recorded,
+  runEvent,
   triggerFrom,
 } from './given.js'
 
@@ -79,6 +80,13 @@ describe('the variables of a message', () => {
     assert.deepEqual(variables(names, metricsEvent({ loss: 0.5 }), { figure, shown: undefined }), {
       ...{ run_id: 'r', run_name: 'exp-7', ...figure, alias: '' },
     })
+  })
+
+  it('tell what a run came to, where that is the event', () => {
+    const names = ['run_name', 'run_state']
+    const ended = runEvent('RunFailed', { state: 'crashed', ended_at: '2026-01-01T00:00:00.000000Z' })
+    assert.deepEqual(variables(names, ended), { run_name: 'exp-7', run_state: 'FAILED' })
+    assert.deepEqual(variables(names, metricsEvent({ loss: 0.5 })), { run_name: 'exp-7' })
   })
 
   it('are only those that the template names', () =>

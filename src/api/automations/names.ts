@@ -72,4 +72,6 @@ const nameNow = async (
 }
 
 const taken = (kind: NamedKind, id: string): Failure =>
-  new Failure('conflict', `The team has a ${kind} of this name already.`, { body: { id } })
+  new Failure('conflict', `The team has ${NAMED[kind]} of this name already.`, { body: { id } })
+
+const NAMED = { webhook: 'a webhook', automation: 'an automation' }

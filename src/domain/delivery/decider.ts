@@ -42,7 +42,7 @@ const start = (
   { deliveryId, instance, startedAt, deadlineAt, webhookRevision }: StartAttempt,
 ): Decision<DeliveryEvent> =>
   state.phase !== 'pending' && state.phase !== 'retrying'
-    ? refused('conflict', `the delivery is ${state.phase}`)
+    ? refused('conflict', `The delivery is ${state.phase}.`)
     : {
         events: [
           {
@@ -64,7 +64,7 @@ const start = (
 const finish = (state: KnownDelivery, command: FinishAttempt): Decision<DeliveryEvent> => {
   const { deliveryId, attempt, observed } = command
   if (state.phase !== 'in_flight' || state.attempts !== attempt)
-    return refused('conflict', `attempt ${attempt} is not under way`)
+    return refused('conflict', `Attempt ${attempt} is not under way.`)
   const outcome = outcomeOf(state, command)
   const data = { delivery_id: deliveryId, team: state.team, attempt, ...observed, ...outcome }
   return { events: [{ type: 'AttemptFinished', data }] }
@@ -105,11 +105,17 @@ const cancel = (state: KnownDelivery, { deliveryId, reason }: CancelDelivery): D
   if (state.phase === 'canceled') return nothing
   return state.phase === 'pending' || state.phase === 'retrying'
     ? { events: [{ type: 'DeliveryCanceled', data: { delivery_id: deliveryId, team: state.team, reason } }] }
-    : refused('conflict', `the delivery is ${state.phase}`)
+    : refused('conflict', cannotCancel(state))
 }
 
+const cannotCancel = ({ phase }: KnownDelivery): string =>
+  phase === 'in_flight'
+    ? 'An attempt is under way: what waits after it can be canceled.'
+    : `The delivery is ${phase}: only one that waits can be canceled.`
+
 const resend = (state: KnownDelivery, { deliveryId, now }: ResendDelivery): Decision<DeliveryEvent> => {
-  if (state.phase === 'in_flight') return refused('conflict', 'an attempt is under way')
+  if (state.phase === 'in_flight')
+    return refused('conflict', 'An attempt is under way: it can be sent again once that has ended.')
   if (state.phase === 'pending') return nothing
   return {
     events: [{ type: 'DeliveryResent', data: { delivery_id: deliveryId, team: state.team, due_at: now } }],

@@ -149,7 +149,7 @@ describe('automations', () => {
     const made = accepted(await postAutomation(body, { headers }))
     await writesNothing(service, async () => {
       const again = await postAutomation(anAutomation(team))
-      reasonOf(again, 409)
+      assert.equal(reasonOf(again, 409), 'The team has an automation of this name already.')
       assert.equal(again.json()['id'], made['id'])
       assert.deepEqual(accepted(await postAutomation(body, { headers })), made)
       reasonOf(await postAutomation(anAutomation(team, { name: 'x' }), { headers }), 409)

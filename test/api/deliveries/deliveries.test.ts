@@ -95,7 +95,8 @@ describe('the delivery log', function () {
     accepted(await given.send('PATCH', hook, { enabled: true }))
     await all(given, 'succeeded', 1)
     const refused = await given.send('POST', `/api/deliveries/${two!.id}/cancel`)
-    assert.equal(refused.status, 409)
+    const reason = 'The delivery is succeeded: only one that waits can be canceled.'
+    assert.deepEqual([refused.status, refused.json()], [409, { reason }])
     assert.equal(given.received.length, 1)
   })
 

@@ -45,7 +45,7 @@ describe('the decider of deliveries', () => {
     const inFlight = given(scheduling, starting(0, 'one'))
     assert.deepEqual(decide(inFlight, starting(0, 'two')).refused, {
       kind: 'conflict',
-      reason: 'the delivery is in_flight',
+      reason: 'The delivery is in_flight.',
     })
   })
 

@@ -67,11 +67,27 @@ export const amountFrom = (text: string): Amount => {
 export const numberFrom = (amount: Exact): number =>
   typeof amount === 'number' ? amount / 10 ** PLACES : Number(decimalText(amount))
 
-/** The price of a token as events keep it: decimal digits, at most 12 places, no zeros that say nothing. */
-export const tokenPrice = textLike(
+const AS_PRICE = "String should be a decimal of at most 12 places, such as '0.0000025'"
+const PRICE = /^(0|[1-9]\d{0,12})(\.\d{1,12})?$/
+const KEPT_PRICE = /^(0|[1-9]\d{0,12})(\.\d{0,11}[1-9])?$/
+const isKeptPrice = (u: unknown): u is string => typeof u === 'string' && KEPT_PRICE.test(u)
+
+/**
+ * The price of a token: decimal digits, at most 12 places. Events keep it without zeros that say nothing at its end;
+ * people may write them.
+ */
+export const tokenPrice: Codec<string> = new Codec(
   'decimal',
-  /^(0|[1-9]\d{0,12})(\.\d{0,11}[1-9])?$/,
-  'String should be a decimal of at most 12 places',
+  isKeptPrice,
+  (u, c) => {
+    if (typeof u !== 'string')
+      return refuse(u, c, 'string_type', "Input should be a decimal in a string, such as '0.0000025'")
+    return PRICE.test(u)
+      ? t.success(decimalText(amountFrom(u)))
+      : refuse(u, c, 'string_pattern_mismatch', AS_PRICE)
+  },
+  { type: 'string', pattern: PRICE.source, description: AS_PRICE },
+  (u) => (isKeptPrice(u) ? u : undefined),
 )
 
 /** A sum of money as events keep it: as a price, and as large as it may become. */

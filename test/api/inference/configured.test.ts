@@ -65,7 +65,7 @@ describe('upstreams of the operator', () => {
     const before = upstream.arrivals.length
     const answer = await complete(service, given.keys.member, `${given.team}/p`, { model: 'guarded' })
     assert.equal(answer.status, 502)
-    assert.match(answer.text, /forbidden-address/)
+    assert.match(answer.text, /an address where upstreams may not be/)
     assert.equal(upstream.arrivals.length, before)
   })
 })

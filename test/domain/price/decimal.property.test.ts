@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
 import {
   amountFrom,
   amountOf,
@@ -84,6 +85,16 @@ describe('amounts of money', () => {
         if (amount >= 0n && amount < 10n ** 25n) assert.ok(tokenPrice.is(text))
       }),
     ))
+
+  it('of a price may be written with zeros at its end, and are kept without', () => {
+    const kept = ['0', '0.00', '0.10', '2.50', '10', '1.0', '0.000000000001'].map((text) =>
+      tokenPrice.decode(text),
+    )
+    const expected = ['0', '0', '0.1', '2.5', '10', '1', '0.000000000001']
+    assert.deepEqual(kept, expected.map(E.right))
+    for (const wrong of ['', '.5', '1.', '-1', '1e-6', '0,5', '00.5', '0.0000000000001', 0.1])
+      assert.ok(E.isLeft(tokenPrice.decode(wrong)), String(wrong))
+  })
 
   it('are multiplied and added without loss, whatever their size and order', () =>
     fc.assert(

@@ -1,4 +1,4 @@
-import { SLOW_READER, UpstreamFault } from '../../../domain/ports/upstream-client.js'
+import { SLOW_READER, UpstreamFault, type FaultKind } from '../../../domain/ports/upstream-client.js'
 import { isJsonObject, type Json } from '../../../domain/json/json.js'
 import { Failure, type FailureKind } from '../../failure.js'
 
@@ -73,7 +73,18 @@ export const failureOfFault = ({ kind, code }: UpstreamFault): Failure => {
     ? new Failure('upstream-too-slow', `The upstream did not answer in time (${code}).`, {
         code: 'upstream_timeout',
       })
-    : new Failure('upstream-failed', `The upstream could not be asked (${kind}).`, { code: 'upstream_error' })
+    : new Failure('upstream-failed', FAULTS[kind], { code: 'upstream_error' })
+}
+
+const FAULTS: Readonly<Record<Exclude<FaultKind, 'timeout'>, string>> = {
+  'forbidden-address':
+    'The upstream is at an address where upstreams may not be; the operator can allow its network.',
+  dns: "The upstream's name could not be looked up.",
+  connect: 'The upstream could not be reached.',
+  tls: "The upstream's certificate was not accepted, or it speaks no TLS.",
+  reset: 'The upstream closed the connection before its answer was complete.',
+  protocol: 'What the upstream answered is no HTTP.',
+  aborted: 'The upstream was not asked to the end.',
 }
 
 /** What a completion failed of, by what was thrown and whether it was ended early; undefined for what nobody foresaw. */

@@ -6,6 +6,8 @@ export type AskedHeader =
   | 'Tallytree-Stale'
   | 'Tallytree-As-Of'
   | 'Idempotency-Key'
+  | 'Vendor-Project'
+  | 'OpenAI-Project'
   | 'Tallytree-Parent-Call'
   | 'Tallytree-Trace'
   | 'traceparent'

@@ -1,3 +1,4 @@
+import type { Problem } from '../../domain/codec/problem.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { Failure } from '../failure.js'
 
@@ -24,16 +25,20 @@ export const chatErrorOf = (
   status: number,
 ): JsonObject => {
   const [usualType, usualCode] = USUAL[status] ?? ['server_error', null]
-  const { problems, type = usualType, code = usualCode, param = null, body } = details
+  const { problems, type = usualType, code = usualCode, param: usualParam = null, body } = details
   const [first] = problems ?? []
-  const message =
-    first === undefined ? reason : `${first.loc.slice(1).join('.') || first.loc.join('.')}: ${first.msg}`
+  const { message, param } = first === undefined ? { message: reason, param: usualParam } : told(first)
   return {
-    error: { message, type, param: first === undefined ? param : String(first.loc.at(-1)), code },
+    error: { message, type, param, code },
     detail: problems?.map((problem) => ({ ...problem })) ?? reason,
     ...body,
   }
 }
+
+const told = ({ loc, type, msg }: Problem): { readonly message: string; readonly param: string | null } =>
+  type === 'json_invalid'
+    ? { message: 'The body is not JSON.', param: null }
+    : { message: `${loc.slice(1).join('.') || loc.join('.')}: ${msg}`, param: String(loc.at(-1)) }
 
 /** Whether the same request can succeed a little later. */
 export const shouldRetry = (status: number): boolean => status === 408 || status === 429 || status >= 500

@@ -229,6 +229,13 @@ describe('requests for completions that are none', () => {
     assert.equal((await gateway.ended(project)).length, 1)
   })
 
+  it('say of a body that is no JSON that it is none', async () => {
+    for (const body of ['{"model":', "{'model': 1}", '{', '\u0000']) {
+      const { error } = failure(await gateway.service.post('/v1/chat/completions', body), 422)
+      assert.deepEqual([error.message, error.param], ['The body is not JSON.', null])
+    }
+  })
+
   it('need a key, and a project that it may use: 401 otherwise', async () => {
     failure(await gateway.complete({}, { key: 'wrong' }), 401)
     failure(await gateway.complete({}, { key: null }), 401)

@@ -29,7 +29,14 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
     summary: 'Has a model complete a chat; every key of the request is passed on to its upstream.',
     errors: 'chat',
     body: completionRequest,
-    takes: ['Tallytree-Parent-Call', 'Tallytree-Trace', 'traceparent', 'Tallytree-Record'],
+    takes: [
+      'Vendor-Project',
+      'OpenAI-Project',
+      'Tallytree-Parent-Call',
+      'Tallytree-Trace',
+      'traceparent',
+      'Tallytree-Record',
+    ],
     answer: {
       schema: jsonObject.schema,
       orElse: {

@@ -28,6 +28,16 @@ const ASKED: Readonly<Record<AskedHeader, JsonObject>> = {
       'The same key again, from the same user, is the same request: what it makes gets the same id.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
+  'Vendor-Project': {
+    description:
+      'The project that the completion belongs to, `team/project`; it goes before `OpenAI-Project`. Without either that is ' +
+      "`inference` of the key's first team. `Vendor` is what the service is set up to say there.",
+    schema: { type: 'string' },
+  },
+  'OpenAI-Project': {
+    description: 'The same, as clients of chat completions send it.',
+    schema: { type: 'string' },
+  },
   'Tallytree-Parent-Call': {
     description:
       'The id of a call of the same project, which the completion becomes a child of. It goes into the trace of that call ' +

@@ -6,6 +6,8 @@ export interface Principal {
   readonly administrator: boolean
   /** The teams the user belongs to, sorted by name. */
   readonly teams: readonly string[]
+  /** Those of them whose team administrator the user is. */
+  readonly administers: readonly string[]
 }
 
 /** The entity of requests that name none: the first team by name, for the administrator `default`. */

@@ -17,7 +17,7 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
     path: '/api/events',
     summary:
       "Read the log, in its order: the administrator all of it, others the events of their teams and of their teams' " +
-      'projects. To go on after an answer that broke off, ask for what comes after the position of its last whole line.',
+      'projects; those of webhooks, secrets, upstreams, limits and members need the role team_administrator. To go on after an answer that broke off, ask for what comes after the position of its last whole line.',
     query: eventsQuery,
     takes: [],
     fails: ['invalid', 'overloaded'],

@@ -14,7 +14,7 @@ export interface Authenticating {
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
 }
 
-const NOBODY: Principal = { userId: '', keyId: '', administrator: false, teams: [] }
+const NOBODY: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
 
 /** A route as a Koa handler: authenticate, decode, handle, respond. */
 export const serve = (authenticating: Authenticating, route: AnyRoute) => {

@@ -8,6 +8,8 @@ export interface KeyHolder {
   readonly administrator: boolean
   /** The user's teams, sorted by name. */
   readonly teams: readonly string[]
+  /** Those of them whose administrator the user is. */
+  readonly administers: readonly string[]
 }
 
 /** Whom the key of this hash (SHA-256, lower-case hexadecimal) stands for; undefined if it is not valid. */
@@ -15,11 +17,15 @@ export const principalOf = (directory: Directory, hash: string): KeyHolder | und
   const keyId = directory.keyIds.get(hash)
   const key = keyId === undefined ? undefined : directory.keys.get(keyId)
   if (key === undefined || key.revoked) return undefined
+  const memberships = [...membershipsOf(directory, key.user)]
   return {
     userId: key.user,
     keyId: key.key_id,
     administrator: isAdministrator(directory, key.user),
-    teams: [...membershipsOf(directory, key.user)].map(({ team }) => team),
+    teams: memberships.map(({ team }) => team),
+    administers: memberships
+      .filter(({ roles }) => roles.includes('team_administrator'))
+      .map(({ team }) => team),
   }
 }
 

@@ -116,7 +116,7 @@ describe('what automations did', function () {
       return readStream(of, range)
     }
     Object.assign(eventStore, { readStream: spied })
-    for (const named of [stream, 'access-directory', 'nothing-there']) {
+    for (const named of [stream, `secret-${other}/name`, 'nothing-there']) {
       const answer = await send(
         'GET',
         `/api/automations/${automation}/why?event=${ofOthers!.id}&stream=${named}`,

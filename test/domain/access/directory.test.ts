@@ -19,7 +19,10 @@ const alice: readonly AccessEvent[] = [
   { type: 'ApiKeyIssued', data: { ...key, user: 'alice' } },
   ...['red', 'blue', 'green'].flatMap((team): AccessEvent[] => [
     { type: 'TeamCreated', data: { team } },
-    { type: 'MemberAdded', data: { team, user: 'alice', roles: ['member'] } },
+    {
+      type: 'MemberAdded',
+      data: { team, user: 'alice', roles: [team === 'green' ? 'team_administrator' : 'member'] },
+    },
   ]),
 ]
 
@@ -30,6 +33,7 @@ describe('the directory', () => {
       keyId: key.key_id,
       administrator: false,
       teams: ['blue', 'green', 'red'],
+      administers: ['green'],
     })
   })
 

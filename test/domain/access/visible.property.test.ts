@@ -13,6 +13,11 @@ const OF_THINGS = catalogue.filter(({ stream }) =>
   /^((webhook|automation|delivery)-<id>|upstreams)$/.test(stream),
 )
 
+/** What a team shows to its administrators alone. */
+const GUARDED = OF_TEAMS.concat(OF_THINGS).filter(({ stream }) =>
+  /^(webhook|secret|limits|upstreams)/.test(stream),
+)
+
 const arbitraryEvent = fc
   .record({
     aggregate: fc.constantFrom(...OF_PROJECTS),
@@ -33,8 +38,18 @@ const arbitraryTeamEvent = fc
     const stream = template
       .replace('<team>', () => team)
       .replace(/(\/?)<.*/, (_, slash: string) => slash + rest)
-    return { team, namesIt: template.includes('<team>'), event: { stream, data: { team } } }
+    const isGuarded = GUARDED.some(({ stream }) => stream === template)
+    return { team, namesIt: template.includes('<team>'), isGuarded, event: { stream, data: { team } } }
   })
+
+type Reader = Parameters<typeof mayRead>[0]
+
+const ADMINISTRATOR: Reader = { administrator: true, teams: [], administers: [] }
+
+/** Of these teams, and administering these of them. */
+const of = (teams: readonly string[], administers = teams): Reader => ({
+  ...{ administrator: false, teams, administers },
+})
 
 describe('whose an event is', () => {
   it('is said by the name of its stream, in every aggregate that has one project', () => {
@@ -50,10 +65,10 @@ describe('whose an event is', () => {
   it('lets the members of its team read it, and the administrator, and nobody else', () => {
     fc.assert(
       fc.property(arbitraryEvent, fc.array(name), ({ event, team }, teams) => {
-        assert.ok(mayRead({ administrator: true, teams: [] }, event))
-        assert.ok(mayRead({ administrator: false, teams: [...teams, team] }, event))
+        assert.ok(mayRead(ADMINISTRATOR, event))
+        assert.ok(mayRead(of([...teams, team]), event))
         const others = teams.filter((one) => one !== team)
-        assert.ok(!mayRead({ administrator: false, teams: others }, event))
+        assert.ok(!mayRead(of(others), event))
       }),
     )
   })
@@ -63,7 +78,7 @@ describe('whose an event is', () => {
       fc.property(arbitraryEvent, arbitraryEvent, ({ event, team, project_id }, other) => {
         fc.pre(other.project_id !== project_id)
         const mixed = { stream: event.stream, data: other.event.data }
-        assert.ok(!mayRead({ administrator: false, teams: [team, other.team] }, mixed))
+        assert.ok(!mayRead(of([team, other.team]), mixed))
       }),
     )
   })
@@ -71,7 +86,7 @@ describe('whose an event is', () => {
   it('is nobody but the administrator where the stream is of no project', () => {
     const data = { project_id: 'team/project' }
     for (const stream of ['access-directory', 'secret-team/name', 'call-team', 'xcall-team/project/1', ''])
-      assert.ok(!mayRead({ administrator: false, teams: ['team'] }, { stream, data }))
+      assert.ok(!mayRead(of(['team']), { stream, data }))
   })
 
   it('is said for every aggregate there is: of a project, of a team, or of the administrator alone', () => {
@@ -85,13 +100,38 @@ describe('whose an event is', () => {
   it('is its team, for what belongs to no project: its members may read it, and nobody else', () => {
     fc.assert(
       fc.property(arbitraryTeamEvent, fc.array(name), ({ event, team }, teams) => {
-        for (const may of [mayRead, (who: Parameters<typeof mayRead>[0]) => mayReadFrom(who, event.stream)]) {
-          assert.ok(may({ administrator: true, teams: [] }, event))
-          assert.ok(may({ administrator: false, teams: [...teams, team] }, event))
+        for (const may of [mayRead, (who: Reader) => mayReadFrom(who, event.stream)]) {
+          assert.ok(may(ADMINISTRATOR, event))
+          assert.ok(may(of([...teams, team]), event))
         }
         const others = teams.filter((one) => one !== team)
-        assert.ok(!mayRead({ administrator: false, teams: others }, event))
+        assert.ok(!mayRead(of(others), event))
       }),
+    )
+  })
+
+  it('is its administrators’, where a team shows it to nobody else', () => {
+    assert.deepEqual(GUARDED.map(({ name }) => name).sort(), ['limit', 'secret', 'upstream', 'webhook'])
+    fc.assert(
+      fc.property(arbitraryTeamEvent, fc.array(name), ({ event, team, isGuarded }, administers) => {
+        const others = administers.filter((one) => one !== team)
+        assert.equal(mayRead(of([team, ...others], others), event), !isGuarded)
+      }),
+    )
+  })
+
+  it('is the team’s administrators’ too, where the directory says who is a member of it', () => {
+    const stream = 'access-directory'
+    const added = { stream, data: { team: 'red', user: 'ada', roles: ['member'] } }
+    const issued = { stream, data: { user: 'ada', hash: '0'.repeat(64) } }
+    const readers = [of(['red']), of(['red'], []), of(['blue'])]
+    assert.deepEqual(
+      readers.map((who) => [mayRead(who, added), mayRead(who, issued), mayReadFrom(who, stream)]),
+      [
+        [true, false, true],
+        [false, false, false],
+        [false, false, true],
+      ],
     )
   })
 
@@ -101,9 +141,9 @@ describe('whose an event is', () => {
         fc.pre(team !== other)
         const teams = [team, other]
         const mixed = { stream: event.stream, data: { team: other } }
-        assert.equal(mayRead({ administrator: false, teams }, mixed), !namesIt)
+        assert.equal(mayRead(of(teams), mixed), !namesIt)
         for (const data of [{}, { team: null }, { team: [team] }, { project_id: `${team}/project` }])
-          assert.ok(!mayRead({ administrator: false, teams }, { stream: event.stream, data }))
+          assert.ok(!mayRead(of(teams), { stream: event.stream, data }))
       }),
     )
   })
@@ -111,11 +151,11 @@ describe('whose an event is', () => {
   it('is not to be asked of a stream whose name is of others', () => {
     fc.assert(
       fc.property(fc.oneof(arbitraryEvent, arbitraryTeamEvent), fc.array(name), ({ event, team }, teams) => {
-        const others = { administrator: false, teams: teams.filter((one) => one !== team) }
+        const others = of(teams.filter((one) => one !== team))
         if (!mayReadFrom(others, event.stream)) assert.ok(!mayRead(others, event))
-        const owner = { administrator: false, teams: [team] }
+        const owner = of([team])
         assert.ok(mayReadFrom(owner, event.stream))
-        assert.ok(!mayReadFrom(owner, 'access-directory') && !mayReadFrom(owner, ''))
+        assert.ok(!mayReadFrom(of([team], []), 'access-directory') && !mayReadFrom(owner, ''))
       }),
     )
   })

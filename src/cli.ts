@@ -44,7 +44,11 @@ const MENDABLE = [
   'SecretsUnavailable',
 ]
 
-const run = async ([command, ...rest]: readonly string[]): Promise<number | undefined> => {
+const run = async ([command = '', ...rest]: readonly string[]): Promise<number | undefined> => {
+  if (['help', '--help', '-h'].includes(command)) {
+    process.stdout.write(USAGE)
+    return 0
+  }
   const { values, positionals } = parseArgs({
     args: rest,
     allowPositionals: true,

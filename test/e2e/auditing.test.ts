@@ -176,6 +176,11 @@ describe('an auditor', function () {
       assert.equal(code, 2)
       assert.match(stderr, /^usage: tallytree/)
     }
+    for (const asking of ['help', '--help', '-h']) {
+      const { code, stdout } = await tallytree([asking])
+      assert.equal(code, 0)
+      assert.match(stdout, /^usage: tallytree/)
+    }
     const { code, stderr } = await tallytree(['verify', join(directory, 'nowhere')])
     assert.equal(code, 2)
     assert.match(stderr, /holds no log/)

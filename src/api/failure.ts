@@ -41,6 +41,8 @@ interface FailureDetails {
   readonly type?: string
   readonly code?: string
   readonly param?: string
+  /** Whether the reason is in the words of somebody else, who may have quoted what was sent. */
+  readonly isQuoted?: boolean
 }
 
 export const invalid = (problems: readonly Problem[]): Failure =>

@@ -323,8 +323,18 @@ describe('what is recorded of completions', () => {
     )
     assert.match(answer.text, /my secret/)
     const [call] = await gateway.ended(project)
-    assert.equal(call?.exception, 'It failed with status 400.')
+    assert.equal(call?.exception, 'The upstream answered with status 400.')
     assert.ok(!JSON.stringify(call).includes('my secret'))
+  })
+
+  it('says what failed where that quotes nobody, also where it is metadata alone', async () => {
+    gateway.upstream.behave(does.sendingRaw('application/json', '<html>my secret</html>'))
+    const project = someProject()
+    const headers = { 'openai-project': project, 'tallytree-record': 'metadata' }
+    const { error } = (await gateway.complete({}, { headers })).json<{ error: { message: string } }>()
+    const [call] = await gateway.ended(project)
+    assert.match(error.message, /not a chat completion/)
+    assert.equal(call?.exception, error.message)
   })
 })
 

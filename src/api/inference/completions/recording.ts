@@ -142,5 +142,7 @@ export const endingOnce = (call: Recorded): Recorded => {
 }
 
 /** An upstream's message may quote what it was asked. */
-const exceptionOf = ({ kind, reason }: Failure, level: RecordLevel): string =>
-  level === 'all' ? reason.toWellFormed() : `It failed with status ${STATUS[kind]}.`
+const exceptionOf = ({ kind, reason, details }: Failure, level: RecordLevel): string =>
+  level === 'all' || details.isQuoted !== true
+    ? reason.toWellFormed()
+    : `The upstream answered with status ${STATUS[kind]}.`

@@ -23,6 +23,7 @@ export const failureOfStatus = (
     })
   const { message, type, code, param } = errorIn(body)
   return new Failure(kind, message ?? `The upstream answered with status ${status}.`, {
+    isQuoted: message !== undefined,
     ...(type === undefined ? {} : { type }),
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),

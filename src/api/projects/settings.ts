@@ -37,7 +37,7 @@ export const projectRoutes = ({ ports, teams, reading }: Projects): readonly Any
     handle: async ({ body: { usage_reporting, record }, params, principal, cause }) => {
       const project_id = projectInPath(params)
       if (usage_reporting === null && record === null)
-        throw invalidField(['usage_reporting'], 'missing', 'Field required')
+        throw invalidField([], 'missing', 'Give usage_reporting, record or both')
       await requireWriting(teams, principal, project_id, cause)
       const commands: readonly ProjectCommand[] = [
         ...(usage_reporting === null

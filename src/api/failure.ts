@@ -41,6 +41,8 @@ interface FailureDetails {
   readonly type?: string
   readonly code?: string
   readonly param?: string
+  /** Whether the same request will fail however long one waits. */
+  readonly isFinal?: boolean
   /** Whether the reason is in the words of somebody else, who may have quoted what was sent. */
   readonly isQuoted?: boolean
 }

@@ -52,7 +52,8 @@ export const respondFailure = (ctx: Context, error: unknown): boolean => {
     failure?.details.retryAfter ?? (isChat(ctx) && WAITED_AFTER.has(ctx.status) ? 1 : undefined)
   if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter))
   if (failure?.kind === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="tallytree", Bearer')
-  if (isChat(ctx)) ctx.set('x-should-retry', String(shouldRetry(ctx.status)))
+  if (isChat(ctx))
+    ctx.set('x-should-retry', String(failure?.details.isFinal !== true && shouldRetry(ctx.status)))
   sayTime(ctx)
   return failure !== undefined
 }

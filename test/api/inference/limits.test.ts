@@ -118,7 +118,9 @@ describe('limits of completions', () => {
     const refused = await complete(team, { max_tokens: 20 })
     assert.equal(refused.status, 429)
     assert.match(refused.text, /14 of 40 tokens a minute/)
-    assert.match((await complete(team, { max_tokens: 100 })).text, /ask for fewer max_tokens/)
+    const never = await complete(team, { max_tokens: 100 })
+    assert.match(never.text, /ask for fewer max_tokens/)
+    assert.equal(never.headers.get('x-should-retry'), 'false')
   })
 
   it('of what is under way free as soon as something ends', async () => {
@@ -175,6 +177,7 @@ describe('limits of completions', () => {
     const refused = await complete(team, { max_tokens: 13 })
 
     assert.equal(refused.status, 402, refused.text)
+    assert.match(refused.text, /Ask for fewer max_tokens, or wait: the next month begins at /)
     assert.equal(refused.headers.get('x-should-retry'), 'false')
     const { error, budget } = refused.json<{
       error: ToldError

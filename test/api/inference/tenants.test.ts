@@ -44,4 +44,14 @@ describe('completions and models, of tenants', () => {
     assert.equal(told[0], told[1])
     assert.equal(gateway.upstream.arrivals.length, 0)
   })
+
+  it('are told apart from a wrong header when their user is in no team any more', async () => {
+    const { service } = gateway
+    const left = { user: `left-${randomUUID()}`, role: 'member' }
+    const theirs = textIn(accepted(await service.post(`/api/teams/${own}/members`, left)), 'api_key')
+    accepted(await service.send('DELETE', `/api/teams/${own}/members/${left.user}`))
+    assert.match(messageOf(await gateway.complete({}, { key: theirs }), 401), /belongs to no team/)
+    const headers = { 'openai-project': `${own}/project` }
+    assert.match(messageOf(await gateway.complete({}, { key: theirs, headers }), 401), /project header/)
+  })
 })

@@ -27,7 +27,11 @@ export const attributedProject = (
         'underscores or hyphens.',
     )
   if (!mayUse(principal, entityOf(project)))
-    throw refused('Authentication failed: the API key has no access to the team of the project header.')
+    throw refused(
+      named === undefined
+        ? 'Authentication failed: the API key belongs to no team. An administrator adds its user to one.'
+        : 'Authentication failed: the API key has no access to the team of the project header.',
+    )
   return project
 }
 

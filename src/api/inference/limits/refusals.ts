@@ -54,6 +54,7 @@ const tooFast = (
       (frees === null ? 'It frees when one of them ends.' : `It frees in ${waitS} s.`)
   return new Failure('rate-limited', reason, {
     retryAfter: waitS,
+    isFinal: isTooLarge,
     body: {
       limit: {
         scope: scopeJson(scope),
@@ -75,10 +76,13 @@ const spent = (
   asked: Amount,
 ): Failure => {
   const text = (amount: Amount): string => decimalText(amount)
+  const left = amountFrom(budget.amount) - committed(sums)
+  const endsAt = new Date(endOf(period)).toISOString()
   const reason =
     `The budget of ${scopeInWords(team, scope)} for the ${budget.period} ${period} is ${budget.amount}: ` +
     `${text(sums.spent + sums.unknown)} is spent and ${text(sums.reserved)} is held for completions under way, so ` +
-    `that ${text(asked)}, which this completion may cost at most, does not fit any more.`
+    `that ${text(asked)}, which this completion may cost at most, does not fit. ` +
+    `${left > 0n ? 'Ask for fewer max_tokens, or wait: the' : 'The'} next ${budget.period} begins at ${endsAt}.`
   return new Failure('budget-spent', reason, {
     body: {
       budget: {
@@ -88,10 +92,10 @@ const spent = (
         spent: numberFrom(sums.spent),
         unknown: numberFrom(sums.unknown),
         reserved: numberFrom(sums.reserved),
-        left: numberFrom(amountFrom(budget.amount) - committed(sums)),
+        left: numberFrom(left),
         asked: numberFrom(asked),
         of: period,
-        ends_at: new Date(endOf(period)).toISOString(),
+        ends_at: endsAt,
         last_calls: calls.map(callJson),
         all_calls: listing(team, scope, period),
       },

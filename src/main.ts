@@ -6,13 +6,16 @@ import { readConfig } from './config.js'
 
 const STOP_WITHIN_MS = 9500
 
+/** What is said of the administrator's key, if it was made at this start. */
+let ofKey = ''
+
 const main = async (): Promise<void> => {
   const config = readConfig()
   const log = jsonLog(process.stderr)
-  const service = await startService(config, await openStores(config, log), log)
-  const key =
-    service.createdKey === null ? '' : `, administrator's API key (shown this once): ${service.createdKey}`
-  process.stdout.write(`Tallytree is ready at ${service.address}${key}\n`)
+  const service = await startService(config, await openStores(config, log), log, (key) => {
+    ofKey = `, administrator's API key (shown this once): ${key}`
+  })
+  process.stdout.write(`Tallytree is ready at ${service.address}${ofKey}\n`)
 
   const stop = () => {
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref()
@@ -30,5 +33,6 @@ const main = async (): Promise<void> => {
 
 main().catch((error: unknown) => {
   process.stderr.write(`Tallytree cannot start: ${explanation(error)}\n`)
+  if (ofKey !== '') process.stdout.write(`Tallytree was set up${ofKey}\n`)
   process.exit(1)
 })

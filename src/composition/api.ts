@@ -18,9 +18,10 @@ import type { Stores } from './stores.js'
 export interface Api {
   readonly access: Access
   readonly routes: readonly AnyRoute[]
-  /** The administrator's key, if it was made just now. */
-  readonly createdKey: string | undefined
 }
+
+/** Hears of the administrator's key as soon as it is made, which is once: no later failure may leave nobody with it. */
+export type HearsKey = (key: string) => void
 
 /** Who may do what, and every endpoint. */
 export const openApi = async (
@@ -29,9 +30,11 @@ export const openApi = async (
   readSide: ReadSide,
   vitals: Vitals,
   { inference, managing }: OpenInference,
+  hearsKey: HearsKey,
 ): Promise<Api> => {
   const access = await openAccess(ports)
   const { createdKey, ignoredKey } = await bootstrapAccess(ports, access, config.bootstrapApiKey ?? undefined)
+  if (createdKey !== undefined) hearsKey(createdKey)
   if (ignoredKey)
     ports.log.warn('access.bootstrap_key_ignored', {
       reason: 'TALLYTREE_BOOTSTRAP_API_KEY is not the key of the first start, which stays valid',
@@ -52,7 +55,7 @@ export const openApi = async (
     maxTraceCalls: config.maxTraceCalls,
     vendor: config.vendor.toLowerCase(),
   })
-  return { access, routes, createdKey }
+  return { access, routes }
 }
 
 const historyOf = (

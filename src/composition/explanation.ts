@@ -7,6 +7,7 @@ const MENDABLE = [
   'ClickHouseUnavailable',
   'ChdbConnectionError',
   'NewerDatabase',
+  'CannotListen',
 ]
 
 /** Says why the program cannot go on: what an operator can mend in a sentence, anything else with its stack. */
@@ -19,8 +20,6 @@ export const explanation = (error: unknown): string => {
 /** What the operating system, or a file of SQLite, refuses. */
 const ofSystem = (error: Error & { readonly syscall?: unknown; readonly code?: unknown }) => {
   const { name, message, syscall } = error
-  if (syscall === 'listen') return `TALLYTREE_HOST, TALLYTREE_PORT: it cannot listen there (${message})`
-  if (syscall === 'getaddrinfo') return `TALLYTREE_HOST: there is no such host (${message})`
   if (syscall !== undefined) return `TALLYTREE_DATA_DIR: a file in it cannot be used (${message})`
   if (name === 'SqliteError')
     return `TALLYTREE_DATA_DIR: a database in it cannot be used (${String(error.code)}: ${message})`

@@ -10,6 +10,18 @@ export interface Listening {
 /** A client that was busy for some seconds finds its connection open still, and a proxy lets go of it first. */
 const KEEP_ALIVE_MS = 75_000
 
+/** The message says where, why, and which setting is about it. */
+class CannotListen extends Error {
+  override readonly name = 'CannotListen'
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something else listens there; stop it, or set TALLYTREE_PORT',
+  EACCES: 'this user may not use the port; set TALLYTREE_PORT',
+  EADDRNOTAVAIL: 'this machine has no such address; set TALLYTREE_HOST',
+  ENOTFOUND: 'there is no such host; set TALLYTREE_HOST',
+}
+
 export const listen = async (
   handle: (...request: Parameters<RequestListener>) => unknown,
   { host, port }: { readonly host: string; readonly port: number },
@@ -19,9 +31,13 @@ export const listen = async (
   // An expectation that nobody knows would be answered without a body, by the server itself.
   server.on('checkExpectation', (...request: Parameters<RequestListener>) => void handle(...request))
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    const refused = (error: NodeJS.ErrnoException) => {
+      const why = WHY[error.code ?? '']
+      reject(why === undefined ? error : new CannotListen(`cannot listen at ${host}:${port}: ${why}`))
+    }
+    server.once('error', refused)
     server.listen(port, host, () => {
-      server.off('error', reject)
+      server.off('error', refused)
       resolve()
     })
   })

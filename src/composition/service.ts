@@ -8,7 +8,7 @@ import { serviceRoutes } from '../api/service/health.js'
 import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
-import { openApi } from './api.js'
+import { openApi, type HearsKey } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
 import { openInference } from './inference.js'
 import { listen } from './listening.js'
@@ -20,8 +20,6 @@ import type { Stores } from './stores.js'
 
 export interface Service {
   readonly address: string
-  /** The administrator's key, made at this start; null at every later one, or where the operator gave it. */
-  readonly createdKey: string | null
   /** Takes no more requests, finishes those in flight, and closes the stores. */
   readonly stop: () => Promise<void>
 }
@@ -30,7 +28,12 @@ export interface Service {
 const TESTS_FINISH_WITHIN_MS = 5000
 
 /** The roles of this process over the stores, listening: without the role `api`, for its health alone. */
-export const startService = async (config: Config, opened: Stores, log: Log): Promise<Service> => {
+export const startService = async (
+  config: Config,
+  opened: Stores,
+  log: Log,
+  hearsKey: HearsKey = () => undefined,
+): Promise<Service> => {
   const writes = watchedWrites(opened.eventStore, log)
   const stores = { ...opened, eventStore: writes.eventStore }
   const { eventStore, clickHouse } = stores
@@ -71,7 +74,8 @@ export const startService = async (config: Config, opened: Stores, log: Log): Pr
   const inference = config.roles.has('api')
     ? await openInference(config, ports, metrics, () => address)
     : undefined
-  const api = inference === undefined ? undefined : await openApi(config, ports, readSide, vitals, inference)
+  const api =
+    inference === undefined ? undefined : await openApi(config, ports, readSide, vitals, inference, hearsKey)
   const nobody = { authenticate: () => undefined }
   const app = createApp(
     api?.access ?? nobody,
@@ -86,7 +90,6 @@ export const startService = async (config: Config, opened: Stores, log: Log): Pr
     : undefined
   return {
     address,
-    createdKey: api?.createdKey ?? null,
     stop: async () => {
       inference?.hurry()
       const giveUpTests = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)

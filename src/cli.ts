@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { docs } from './cli/docs.js'
+import { issueKey } from './cli/keys.js'
 import { importPrices } from './cli/prices.js'
 import { rebuild } from './cli/rebuild.js'
 import { replay } from './cli/replay.js'
@@ -28,6 +29,9 @@ const USAGE = `usage: tallytree <command>
   secrets reencrypt
                  encrypts all values of secrets in the data directory under the active master key, while services go on;
                  docs/operations.md says what to do before and after
+  keys issue [USER]
+                 makes one more API key for a user whose keys are lost, the administrator where none is named, and prints
+                 it; while the service is stopped, or over an EventStoreDB
   docs           writes docs/events.md, the catalogue of events
   docs --check   only says whether it is up to date
 
@@ -70,6 +74,8 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
   if (command === 'prices' && directory === 'import' && file !== undefined && only(2, list, url))
     return importPrices({ file, list, url }, readConfig())
   if (command === 'secrets' && directory === 'reencrypt' && only(1)) return reencrypt(readConfig())
+  if (command === 'keys' && directory === 'issue' && only(file === undefined ? 1 : 2))
+    return issueKey(file, readConfig())
   if (command === 'replay' && to !== undefined && only(0, to, from, upto) && /^\d{1,19}$/.test(upto ?? '0'))
     return replay({ to, from, upTo: upto === undefined ? undefined : BigInt(upto) }, readConfig())
   return undefined

@@ -16,7 +16,8 @@ export class UnusableBootstrapKey extends Error {
   override readonly name = 'UnusableBootstrapKey'
 }
 
-const ADMINISTRATOR = 'admin'
+/** The user that the first start makes. */
+export const ADMINISTRATOR = 'admin'
 const TEAM = 'default'
 const KEY_NAME = 'bootstrap'
 

@@ -1,0 +1,44 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
+import { systemIds } from '../adapters/system/ids.js'
+import { randomKey, sha256, systemClock } from '../adapters/system/system.js'
+import { ADMINISTRATOR } from '../api/auth/bootstrap.js'
+import { makeKey } from '../api/auth/new-key.js'
+import { openEventStoreServer } from '../composition/event-store-server.js'
+import type { Config } from '../config.js'
+import { accessDecider } from '../domain/access/decider.js'
+import { ACCESS_STREAM } from '../domain/access/events.js'
+import { execute } from '../domain/execute.js'
+import type { EventStore } from '../domain/ports/event-store.js'
+import { SourceUnusable } from '../domain/ports/log-source.js'
+
+/**
+ * `tallytree keys issue`: one more API key of a user whose keys are lost, the administrator's where none is named; it is
+ * printed, once. Answers the exit code.
+ */
+export const issueKey = async (user: string = ADMINISTRATOR, config: Config): Promise<number> => {
+  const eventStore = await openLog(config)
+  try {
+    const ports = { eventStore, ids: systemIds, clock: systemClock, sha256, randomKey }
+    const { key, known } = makeKey(ports, null)
+    const id = systemIds.next()
+    const cause = { correlationId: id, causationId: id, actor: 'system' }
+    const command = { type: 'IssueApiKey', user, key: known } as const
+    const { refusals } = await execute(ports)(accessDecider, ACCESS_STREAM, [command], cause)
+    const refused = refusals.get(0)
+    if (refused !== undefined) throw new SourceUnusable(`no key for ${user}: ${refused.reason}`)
+    process.stdout.write(`API key of ${user} (shown this once): ${key}\n`)
+    return 0
+  } finally {
+    await eventStore.close()
+  }
+}
+
+const openLog = async ({ dataDirectory, eventStoreUrl }: Config): Promise<EventStore> => {
+  if (eventStoreUrl !== null) return openEventStoreServer(eventStoreUrl)
+  const path = join(dataDirectory, 'events.db')
+  if ((await stat(path).catch(() => undefined)) === undefined)
+    throw new SourceUnusable(`${dataDirectory} holds no log (events.db); see TALLYTREE_DATA_DIR`)
+  return openSqliteEventStore(path)
+}

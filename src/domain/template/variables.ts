@@ -20,6 +20,7 @@ const NAMES: ReadonlySet<string> = new Set([
   'call_id',
   'webhook_id',
   'delivery_id',
+  'reason',
 ])
 
 export const METADATA_PREFIX = 'artifact_metadata.'

@@ -9,8 +9,16 @@ export const webhookTrigger = (event: RecordedEvent): WebhookTrigger | undefined
   if (event.type !== 'WebhookDisabled') return undefined
   const data = decoded(webhookEvents.WebhookDisabled, event)
   if (data === undefined || webhookStream(data.id) !== event.stream) return undefined
-  const { id: webhook_id, team, depth } = data
-  return { kind: 'webhook', ...enveloped(event), team, depth, types: ['WEBHOOK_DISABLED'], webhook_id }
+  const { id: webhook_id, team, depth, reason } = data
+  return {
+    kind: 'webhook',
+    ...enveloped(event),
+    team,
+    depth,
+    types: ['WEBHOOK_DISABLED'],
+    webhook_id,
+    reason,
+  }
 }
 
 /** An attempt that was the last one of its delivery, and did not succeed. */
@@ -18,7 +26,7 @@ export const deliveryTrigger = (event: RecordedEvent): DeliveryTrigger | undefin
   if (event.type !== 'AttemptFinished') return undefined
   const data = decoded(deliveryEvents.AttemptFinished, event)
   if (data?.outcome !== 'dead' || deliveryStream(data.delivery_id) !== event.stream) return undefined
-  const { delivery_id, team } = data
+  const { delivery_id, team, reason } = data
   return {
     kind: 'delivery',
     ...enveloped(event),
@@ -26,5 +34,6 @@ export const deliveryTrigger = (event: RecordedEvent): DeliveryTrigger | undefin
     depth: null,
     types: ['DELIVERY_DEAD'],
     delivery_id,
+    reason,
   }
 }

@@ -74,11 +74,15 @@ export interface CallTrigger extends Common {
 export interface WebhookTrigger extends Common {
   readonly kind: 'webhook'
   readonly webhook_id: string
+  /** Why it was disabled. */
+  readonly reason: string
 }
 
 export interface DeliveryTrigger extends Common {
   readonly kind: 'delivery'
   readonly delivery_id: string
+  /** Why it is dead. */
+  readonly reason: string | null
 }
 
 export interface BudgetTrigger extends Common {

@@ -117,6 +117,8 @@ const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
       return trigger.kind === 'webhook' ? trigger.webhook_id : undefined
     case 'delivery_id':
       return trigger.kind === 'delivery' ? trigger.delivery_id : undefined
+    case 'reason':
+      return 'reason' in trigger ? (trigger.reason ?? undefined) : undefined
     default:
       return undefined
   }

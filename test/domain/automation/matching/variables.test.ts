@@ -89,6 +89,28 @@ describe('the variables of a message', () => {
     assert.deepEqual(variables(names, metricsEvent({ loss: 0.5 })), { run_name: 'exp-7' })
   })
 
+  it('tell why a webhook was disabled, and why a delivery is dead', () => {
+    const disabled = { id: 'w', team: 'team', reason: 'gone', depth: 1 }
+    assert.deepEqual(
+      variables(['webhook_id', 'reason'], recorded('webhook-w', 'WebhookDisabled', disabled)),
+      {
+        ...{ webhook_id: 'w', reason: 'gone' },
+      },
+    )
+    const dead = {
+      delivery_id: 'd',
+      team: 'team',
+      attempt: 1,
+      outcome: 'dead',
+      phases: {},
+      reason: 'exhausted',
+    }
+    assert.deepEqual(variables(['delivery_id', 'reason'], recorded('delivery-d', 'AttemptFinished', dead)), {
+      ...{ delivery_id: 'd', reason: 'exhausted' },
+    })
+    assert.deepEqual(variables(['reason'], added), {})
+  })
+
   it('are only those that the template names', () =>
     assert.deepEqual(variables(['alias'], added), { alias: 'prod' }))
 

@@ -32,8 +32,8 @@ export const listen = async (
   server.on('checkExpectation', (...request: Parameters<RequestListener>) => void handle(...request))
   await new Promise<void>((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {
-      const why = WHY[error.code ?? '']
-      reject(why === undefined ? error : new CannotListen(`cannot listen at ${host}:${port}: ${why}`))
+      const why = WHY[error.code ?? ''] ?? `${error.message}; set TALLYTREE_HOST or TALLYTREE_PORT`
+      reject(new CannotListen(`cannot listen at ${host}:${port}: ${why}`))
     }
     server.once('error', refused)
     server.listen(port, host, () => {

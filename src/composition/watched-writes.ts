@@ -21,15 +21,13 @@ export const watchedWrites = (eventStore: EventStore, log: Pick<Log, 'error' | '
     if (failing !== undefined) log.info('log.writes_resumed', {})
     failing = undefined
   }
+  const append: EventStore['append'] = (...proposed) => {
+    const appended = eventStore.append(...proposed)
+    appended.then(succeeded, failed)
+    return appended
+  }
   return {
-    eventStore: {
-      ...eventStore,
-      append: (...proposed) => {
-        const appended = eventStore.append(...proposed)
-        appended.then(succeeded, failed)
-        return appended
-      },
-    },
+    eventStore: Object.assign(Object.create(eventStore) as EventStore, { append }),
     failing: () => failing,
   }
 }

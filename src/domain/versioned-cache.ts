@@ -3,6 +3,7 @@ export interface VersionedCache<V> {
   readonly get: (key: string, version: string) => V | undefined
   /** A newer version takes the place of an older one. */
   readonly put: (key: string, version: string, value: V) => void
+  readonly drop: (key: string) => void
 }
 
 interface Bounds<V> {
@@ -47,5 +48,6 @@ export const versionedCache = <V>({ most, weightOf, isWorthKeeping }: Bounds<V>)
         drop(oldest)
       }
     },
+    drop,
   }
 }

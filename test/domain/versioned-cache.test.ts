@@ -36,4 +36,19 @@ describe('a cache of versions', () => {
     cache.put('a', '1', 'x'.repeat(10))
     assert.equal(cache.get('a', '1'), undefined)
   })
+
+  it('has nothing more of what was dropped, whose room others have', () => {
+    const cache = versionedCache<string>({
+      most: 2,
+      weightOf: (value) => value.length,
+      isWorthKeeping: () => true,
+    })
+    cache.put('a', '1', 'x')
+    cache.put('b', '1', 'y')
+    cache.drop('a')
+    cache.drop('nothing')
+    cache.put('c', '1', 'z')
+    assert.equal(cache.get('a', '1'), undefined)
+    assert.deepEqual([cache.get('b', '1'), cache.get('c', '1')], ['y', 'z'])
+  })
 })

@@ -20,7 +20,7 @@ export interface Ledger {
   readonly scheduled: (id: string) => Promise<DeliveryScheduled | undefined>
 }
 
-/** Characters of what was scheduled last, kept for the first attempt. */
+/** Characters of what was scheduled last, kept for the attempts. */
 const REMEMBERED = 16 * 1024 * 1024
 
 const PREFIX = 'delivery-'
@@ -60,7 +60,10 @@ export const openLedger = (eventStore: Pick<EventStore, 'readStream'>, state: Fo
       if (event.type === 'DeliveryScheduled')
         remembered.put(id, '', { delivery: event.data as unknown as DeliveryScheduled, size: event.size })
       if (isOpen(after)) state.putDelivery({ id, delivery: after, revision: event.revision, order })
-      else if (before !== undefined) state.removeDelivery(id)
+      else {
+        remembered.drop(id)
+        if (before !== undefined) state.removeDelivery(id)
+      }
       return { id, before, after }
     },
     scheduled: async (id) => {

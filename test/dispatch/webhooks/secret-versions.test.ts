@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
+import type { KnownWebhook } from '../../../src/dispatch/webhooks/directory.js'
 import { secretValues } from '../../../src/dispatch/webhooks/secret-values.js'
 import { openSecretVersions } from '../../../src/dispatch/webhooks/secret-versions.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
@@ -17,6 +18,20 @@ const stored = (version: number): RecordedEvent => ({
   size: 1,
 })
 
+const aWebhook = (secrets: Pick<KnownWebhook['content'], 'access_token' | 'secret'>): KnownWebhook => ({
+  id: 'w',
+  team: 'default',
+  content: {
+    ...{ name: 'w', url: 'https://hooks.example/', ...secrets },
+    ...{ retry_waits_s: null, timeout_s: null, stop_on_4xx: null },
+  },
+  enabled: true,
+  revision: 0,
+  failingSince: null,
+  throttledUntil: 0,
+  hangs: false,
+})
+
 describe('the secrets that messages are made with', () => {
   it('are the newest versions, and all are taken out of answers, each read once', async () => {
     const state = openSqliteDispatcherState(':memory:')
@@ -27,20 +42,7 @@ describe('the secrets that messages are made with', () => {
       asked += 1
       return Promise.resolve(`value ${version}`)
     }
-    const content = {
-      ...{ name: 'w', url: 'https://hooks.example/', access_token: null, secret: 'S' },
-      ...{ retry_waits_s: null, timeout_s: null, stop_on_4xx: null },
-    }
-    const webhook = {
-      id: 'w',
-      team: 'default',
-      content,
-      enabled: true,
-      revision: 0,
-      failingSince: null,
-      throttledUntil: 0,
-      hangs: false,
-    }
+    const webhook = aWebhook({ access_token: null, secret: 'S' })
     const values = secretValues({ get }, versions)
     const { secrets } = await values(webhook)
     assert.equal(secrets?.length, MOST_SIGNATURES)
@@ -71,20 +73,7 @@ describe('the secrets that messages are made with', () => {
     versions.apply(stored(1))
     let isAway = true
     const get = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve('value'))
-    const content = {
-      ...{ name: 'w', url: 'https://hooks.example/', access_token: 'S', secret: null },
-      ...{ retry_waits_s: null, timeout_s: null, stop_on_4xx: null },
-    }
-    const webhook = {
-      id: 'w',
-      team: 'default',
-      content,
-      enabled: true,
-      revision: 0,
-      failingSince: null,
-      throttledUntil: 0,
-      hangs: false,
-    }
+    const webhook = aWebhook({ access_token: 'S', secret: null })
     const values = secretValues({ get }, versions)
     const both = [values(webhook), values(webhook)]
     for (const one of both) await assert.rejects(one)

@@ -6,22 +6,29 @@ const worked = (): number => {
   return (user + system) / 1000
 }
 
-/**
- * A log that notes how much this process works from the append of an event to that of the first attempt which it leads to,
- * in milliseconds, for the streams that are meant.
- */
-export const notingWork = (inner: EventStore, isMeant: (stream: string) => boolean) => {
-  const since = new Map<string, number>()
-  const noted: number[] = []
-  const append: EventStore['append'] = (stream, expected, events) => {
+export interface InBetween {
+  /** From when the event was given to the log to when its first attempt was in the log, in milliseconds. */
+  readonly waited: number
+  /** How much this process worked meanwhile, until that attempt was given to the log, in milliseconds. */
+  readonly worked: number
+}
+
+/** A log that notes what is between an event and the first attempt which it leads to, for the streams that are meant. */
+export const notingBetween = (inner: EventStore, isMeant: (stream: string) => boolean) => {
+  const begun = new Map<string, { readonly at: number; readonly worked: number }>()
+  const noted: InBetween[] = []
+  const append: EventStore['append'] = async (stream, expected, events) => {
     const [first] = events
-    if (first !== undefined && isMeant(stream)) since.set(first.id, worked())
-    const begun = first?.type === 'AttemptStarted' ? since.get(first.metadata.causationId) : undefined
-    if (first !== undefined && begun !== undefined) {
-      since.delete(first.metadata.causationId)
-      noted.push(worked() - begun)
-    }
-    return inner.append(stream, expected, events)
+    if (first !== undefined && isMeant(stream))
+      begun.set(first.id, { at: performance.now(), worked: worked() })
+    const source = first?.type === 'AttemptStarted' ? first.metadata.causationId : ''
+    const since = begun.get(source)
+    if (since === undefined) return inner.append(stream, expected, events)
+    begun.delete(source)
+    const workedMeanwhile = worked() - since.worked
+    const appended = await inner.append(stream, expected, events)
+    noted.push({ waited: performance.now() - since.at, worked: workedMeanwhile })
+    return appended
   }
   return { eventStore: { ...inner, append }, noted }
 }

@@ -51,6 +51,8 @@ export const openOutbox = (
   const written = new Map<string, Map<string, number>>()
   /** Teams of which more waits than what is being written, in the order of their turns. */
   const behind = new Set<string>()
+  /** Teams that begin nothing of what they are behind with for the moment. */
+  const resting = new Set<string>()
   const unscheduled = openUnscheduled(state)
   const portions = openPortions(() => performance.now())
   let underWay = 0
@@ -103,13 +105,27 @@ export const openOutbox = (
   const goOn = (): void => {
     for (const team of behind) {
       if (!isOpen || underWay >= MOST_AT_ONCE) return
-      if (writing.has(team)) continue
+      if (writing.has(team) || resting.has(team)) continue
       behind.delete(team)
-      const most = portions.of(team) + (written.get(team)?.size ?? 0)
+      const portion = portions.of(team)
+      const most = portion.most + (written.get(team)?.size ?? 0)
       const left = unscheduled.firstOf(team, most)
       if (left.length === most) isBehind(team)
       for (const scheduling of left) if (!isTaken(team, scheduling.data.delivery_id)) begin(scheduling)
+      if (portion.restMs > 0) rest(team, portion.restMs)
     }
+  }
+  const rest = (team: string, restMs: number): void => {
+    resting.add(team)
+    const end = () => {
+      resting.delete(team)
+      try {
+        goOn()
+      } catch (error) {
+        ports.distrust(error)
+      }
+    }
+    setTimeout(end, restMs).unref()
   }
   const flush = (): void => {
     for (const team of unscheduled.teams()) behind.add(team)
@@ -122,7 +138,7 @@ export const openOutbox = (
       unscheduled.add(scheduling)
       sincePause += 1
       if (!isOpen || isTaken(team, delivery_id)) return
-      if (behind.has(team) || (writing.get(team)?.size ?? 0) >= portions.of(team)) return isBehind(team)
+      if (behind.has(team) || (writing.get(team)?.size ?? 0) >= portions.of(team).most) return isBehind(team)
       portions.hasLittle(team)
       begin(scheduling)
     },

@@ -1,35 +1,55 @@
-/** How much a team may have written at once, of what it has much of. */
+/** How much a team may have written at once of what it has much of, and how long it rests behind that. */
+export interface Portion {
+  readonly most: number
+  readonly restMs: number
+}
+
 export interface Portions {
   /** A team had something to be written, and nothing of it has to wait. */
   readonly hasLittle: (team: string) => void
   readonly hasMuch: (team: string) => void
-  readonly of: (team: string) => number
+  readonly of: (team: string) => Portion
 }
 
 const FEW = 4
 const MANY = 64
 const RECENTLY_MS = 1000
+/** Long beside the time that a few take. */
+const REST_MS = 10
+const GENTLE_FOR_MS = 1000
 
 /**
- * While others have little, who has much gets few: what those others write next hardly waits longer then. Where everybody
- * has much, or nobody else anything, portions are large, as each costs a sync of the disk.
+ * While others have little, who has much gets few and rests in between: what those others write next hardly ever meets
+ * any of it then. Who has had much for long rests no more, so that no inflow is too much. Where everybody has much, or
+ * nobody else anything, portions are large, as each costs a sync of the disk.
  */
 export const openPortions = (now: () => number): Portions => {
   /** Teams that had little, and when; the latest is last. */
   const little = new Map<string, number>()
+  /** Teams that have much, and since when. */
+  const much = new Map<string, number>()
+  const hasOneBeside = (team: string): boolean => {
+    const since = now() - RECENTLY_MS
+    for (const [other, at] of little) {
+      if (at < since) little.delete(other)
+      else if (other !== team) return true
+    }
+    return false
+  }
   return {
     hasLittle: (team) => {
+      much.delete(team)
       little.delete(team)
       little.set(team, now())
     },
-    hasMuch: (team) => void little.delete(team),
+    hasMuch: (team) => {
+      if (!much.has(team)) much.set(team, now())
+      little.delete(team)
+    },
     of: (team) => {
-      const since = now() - RECENTLY_MS
-      for (const [other, at] of little) {
-        if (at < since) little.delete(other)
-        else if (other !== team) return FEW
-      }
-      return MANY
+      if (!hasOneBeside(team)) return { most: MANY, restMs: 0 }
+      const isNew = now() - (much.get(team) ?? now()) < GENTLE_FOR_MS
+      return { most: FEW, restMs: isNew ? REST_MS : 0 }
     },
   }
 }

@@ -72,13 +72,19 @@ describe('the outbox', () => {
   it('lets a team that has little go at once, with few of who has much', async () => {
     const { outbox, asked, answerAll } = opened()
     outbox.open()
-    for (let n = 0; n < 300; n += 1) outbox.put(scheduling('big', n))
+    for (let n = 0; n < 80; n += 1) outbox.put(scheduling('big', n))
     outbox.put(scheduling('small', 0))
     assert.equal(asked.at(-1)?.id, 'dlv_small_0')
     await answerAll()
     outbox.put(scheduling('small', 1))
     const next = await answerAll()
     assert.deepEqual(next, [...idsOf('big', 64, 68), 'dlv_small_1'])
+    for (let from = 68; from < 80; from += 4) {
+      assert.deepEqual(asked, [])
+      while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+      assert.deepEqual(await answerAll(), idsOf('big', from, from + 4))
+    }
+    assert.deepEqual(await answerAll(), [])
   })
 
   it('takes what the log holds already for written', async () => {

@@ -23,12 +23,12 @@ describe('the portions of a team', () => {
     assert.deepEqual(portions.of('big'), { most: 64, restMs: 0 })
   })
 
-  it('are small, with a rest, for a second while another team has little', () => {
+  it('are one at a time, with rests, for a second while another team has little', () => {
     const { portions, pass } = opened()
     portions.hasMuch('big')
     for (let ms = 0; ms < 1000; ms += 100) {
       portions.hasLittle('small')
-      assert.deepEqual(portions.of('big'), { most: 4, restMs: 10 })
+      assert.deepEqual(portions.of('big'), { most: 1, restMs: 2 })
       pass(100)
       portions.hasMuch('big')
     }
@@ -36,14 +36,15 @@ describe('the portions of a team', () => {
     assert.deepEqual(portions.of('big'), { most: 4, restMs: 0 })
     portions.hasLittle('big')
     portions.hasMuch('big')
-    assert.deepEqual(portions.of('big'), { most: 4, restMs: 10 })
+    assert.deepEqual(portions.of('big'), { most: 1, restMs: 2 })
   })
 
-  it('are large again a second after the other team had something', () => {
+  it('are large a second after the other team had something', () => {
     const { portions, pass } = opened()
     portions.hasMuch('big')
     portions.hasLittle('small')
     pass(1000)
+    portions.hasMuch('big')
     assert.equal(portions.of('big').most, 4)
     pass(1)
     assert.equal(portions.of('big').most, 64)

@@ -17,9 +17,11 @@ export interface Asked<Body> {
   readonly cause: Cause
   /** The body as it came, for routes without a JSON body. */
   readonly stream: Readable
-  /** Aborted once the client is gone before it has the whole answer. */
-  readonly gone: () => AbortSignal
+  readonly onGone: OnGone
 }
+
+/** Calls what it is given once the client is gone before it has the whole answer; answers with how to hear no more of it. */
+export type OnGone = (leave: () => void) => () => void
 
 export interface Answer {
   readonly status?: number

@@ -8,7 +8,7 @@ import { Failure, invalidBody, invalidField } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute, OnGone } from '../route.js'
 
 export interface Authenticating {
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
@@ -31,26 +31,31 @@ export const serve = (authenticating: Authenticating, route: AnyRoute) => {
       principal,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
-      gone: () => goneSignal(ctx),
+      onGone: leaving(ctx),
     })
     respond(ctx, answer)
   }
 }
 
 /** A response that waits behind another one of its connection does not hear of its end. */
-const goneSignal = ({ req: { socket }, res }: Context): AbortSignal => {
-  const gone = new AbortController()
-  const look = () => {
-    socket.off('close', look)
-    if (!res.writableFinished) gone.abort()
+const leaving =
+  ({ req: { socket }, res }: Context): OnGone =>
+  (leave) => {
+    const forget = () => {
+      res.off('close', look)
+      socket.off('close', look)
+    }
+    const look = () => {
+      forget()
+      if (!res.writableFinished) leave()
+    }
+    if (res.destroyed || socket.destroyed) look()
+    else {
+      res.on('close', look)
+      socket.on('close', look)
+    }
+    return forget
   }
-  if (res.destroyed || socket.destroyed) look()
-  else {
-    res.once('close', look)
-    socket.once('close', look)
-  }
-  return gone.signal
-}
 
 const principalOf = ({ authenticate }: Authenticating, ctx: Context): Principal => {
   const principal = authenticate(ctx.req.headers.authorization)

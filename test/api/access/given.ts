@@ -84,7 +84,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
         principal,
         cause: { ...arbitraryCause(), actor: principal.userId },
         stream: Readable.from([]),
-        gone: () => new AbortController().signal,
+        onGone: () => () => undefined,
       })
     }
     throw new Error(`no route for ${method} ${path}`)

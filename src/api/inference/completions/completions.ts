@@ -55,7 +55,7 @@ const complete = async (inference: Inference, asked: Asked<CompletionRequest>): 
   const targets = targetsOf(upstreams(), teamsOf(principal), request.model, entityOf(project))
   const [first] = targets
   if (first === undefined) throw noSuchModel()
-  const leave = underWay.enter(asked.gone())
+  const leave = underWay.enter(asked.onGone)
   const startedAt = performance.now()
   try {
     const begun = await recorded(inference, asked, project, targets)

@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.js'
+import type { OnGone } from '../../route.js'
 
 /** One completion as long as it lasts. */
 export interface Leave {
@@ -12,8 +13,7 @@ export interface Leave {
 
 /** The completions that this process has begun and not ended. */
 export interface UnderWay {
-  /** @param gone aborted when the client leaves */
-  readonly enter: (gone: AbortSignal) => Leave
+  readonly enter: (onGone: OnGone) => Leave
   /** Ends all that are under way, and every one that comes. */
   readonly stop: () => void
   /** Resolves once none is under way. */
@@ -37,12 +37,10 @@ export const underWay = (): UnderWay => {
     waiters = []
   }
   return {
-    enter: (gone) => {
+    enter: (onGone) => {
       const leaving = new AbortController()
-      const leave = () => leaving.abort(clientGone)
       if (isStopping) leaving.abort(stopping)
-      if (gone.aborted) leave()
-      else gone.addEventListener('abort', leave, { once: true })
+      const forget = onGone(() => leaving.abort(clientGone))
       all.add(leaving)
       return {
         signal: leaving.signal,
@@ -50,7 +48,7 @@ export const underWay = (): UnderWay => {
         over: () => {
           all.delete(leaving)
           wake()
-          gone.removeEventListener('abort', leave)
+          forget()
           leaving.abort(isOver)
         },
       }

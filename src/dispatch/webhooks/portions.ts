@@ -16,18 +16,24 @@ const GENTLE: Portion = { most: 1, restMs: 2 }
 const SMALL: Portion = { most: 4, restMs: 0 }
 const LARGE: Portion = { most: 64, restMs: 0 }
 const RECENTLY_MS = 1000
-const GENTLE_FOR_MS = 1000
+/** What takes no longer than this is over before anybody meets it. */
+const SHORT_MS = 5
+const LONG_MS = 1000
+const HURRIED_FOR_MS = 10_000
 
 /**
  * While others have little, who has much writes one at a time and rests in between: what those others write next hardly
- * ever meets any of it then. Who has had much for a second rests no more, so that no inflow is too much. Where everybody
- * has much, or nobody else anything, portions are large, as each costs a sync of the disk.
+ * ever meets any of it then. Whose much does not end within a second so, since more comes than goes, does not rest from
+ * then on until it has had little for a while. Where everybody has much, or nobody else anything, portions are large, as
+ * each costs a sync of the disk.
  */
 export const openPortions = (now: () => number): Portions => {
   /** Teams that had little, and when; the latest is last. */
   const little = new Map<string, number>()
   /** Teams that have much, and since when. */
   const much = new Map<string, number>()
+  /** Teams that had too much to rest, and when they last had much. */
+  const hurried = new Map<string, number>()
   const hasOneBeside = (team: string): boolean => {
     const since = now() - RECENTLY_MS
     for (const [other, at] of little) {
@@ -35,6 +41,15 @@ export const openPortions = (now: () => number): Portions => {
       else if (other !== team) return true
     }
     return false
+  }
+  const isHurried = (team: string, forMs: number): boolean => {
+    const before = hurried.get(team)
+    if (forMs < LONG_MS && (before === undefined || now() - before >= HURRIED_FOR_MS)) {
+      hurried.delete(team)
+      return false
+    }
+    hurried.set(team, now())
+    return true
   }
   return {
     hasLittle: (team) => {
@@ -48,7 +63,8 @@ export const openPortions = (now: () => number): Portions => {
     },
     of: (team) => {
       if (!hasOneBeside(team)) return LARGE
-      return now() - (much.get(team) ?? now()) < GENTLE_FOR_MS ? GENTLE : SMALL
+      const forMs = now() - (much.get(team) ?? now())
+      return forMs < SHORT_MS || isHurried(team, forMs) ? SMALL : GENTLE
     },
   }
 }

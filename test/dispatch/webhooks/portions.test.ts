@@ -23,20 +23,39 @@ describe('the portions of a team', () => {
     assert.deepEqual(portions.of('big'), { most: 64, restMs: 0 })
   })
 
-  it('are one at a time, with rests, for a second while another team has little', () => {
+  it('are small at first while another team has little, then one at a time with rests, for a second', () => {
     const { portions, pass } = opened()
     portions.hasMuch('big')
-    for (let ms = 0; ms < 1000; ms += 100) {
+    const seen = []
+    for (let ms = 0; ms <= 1000; ms += 5) {
       portions.hasLittle('small')
-      assert.deepEqual(portions.of('big'), { most: 1, restMs: 2 })
-      pass(100)
+      seen.push(portions.of('big'))
+      pass(5)
       portions.hasMuch('big')
     }
-    portions.hasLittle('small')
-    assert.deepEqual(portions.of('big'), { most: 4, restMs: 0 })
+    assert.deepEqual(seen[0], { most: 4, restMs: 0 })
+    assert.deepEqual(
+      new Set(seen.slice(1, -1).map(({ most, restMs }) => `${most}, ${restMs}`)),
+      new Set(['1, 2']),
+    )
+    assert.deepEqual(seen.at(-1), { most: 4, restMs: 0 })
+  })
+
+  it('have no rests any more once these did not suffice, until there was little for ten seconds', () => {
+    const { portions, pass } = opened()
+    const muchFor = (ms: number) => {
+      portions.hasLittle('big')
+      portions.hasMuch('big')
+      pass(ms)
+      portions.hasLittle('small')
+      return portions.of('big')
+    }
+    assert.equal(muchFor(500).restMs, 2)
+    assert.equal(muchFor(1000).restMs, 0)
+    for (let again = 0; again < 20; again += 1) assert.equal(muchFor(999).restMs, 0)
     portions.hasLittle('big')
-    portions.hasMuch('big')
-    assert.deepEqual(portions.of('big'), { most: 1, restMs: 2 })
+    pass(9990)
+    assert.equal(muchFor(10).restMs, 2)
   })
 
   it('are large a second after the other team had something', () => {

@@ -26,10 +26,13 @@ export const asOfIn = (headers: IncomingHttpHeaders): AsOf | undefined => {
   )
 }
 
-/** Where only the present can be answered, a question about the past would be answered wrongly. */
+/**
+ * Where only the present can be answered, or written to, a request that is about the past would come to something else
+ * than it says.
+ */
 export const refuseAsOf = (headers: IncomingHttpHeaders): void => {
   if (headers[HEADER] !== undefined)
-    throw unusable('Value error, this endpoint knows the present alone: leave it out')
+    throw unusable('Value error, this endpoint reads and writes the present alone: leave it out')
 }
 
 const unusable = (msg: string): Failure =>

@@ -114,8 +114,24 @@ describe('a read as of an earlier point', () => {
       ['/table/create_from_digests', { project_id, row_digests: [] }],
       ['/graphql', { query: '{ viewer { username } }' }],
     ] as const)
-      assert.equal((await service.post(path, body, asOf('0'))).status, 422)
+      assertRefused(await service.post(path, body, asOf('0')))
   })
+
+  it('is refused with a write, which writes nothing then', async () => {
+    const project_id = someProject()
+    const start = { start: aStart(project_id, { id: 'c' }) }
+    const before = await service.stores.eventStore.head()
+    assertRefused(await service.post('/call/start', start, asOf(before)))
+    assertRefused(await service.post('/call/start', 'no JSON at all', asOf('nor a point in history')))
+    assertRefused(await service.post('/api/teams', { name: project_id.split('/')[0] }, asOf(before)))
+    assert.equal(await service.stores.eventStore.head(), before)
+    accepted(await service.post('/call/start', start))
+  })
+
+  const assertRefused = ({ status, text }: Answered) => {
+    assert.equal(status, 422, text)
+    assert.match(text, /"loc":\["header","Tallytree-As-Of"\].*present alone: leave it out/)
+  }
 
   it('may wait for another position first, and for none if it may be stale', async () => {
     const project_id = someProject()

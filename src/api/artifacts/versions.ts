@@ -7,7 +7,6 @@ import { instantOf } from '../../domain/codec/instant.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageOf, pageQuery } from '../access/page.js'
-import { refuseAsOf } from '../as-of.js'
 import { readsLog, writesOnce } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import type { Teams } from '../projects/access.js'
@@ -77,7 +76,6 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       answer: pageOf(artifactVersion),
       handle: async (asked) => {
         const place = placeRead(teams, asked)
-        refuseAsOf(asked.headers)
         const position = await reading.inLog(asked.headers)
         return { body: await listVersions(versions)(place, asked.query, shown), position }
       },
@@ -90,7 +88,6 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       answer: artifactVersion,
       handle: async (asked) => {
         const place = placeRead(teams, asked)
-        refuseAsOf(asked.headers)
         const position = await reading.inLog(asked.headers)
         return { body: shown(await readVersion(versions)(place, asked.params['version']!)), position }
       },

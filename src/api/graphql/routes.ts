@@ -4,7 +4,6 @@ import { json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../domain/codec/text.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { refuseAsOf } from '../as-of.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -44,7 +43,6 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
     ...writesDirectory,
     answer: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
     handle: async (asked) => {
-      refuseAsOf(asked.headers)
       const { query, variables, operationName } = asked.body
       if (utf8Bytes(JSON.stringify(variables)) > MAX_VARIABLES_BYTES)
         throw invalidField(

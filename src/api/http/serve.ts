@@ -4,6 +4,7 @@ import type { Context } from 'koa'
 import { decode } from '../../domain/codec/codec.js'
 import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
 import { wellFormed } from '../../domain/json/well-formed.js'
+import { refuseAsOf } from '../as-of.js'
 import { Failure, invalidBody, invalidField } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { readJson } from './read-json.js'
@@ -19,8 +20,10 @@ const NOBODY: Principal = { userId: '', keyId: '', administrator: false, teams: 
 /** A route as a Koa handler: authenticate, decode, handle, respond. */
 export const serve = (authenticating: Authenticating, route: AnyRoute) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
+  const presentAlone = route.access !== 'open' && !route.takes?.includes('Tallytree-As-Of')
   return async (ctx: Context): Promise<void> => {
     const principal = route.access === 'open' ? NOBODY : principalOf(authenticating, ctx)
+    if (presentAlone) refuseAsOf(ctx.req.headers)
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
     const requestId = ctx.response.get('x-request-id') || randomUUID()
     const answer = await route.handle({

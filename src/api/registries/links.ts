@@ -11,7 +11,6 @@ import type { Artifacts } from '../artifacts/versions.js'
 import { collectionInPath, placeInProject } from '../artifacts/place.js'
 import type { StoredVersion } from '../artifacts/stored-versions.js'
 import { listVersions, readVersion } from '../artifacts/version-list.js'
-import { refuseAsOf } from '../as-of.js'
 import { readsLog, writesProject } from '../conduct.js'
 import { nothingToSay } from '../nothing-to-say.js'
 import { requireReading } from '../projects/access.js'
@@ -99,7 +98,6 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       answer: pageOf(registeredVersion),
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
-        refuseAsOf(asked.headers)
         const position = await reading.inLog(asked.headers)
         return { body: await listVersions(versions)(place, asked.query, shown), position }
       },
@@ -114,7 +112,6 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       answer: registeredVersion,
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
-        refuseAsOf(asked.headers)
         const position = await reading.inLog(asked.headers)
         return { body: shown(await readVersion(versions)(place, asked.params['version']!)), position }
       },

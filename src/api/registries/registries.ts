@@ -7,7 +7,6 @@ import { execute } from '../../domain/execute.js'
 import { teamName } from '../../domain/ids.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
-import { refuseAsOf } from '../as-of.js'
 import { refuseIf, requireRole } from '../auth/rights.js'
 import { readsLog, writesDirectory } from '../conduct.js'
 import { invalid } from '../failure.js'
@@ -61,7 +60,6 @@ export const registryRoutes = ({
     handle: async ({ query, headers, principal }) => {
       const team = teamIn(query)
       requireRole(access, principal, team, 'member')
-      refuseAsOf(headers)
       const position = await reading.inLog(headers)
       const { state } = await registriesOf(registryStream(team))
       const body = takePage(

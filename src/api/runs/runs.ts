@@ -8,7 +8,6 @@ import { runStream } from '../../domain/run/events.js'
 import { toldMetrics } from '../../domain/run/given-metrics.js'
 import { keptRuns } from '../../domain/run/kept-runs.js'
 import { repeatableId } from '../access/idempotency.js'
-import { refuseAsOf } from '../as-of.js'
 import { refuseIf } from '../auth/rights.js'
 import { readsLog, writesOnce } from '../conduct.js'
 import { Failure } from '../failure.js'
@@ -87,7 +86,6 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
       handle: async (asked) => {
         const project_id = projectInPath(asked.params)
         requireReading(teams, asked.principal, project_id)
-        refuseAsOf(asked.headers)
         const position = await reading.inLog(asked.headers)
         const body = await readRun(ports, runStream(project_id, runInPath(asked)))
         if (body === undefined) throw noSuchRun()

@@ -101,8 +101,9 @@ const kindsOf = ({ access, body, form, fails }: AnyRoute): readonly FailureKind[
   const all = Object.keys(SAYS) as FailureKind[]
   const possible = new Set<FailureKind>([
     'unauthenticated',
-    ...(body === undefined ? [] : (['bad-request', 'too-large', 'invalid'] as const)),
-    ...(form === undefined ? [] : (['too-large', 'invalid'] as const)),
+    'invalid',
+    ...(body === undefined ? [] : (['bad-request', 'too-large'] as const)),
+    ...(form === undefined ? [] : (['too-large'] as const)),
     ...(fails ?? all),
   ])
   return all.filter((kind) => possible.has(kind))

@@ -44,6 +44,7 @@ const MENDABLE = [
   'SourceUnusable',
   'StoreUnavailable',
   'ClickHouseUnavailable',
+  'NewerDatabase',
   'UnusableMasterKeys',
   'SecretsUnavailable',
 ]

@@ -13,8 +13,11 @@ export interface Cause {
   readonly part?: 'inference'
 }
 
-/** The version of the event codecs; older events are upgraded where they are read. */
-const SCHEMA_VERSION = 1
+/**
+ * Stands in every event. Codecs take what was ever written under it; it is raised with the first event that a program of
+ * before would not know, which then refuses the log.
+ */
+export const SCHEMA_VERSION = 1
 
 export const newEvent = (id: string, { type, data }: DomainEvent, cause: Cause): NewEvent => ({
   id,

@@ -8,11 +8,15 @@ class NewerDatabase extends Error {
 
 const SCHEMA = new URL('./schema/', import.meta.url)
 
+/** The file that makes the table of events whose rows could not be made. */
+const WITH_QUARANTINE = '0001_checkpoints.sql'
+
 const MIGRATIONS = 'CREATE TABLE migrations (name String) ENGINE = ReplacingMergeTree ORDER BY name'
 
 /**
  * Brings the tables up to date: runs each numbered file of `schema/` that this database has not seen. Every statement
- * may be run again, so one that was cut off is, and processes that start at once do not disturb each other.
+ * may be run again, so one that was cut off is, and processes that start at once do not disturb each other. Where there
+ * was one to run, events that were set aside before are projected again.
  *
  * @throws NewerDatabase before anything is changed
  */
@@ -25,11 +29,25 @@ export const migrate = async (clickHouse: ClickHouseWriter): Promise<void> => {
     files,
   )
   const done = new Set(rows.map(({ name }) => name))
-  for (const name of files) {
-    if (done.has(name)) continue
+  const missing = files.filter((name) => !done.has(name))
+  if (done.has(WITH_QUARANTINE) && missing.length > 0) await takeUpQuarantined(clickHouse)
+  for (const name of missing) {
     for (const statement of await statementsOf(name)) await clickHouse.command(repeatable(statement))
     await clickHouse.insert({ table: 'migrations', columns: ['name'], values: [[name]] })
   }
+}
+
+/**
+ * What the release before, which knew fewer tables, could not make rows of may be right for this one: the log is projected
+ * once more. Before any file is noted as done, so that it is not forgotten where this is cut off.
+ */
+const takeUpQuarantined = async (clickHouse: ClickHouseWriter): Promise<void> => {
+  const [row] = await clickHouse.query<{ events: number }>(
+    'SELECT uniqExact(position) AS events FROM quarantine',
+  )
+  if (row === undefined || row.events === 0) return
+  await clickHouse.command('TRUNCATE TABLE checkpoints')
+  await clickHouse.command('TRUNCATE TABLE quarantine')
 }
 
 export const schemaFiles = async (): Promise<readonly string[]> =>

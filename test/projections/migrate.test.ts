@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../../src/adapters/clickhouse/server.js'
 import type { ClickHouse, ClickHouseWriter } from '../../src/domain/ports/clickhouse.js'
+import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
 import { migrate, schemaFiles, statementsOf } from '../../src/projections/migrate.js'
+import {
+  countQuarantined,
+  readCheckpoint,
+  writeCheckpoint,
+  writeQuarantine,
+} from '../../src/projections/runtime/checkpoint.js'
 import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-http-front.js'
 import { arbitraryDatabase, engineDirectory } from '../support/engine.js'
 
@@ -79,6 +86,29 @@ describe('migrations', function () {
     await clickHouse.writer.insert({ table: 'migrations', columns: ['name'], values: [['9000_later.sql']] })
     await assert.rejects(migrate(clickHouse.writer), { name: 'NewerDatabase', message: /9000_later\.sql/ })
     assert.deepEqual(await tablesOf(clickHouse), before)
+    await clickHouse.close()
+  })
+
+  it('have events that were set aside projected again, and nothing where none were or nothing is new', async () => {
+    const clickHouse = await openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())
+    const { writer } = clickHouse
+    const [last] = (await schemaFiles()).slice(-1)
+    const upgrade = async (setAside: number, isUpgrade: boolean) => {
+      await writeCheckpoint(writer, 7n)
+      const event = { position: 3n, id: 'e', type: 'T', stream: 's' } as RecordedEvent
+      await writeQuarantine(writer, Array(setAside).fill({ event, reason: 'r' }))
+      if (isUpgrade)
+        await writer.command(
+          `ALTER TABLE migrations DELETE WHERE name = '${last}' SETTINGS mutations_sync = 1`,
+        )
+      await migrate(writer)
+      return [await readCheckpoint(writer), await countQuarantined(writer)]
+    }
+    await migrate(writer)
+
+    assert.deepEqual(await upgrade(0, true), [7n, 0])
+    assert.deepEqual(await upgrade(1, false), [7n, 1])
+    assert.deepEqual(await upgrade(0, true), [0n, 0])
     await clickHouse.close()
   })
 

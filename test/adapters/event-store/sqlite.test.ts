@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { openDatabase } from '../../../src/adapters/event-store/sqlite/open-database.js'
@@ -78,5 +79,20 @@ describe('the file of the store in SQLite', () => {
     newer.close()
 
     assert.throws(() => openSqliteEventStore(path), /layout 99/)
+  })
+
+  it('is refused when a later program has written the last event, and left as it is', async () => {
+    const path = join(directory.path, 'events.db')
+    const stream = 'thing-1'
+    const later = openSqliteEventStore(path)
+    const [first, last] = [arbitraryEvent(), arbitraryEvent()]
+    await later.append(stream, 'any', [first])
+    await later.append(stream, 'any', [{ ...last, metadata: { ...last.metadata, schemaVersion: 2 } }])
+    await later.close()
+    const before = readFileSync(path)
+
+    for (let tries = 0; tries < 2; tries++)
+      assert.throws(() => openSqliteEventStore(path), /a later release .* version 2, this program knows 1/)
+    assert.deepEqual(readFileSync(path), before)
   })
 })

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { SCHEMA_VERSION } from '../../../domain/event.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 
 // Positions are assigned by the single writer inside the transaction: the order of commits is the order of the log.
@@ -31,12 +32,28 @@ const VERSION_OF_BEFORE = 1
 export const findsByIdAlone = (db: Database): boolean =>
   db.pragma('user_version', { simple: true }) === VERSION
 
-/** Makes the tables in a new file; refuses a file whose layout this program does not know. */
+/** Makes the tables in a new file; refuses a file whose layout, or whose events, this program does not know. */
 export const ensureSchema = (db: Database): void => {
   const version = db.pragma('user_version', { simple: true })
-  if (version === VERSION || version === VERSION_OF_BEFORE) return
+  if (version === VERSION || version === VERSION_OF_BEFORE) return refuseLaterEvents(db)
   if (version !== 0)
     throw new StoreUnavailable(`the event log has layout ${String(version)}, this program knows ${VERSION}`)
   db.exec(SCHEMA)
   db.pragma(`user_version = ${VERSION}`)
+}
+
+// A program that passed over facts that it does not know would answer, and decide, as if they had never been.
+const LAST_VERSION = `
+  SELECT json_extract(metadata, '$.schemaVersion')
+  FROM (SELECT metadata FROM events ORDER BY position DESC LIMIT 1)
+  WHERE json_valid(metadata)
+`
+
+const refuseLaterEvents = (db: Database): void => {
+  const version = db.prepare(LAST_VERSION).pluck().get()
+  if (typeof version === 'number' && version > SCHEMA_VERSION)
+    throw new StoreUnavailable(
+      `a later release has written to the event log: its events have version ${version}, this program knows ` +
+        `${SCHEMA_VERSION}; start that release, or a backup of before`,
+    )
 }

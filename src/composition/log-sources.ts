@@ -5,7 +5,7 @@ import { storedLog } from '../adapters/event-store/log-source.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
 import type { Config } from '../config.js'
-import { StoreUnavailable } from '../domain/ports/event-store-errors.js'
+import { StoreInUse } from '../domain/ports/event-store-errors.js'
 import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
 import { openEventStoreServer } from './event-store-server.js'
 
@@ -51,7 +51,7 @@ const openDirectory = async (directory: string): Promise<LogSource> => {
   try {
     return storedLog(openSqliteEventStore(path), openFileBlobStore(join(directory, 'blobs')))
   } catch (cause) {
-    if (!(cause instanceof StoreUnavailable)) throw cause
+    if (!(cause instanceof StoreInUse)) throw cause
     throw new SourceUnusable(
       `a service is running on ${directory}: stop it, or name its address instead, such as --from http://127.0.0.1:4600`,
       { cause },

@@ -32,5 +32,8 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
+/** Another process, or this one, has the store open for itself alone. */
+export class StoreInUse extends StoreUnavailable {}
+
 /** The largest append any store must take, in bytes of serialised data and metadata. */
 export const MAX_APPEND_BYTES = 1_048_576

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { StoreInUse, StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 import { ensureSchema } from './schema.js'
 
 export interface OpenDatabase {
@@ -29,7 +29,8 @@ const pidFile = (path: string) => `${path}.pid`
  * process may open and close the file: POSIX drops a process's locks with the first descriptor it closes. (The
  * write-ahead log is another file, which carries no lock.)
  *
- * @throws StoreUnavailable when another process, or this one, has the file open, or it is no log that can be read
+ * @throws StoreInUse when another process, or this one, has the file open; StoreUnavailable when it is no log that can be
+ *   read
  */
 export const openDatabase = (path: string): OpenDatabase => {
   mkdirSync(dirname(path), { recursive: true })
@@ -50,7 +51,7 @@ export const openDatabase = (path: string): OpenDatabase => {
     return whole(path, db, openDurably(`${path}-wal`))
   } catch (cause) {
     db.close()
-    throw isBusy(cause) ? new StoreUnavailable(refusal(path), { cause }) : unusable(path, cause)
+    throw isBusy(cause) ? new StoreInUse(refusal(path), { cause }) : unusable(path, cause)
   }
 }
 

@@ -8,6 +8,7 @@ import {
   StoreUnavailable,
 } from './ports/event-store-errors.js'
 import type { Ports } from './ports/ports.js'
+import { sharedTurns } from './turns.js'
 
 export interface Executed<State, Event = DomainEvent> {
   readonly state: State
@@ -25,6 +26,7 @@ export interface Loaded<State> {
   readonly expected: Expected
 }
 
+/** After the first. */
 const MAX_TRIES = 5
 /** A store waits and tries again itself before it says that an outcome is unknown. */
 const MAX_TRIES_OF_UNKNOWN = 2
@@ -36,9 +38,13 @@ interface Options<State> {
 
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 
+/** Writers of a store in this process that were in each other's way. */
+const crowdOf = sharedTurns()
+
 /**
  * Runs commands on one stream: fold, decide, append what they decided as one append, as far as one can hold it. When
- * another writer was faster the same commands are decided again on the fresh state, up to five times.
+ * another writer was faster the same commands are decided again on the fresh state, up to five times. Writers of this
+ * process do so one after another, and who comes while some wait, waits too: however many they are, each is taken.
  *
  * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
  * write. `reload` comes by the state in another way than by folding the whole stream.
@@ -52,21 +58,32 @@ export const execute =
     cause: Cause,
     { assumeNew = false, reload = () => load(ports, decider, stream) }: Options<State> = {},
   ): Promise<Executed<State, Event>> => {
-    let loaded: Loaded<State> = assumeNew ? { state: decider.initialState, expected: 'none' } : await reload()
-    for (let tries = 0; ; tries += 1) {
+    const tryOn = async (loaded: Loaded<State>): Promise<Executed<State, Event>> => {
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)
       if (events.length === 0) return { state, events, refusals, position: undefined }
       const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
+      const { position } = await appendAll(ports, stream, loaded.expected, recorded)
+      return { state, events, refusals, position }
+    }
+    const { inTurn, isTaken } = crowdOf(ports.eventStore)
+
+    if (commands.length === 0 || !isTaken(stream))
       try {
-        const { position } = await appendAll(ports, stream, loaded.expected, recorded)
-        return { state, events, refusals, position }
+        return await tryOn(assumeNew ? { state: decider.initialState, expected: 'none' } : await reload())
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
-        if (tries === MAX_TRIES)
-          throw new StoreUnavailable(`stream ${stream} is written by too many at once`, { cause: error })
-        loaded = await reload()
       }
-    }
+
+    return inTurn(stream, async () => {
+      for (let tries = 1; ; tries += 1)
+        try {
+          return await tryOn(await reload())
+        } catch (error) {
+          if (!(error instanceof ConcurrencyConflict)) throw error
+          if (tries === MAX_TRIES)
+            throw new StoreUnavailable(`stream ${stream} is written by too many at once`, { cause: error })
+        }
+    })
   }
 
 /** Folds a stream as it stands. */

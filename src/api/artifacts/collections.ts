@@ -10,7 +10,7 @@ import { execute, type Executed } from '../../domain/execute.js'
 import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { refuseIf } from '../auth/rights.js'
-import { turns } from '../turns.js'
+import { turns } from '../../domain/turns.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 
@@ -35,7 +35,7 @@ export const openCollections = (ports: CollectionPorts): Collections => {
     },
     MOST,
   )
-  const inTurn = turns()
+  const { inTurn } = turns()
 
   const writer =
     <Command extends ArtifactCommand | RegisteredCommand, Event extends ArtifactEvent | RegisteredEvent>(

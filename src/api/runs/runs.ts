@@ -15,7 +15,7 @@ import { nothingToSay } from '../nothing-to-say.js'
 import { projectInPath, requireReading, requireWriting, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
-import { turns } from '../turns.js'
+import { turns } from '../../domain/turns.js'
 import { createdRun, newMetrics, newRun, run, runEnd } from './codecs.js'
 import { readRun } from './read-run.js'
 
@@ -32,7 +32,7 @@ const RUNS = '/api/runs/:entity/:project'
 /** Runs and what they log (design 7, "runs"). */
 export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRoute[] => {
   const stateOf = keptRuns(ports)
-  const inTurn = turns()
+  const { inTurn } = turns()
 
   const write = async (command: RunCommand, { cause }: Asked<unknown>) => {
     const { project_id, run_id } = command

@@ -16,7 +16,7 @@ import { repeatableId } from '../access/idempotency.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure, invalid, invalidField } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
-import { turns } from '../turns.js'
+import { turns } from '../../domain/turns.js'
 import { managedTeam, PATH, rights, type Secrets } from './secrets.js'
 import { secretValue } from './value.js'
 
@@ -26,7 +26,7 @@ const stored = open('StoredSecret', {
 })
 
 export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute => {
-  const inTurn = turns()
+  const { inTurn } = turns()
   return route({
     method: 'put',
     path: `${PATH}/:name`,

@@ -1,0 +1,34 @@
+/** Who waits for a turn about what. */
+export interface Turns {
+  /** Runs a task when those before it that are about the same thing have ended. */
+  readonly inTurn: <A>(about: string, task: () => Promise<A>) => Promise<A>
+  /** Whether a task about this runs or waits. */
+  readonly isTaken: (about: string) => boolean
+}
+
+/** Writers of one stream in one process would only get in each other's way; those of several do not wait. */
+export const turns = (): Turns => {
+  const last = new Map<string, Promise<unknown>>()
+  return {
+    inTurn: (about, task) => {
+      const mine = (last.get(about) ?? Promise.resolve()).then(task, task)
+      const leave = () => {
+        if (last.get(about) === mine) last.delete(about)
+      }
+      last.set(about, mine)
+      mine.then(leave, leave)
+      return mine
+    },
+    isTaken: (about) => last.has(about),
+  }
+}
+
+/** The turns of all that share something, for as long as that is there. */
+export const sharedTurns = (): ((owner: object) => Turns) => {
+  const known = new WeakMap<object, Turns>()
+  return (owner) => {
+    const found = known.get(owner) ?? turns()
+    known.set(owner, found)
+    return found
+  }
+}

@@ -139,7 +139,7 @@ describe('managing upstreams', () => {
   it('refuses a name of a model that is taken where a team sees both', async () => {
     const id = `m-${given.team}`
     const models = [{ id, upstream_id: 'm', aliases: [`${id}-alias`] }]
-    await created(ofTeam({ name: 'taker', models }))
+    const taker = await created(ofTeam({ name: 'taker', models }))
     const conflict = async (body: object, key?: string) =>
       assert.match(reasonOf(await create(body, key), 409), /is taken by another upstream/)
     await conflict(ofTeam({ name: 'second', models: [{ id: `${id}-alias`, upstream_id: 'm' }] }))
@@ -151,7 +151,9 @@ describe('managing upstreams', () => {
     const change = { models: [{ id: `${id}-alias`, upstream_id: 'm' }] }
     const changed = await given.send('PATCH', `${UPSTREAMS}/${textIn(fourth, 'id')}`, change)
     assert.match(reasonOf(changed, 409), /is taken by another upstream/)
-    assert.match(reasonOf(await create(ofTeam({ name: 'taker', models })), 409), /already an upstream named/)
+    const taken = await create(ofTeam({ name: 'taker', models }))
+    assert.match(reasonOf(taken, 409), /already an upstream named/)
+    assert.equal(taken.json()['id'], textIn(taker, 'id'))
   })
 
   it('makes one once under an Idempotency-Key', async () => {

@@ -1,6 +1,7 @@
 import { open } from '../../../domain/codec/struct.js'
 import { withDefault } from '../../../domain/codec/containers.js'
 import { teamName } from '../../../domain/ids.js'
+import type { Upstreams } from '../../../domain/upstream/directory.js'
 import { repeatableId } from '../../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../../access/page.js'
 import { refuseIf } from '../../auth/rights.js'
@@ -16,8 +17,9 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
     method: 'post',
     path: UPSTREAMS_PATH,
     summary:
-      'Makes an upstream of a team, or one for all teams where `team` is left out; the name of a model that is taken ' +
-      'there is a conflict. Needs the role team_administrator, and the administrator key for all teams.',
+      'Makes an upstream of a team, or one for all teams where `team` is left out. The name of a model that is taken ' +
+      'there is a conflict; so is its own, with the id of the upstream that has it. Needs the role ' +
+      'team_administrator, and the administrator key for all teams.',
     body: newUpstream,
     takes: ['Idempotency-Key'],
     fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
@@ -33,10 +35,16 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
       )
       const command = { type: 'CreateUpstream', id, team, content } as const
       const { state, refusals, position } = await liveUpstreams.run(command, cause)
-      refuseIf(refusals.get(0))
+      refuseIf(refusals.get(0), state.has(id) ? {} : namesake(state, team, content.name))
       return written(managing, state.get(id)!, position, cause)
     },
   })
+
+/** The id of the upstream that has a name already, if it is the name that is taken. */
+const namesake = (upstreams: Upstreams, team: string | null, name: string): { readonly id?: string } => {
+  const holder = [...upstreams.values()].find((one) => one.team === team && one.content.name === name)
+  return holder === undefined ? {} : { id: holder.id }
+}
 
 const listQuery = open('UpstreamsAsked', {
   optional: { team: withDefault(teamName, undefined), ...pageFields },

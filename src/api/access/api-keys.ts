@@ -59,9 +59,10 @@ export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyR
     path: PATH,
     summary:
       'Makes an API key for the caller. The answer carries it once; repeated with the same Idempotency-Key it answers ' +
-      'the same key without its text.',
+      'the same key without its text; under another name that is a conflict.',
     body: newApiKey,
     ...writesDirectory,
+    fails: [...writesDirectory.fails, 'conflict'],
     takes: ['Idempotency-Key'],
     answer: { schema: createdApiKey.schema },
     handle: async ({ body: { name }, headers, principal: { userId: user }, cause }) => {

@@ -88,7 +88,11 @@ const removeMember = (directory: Directory, { by, team, user }: RemoveMember): D
 
 const issueApiKey = (directory: Directory, { user, key }: IssueApiKey): Decided => {
   if (!directory.users.has(user)) return refused('not-found', 'There is no such user.')
-  if (directory.keys.get(key.key_id)?.user === user) return nothing
+  const known = directory.keys.get(key.key_id)
+  if (known?.user === user)
+    return known.name === key.name
+      ? nothing
+      : refused('conflict', 'The Idempotency-Key was used for another API key before. Use another key.')
   if (directory.keys.has(key.key_id) || directory.keyIds.has(key.hash))
     return refused('conflict', 'This API key exists already.')
   return { events: [{ type: 'ApiKeyIssued', data: { ...key, user } }] }

@@ -72,6 +72,8 @@ describe('API keys', () => {
     const again = await as(alice).post(KEYS, {}, headers)
     assert.deepEqual(again, { ...first, api_key: null })
     assert.notEqual((await as(bob).post(KEYS, {}, headers)).id, first.id)
+    const other = await failureOf(as(alice).post(KEYS, { name: 'other' }, headers))
+    assert.equal(other.kind, 'conflict')
     for (const bad of ['', 'x'.repeat(256)])
       assert.equal((await failureOf(as(alice).post(KEYS, {}, { 'idempotency-key': bad }))).kind, 'invalid')
   })

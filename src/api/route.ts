@@ -13,7 +13,10 @@ export interface Asked<Body> {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string | string[] | undefined>>
   readonly headers: IncomingHttpHeaders
+  /** As of when the body had been read. */
   readonly principal: Principal
+  /** For handlers that read the stream: as of now. Throws the failure of a key that is not valid any more. */
+  readonly principalNow: () => Principal
   readonly cause: Cause
   /** The body as it came, for routes without a JSON body. */
   readonly stream: Readable

@@ -14,12 +14,13 @@ import type { Files } from './files.js'
 
 /** `/file/create`, and under its newer name `/files/create`: a file by its content (facts: tracing API 6.2). */
 export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
-  const create = async ({ headers, stream, principal, cause }: Asked<undefined>) => {
+  const create = async ({ headers, stream, principal: asking, principalNow, cause }: Asked<undefined>) => {
     const mayStore = (fields: Upload['fields']) => {
       const named = fields.get('project_id')
-      return named === undefined || (projectId.is(named) && teams.mayUse(principal, entityOf(named)))
+      return named === undefined || (projectId.is(named) && teams.mayUse(asking, entityOf(named)))
     }
     const { fields, file } = await readUpload(ports.blobs, headers, stream, mayStore)
+    const principal = principalNow()
     const project_id = projectOf(fields)
     requireReading(teams, principal, project_id)
     if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')

@@ -17,14 +17,19 @@ export interface Authenticating {
 
 const NOBODY: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
 
-/** A route as a Koa handler: authenticate, decode, handle, respond. */
+/**
+ * A route as a Koa handler: authenticate, decode, handle, respond. A body may take long to come: whose it is, is asked
+ * before it is read and again after.
+ */
 export const serve = (authenticating: Authenticating, route: AnyRoute) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
   const presentAlone = route.access !== 'open' && !route.takes?.includes('Tallytree-As-Of')
   return async (ctx: Context): Promise<void> => {
-    const principal = route.access === 'open' ? NOBODY : principalOf(authenticating, ctx)
+    const principalNow = () => (route.access === 'open' ? NOBODY : principalOf(authenticating, ctx))
+    const asking = principalNow()
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
+    const principal = decodeBody === undefined ? asking : principalNow()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
     const answer = await route.handle({
       body,
@@ -32,6 +37,7 @@ export const serve = (authenticating: Authenticating, route: AnyRoute) => {
       query: ctx.query,
       headers: ctx.req.headers,
       principal,
+      principalNow,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
       onGone: leaving(ctx),

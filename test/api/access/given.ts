@@ -82,6 +82,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
         query,
         headers,
         principal,
+        principalNow: () => principal,
         cause: { ...arbitraryCause(), actor: principal.userId },
         stream: Readable.from([]),
         onGone: () => () => undefined,

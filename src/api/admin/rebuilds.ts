@@ -14,6 +14,7 @@ import {
   UNFINISHED,
   type Rebuild,
 } from '../../projections/rebuilds/queries.js'
+import { oneAtATime } from '../auth/one-at-a-time.js'
 import { requireAdministrator } from '../auth/rights.js'
 import { readsPresent } from '../conduct.js'
 import { Failure } from '../failure.js'
@@ -46,69 +47,79 @@ const OF_REBUILDS = 'rebuilds'
 const MANY = 100
 
 /** Making the read models anew (design, calls and usage 4). */
-export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly AnyRoute[] => [
-  route({
-    method: 'post',
-    path: '/api/admin/rebuilds',
-    summary:
-      'Asks for all read models to be made anew from the log, one rebuild at a time. Needs the administrator key.',
-    ...readsPresent,
-    fails: [...readsPresent.fails, 'forbidden', 'conflict'],
-    answer: { schema: rebuild.schema },
-    handle: async ({ principal, cause, headers }) => {
-      requireAdministrator(principal)
-      await reading.current(OF_REBUILDS, headers)
-      const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
-      if (unfinished !== undefined)
-        throw new Failure(
-          'conflict',
-          `A rebuild is under way: see GET /api/admin/rebuilds/${unfinished.id}.`,
-          {
-            body: { id: unfinished.id },
-          },
-        )
-      const request = {
-        id: ports.ids.next(),
-        requested_at: instantOf(ports.clock.now()),
-        requested_by: principal.userId,
-      }
-      const command = { type: 'RequestRebuild', request } as const
-      const stream = rebuildStream(request.id)
-      const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, { assumeNew: true })
-      reading.acknowledged(OF_REBUILDS, position)
-      return { body: { state: 'requested', ...request }, position }
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/api/admin/rebuilds',
-    summary: 'Lists the last rebuilds and how far they are, the newest first. Needs the administrator key.',
-    ...readsPresent,
-    fails: [...readsPresent.fails, 'forbidden'],
-    answer: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
-    handle: async ({ principal, headers }) => {
-      requireAdministrator(principal)
-      const position = await reading.current(OF_REBUILDS, headers)
-      const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
-      return { body: { data: rebuilds.map(rebuildJson) }, position }
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/api/admin/rebuilds/:id',
-    summary: 'How far a rebuild is. Needs the administrator key.',
-    ...readsPresent,
-    fails: [...readsPresent.fails, 'forbidden'],
-    answer: { schema: rebuild.schema },
-    handle: async ({ principal, headers, params }) => {
-      requireAdministrator(principal)
-      const position = await reading.current(OF_REBUILDS, headers)
-      const found = await rebuildOf(reader, params['id'] ?? '')
-      if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
-      return { body: rebuildJson(found), position }
-    },
-  }),
-]
+export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly AnyRoute[] => {
+  const inTurn = oneAtATime()
+
+  return [
+    route({
+      method: 'post',
+      path: '/api/admin/rebuilds',
+      summary:
+        'Asks for all read models to be made anew from the log, one rebuild at a time. Needs the administrator key.',
+      ...readsPresent,
+      fails: [...readsPresent.fails, 'forbidden', 'conflict'],
+      takes: ['Tallytree-Min-Position'],
+      answer: { schema: rebuild.schema },
+      handle: async ({ principal, cause, headers }) => {
+        requireAdministrator(principal)
+        return inTurn(async () => {
+          // One that cannot be read yet would be overlooked.
+          await reading.current(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
+          const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
+          if (unfinished !== undefined)
+            throw new Failure(
+              'conflict',
+              `A rebuild is under way: see GET /api/admin/rebuilds/${unfinished.id}.`,
+              {
+                body: { id: unfinished.id },
+              },
+            )
+          const request = {
+            id: ports.ids.next(),
+            requested_at: instantOf(ports.clock.now()),
+            requested_by: principal.userId,
+          }
+          const command = { type: 'RequestRebuild', request } as const
+          const stream = rebuildStream(request.id)
+          const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
+            assumeNew: true,
+          })
+          reading.acknowledged(OF_REBUILDS, position)
+          return { body: { state: 'requested', ...request }, position }
+        })
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/admin/rebuilds',
+      summary: 'Lists the last rebuilds and how far they are, the newest first. Needs the administrator key.',
+      ...readsPresent,
+      fails: [...readsPresent.fails, 'forbidden'],
+      answer: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
+      handle: async ({ principal, headers }) => {
+        requireAdministrator(principal)
+        const position = await reading.current(OF_REBUILDS, headers)
+        const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
+        return { body: { data: rebuilds.map(rebuildJson) }, position }
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/admin/rebuilds/:id',
+      summary: 'How far a rebuild is. Needs the administrator key.',
+      ...readsPresent,
+      fails: [...readsPresent.fails, 'forbidden'],
+      answer: { schema: rebuild.schema },
+      handle: async ({ principal, headers, params }) => {
+        requireAdministrator(principal)
+        const position = await reading.current(OF_REBUILDS, headers)
+        const found = await rebuildOf(reader, params['id'] ?? '')
+        if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
+        return { body: rebuildJson(found), position }
+      },
+    }),
+  ]
+}
 
 const rebuildJson = ({ version: _, rebuilt: __, requested_position: ___, ...said }: Rebuild) => ({
   ...said,

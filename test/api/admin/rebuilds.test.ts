@@ -11,6 +11,7 @@ interface SeenRebuild {
   readonly state: string
   readonly changed_models: readonly string[]
   readonly events: number
+  readonly requested_at: string
   readonly finished_at: string | null
 }
 
@@ -102,6 +103,20 @@ describe('a rebuild of the read models', () => {
       assert.equal(textIn(second.json(), 'id'), rebuild.id)
     }
     assert.equal((await ended(rebuild)).state, 'finished')
+  })
+
+  it('is one at a time, however many are asked for at once', async () => {
+    const headers = { 'tallytree-stale': 'allow' }
+    const ask = () => service.send('POST', '/api/admin/rebuilds', undefined, { headers })
+    const answers = await Promise.all(Array.from({ length: 5 }, ask))
+    const made = answers.filter(({ status }) => status === 200)
+    assert.ok(made.length > 0)
+    for (const { status } of answers) assert.ok(status === 200 || status === 409)
+    const rebuilds: SeenRebuild[] = []
+    for (const answer of made) rebuilds.push(await ended(accepted(answer) as unknown as SeenRebuild))
+    rebuilds.sort((a, b) => (a.requested_at < b.requested_at ? -1 : 1))
+    for (const [i, { finished_at }] of rebuilds.slice(0, -1).entries())
+      assert.ok(finished_at! <= rebuilds[i + 1]!.requested_at)
   })
 
   it('is in the list, the newest first', async () => {

@@ -114,7 +114,10 @@ describe('a path', () => {
         [path, `/traces${path}`].map((one) => sendBytes(service, one, NO_BODY, JSON_TYPE, method)),
       )
       assert.notEqual(prefixed?.text.includes('There is no such endpoint'), true, path)
-      assert.equal(prefixed?.status, plain?.status, path)
+      // There is one rebuild at a time: of two that are asked for, the other is refused.
+      const isRebuild = path === '/api/admin/rebuilds' && method === 'POST'
+      if (isRebuild) assert.ok([200, 409].includes(prefixed!.status), path)
+      else assert.equal(prefixed?.status, plain?.status, path)
     }
   })
 

@@ -2,6 +2,7 @@ import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
 import { pacing } from '../api/pacing.js'
+import { notedWrites } from '../api/noted-writes.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
@@ -42,12 +43,13 @@ export const openApi = async (
   await publishDefaultPrices(ports)
   const correlationId = ports.ids.next()
   await managing.publishPrices(null, { correlationId, causationId: correlationId, actor: 'system' })
+  const reading = readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head())
   const routes = allRoutes({
     ...vitals,
-    ports,
+    ports: { ...ports, eventStore: notedWrites(ports.eventStore, reading) },
     access,
     teams: access,
-    reading: readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head()),
+    reading,
     reader: ports.clickHouse.reader,
     pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
     inference,

@@ -14,6 +14,7 @@ import { openInference } from './inference.js'
 import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
+import { watchedBlobs } from './watched-blobs.js'
 import { watchedWrites } from './watched-writes.js'
 import { openWebhookSender } from './webhook-sender.js'
 import type { Stores } from './stores.js'
@@ -35,7 +36,8 @@ export const startService = async (
   hearsKey: HearsKey = () => undefined,
 ): Promise<Service> => {
   const writes = watchedWrites(opened.eventStore, log)
-  const stores = { ...opened, eventStore: writes.eventStore }
+  const large = watchedBlobs(opened.blobs, log)
+  const stores = { ...opened, eventStore: writes.eventStore, blobs: large.blobs }
   const { eventStore, clickHouse } = stores
   await migrate(clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
@@ -67,7 +69,7 @@ export const startService = async (
     isReady: () => true,
     quarantined: readSide.quarantined,
     readsFail: () => readSide.failing?.() ?? clickHouse.away(),
-    writesFail: writes.failing,
+    writesFail: () => writes.failing() ?? large.failing(),
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
   if (config.eventStoreUrl === null) await tidied

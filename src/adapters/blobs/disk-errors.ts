@@ -1,16 +1,20 @@
 import { BlobsUnavailable } from '../../domain/ports/blobs.js'
 
-/** What a disk says that is full, fails or may not be used. A source that breaks off says something else. */
+/** What a disk says that is full, fails, may not be used, or was taken away. A source that breaks off says something else. */
 const OF_THE_DISK = new Set([
   'EACCES',
   'EDQUOT',
   'EFBIG',
   'EIO',
+  'ELOOP',
   'EMFILE',
   'ENFILE',
+  'ENOENT',
   'ENOSPC',
+  'ENOTDIR',
   'EPERM',
   'EROFS',
+  'ESTALE',
 ])
 
 /** Rejects with the port's error where the disk is to blame. */

@@ -26,6 +26,8 @@ export interface GroupCommit {
 export interface Committing {
   readonly db: Database
   readonly writer: AppendWriter
+  /** @throws StoreUnavailable when what is written would not be found again */
+  readonly requireInPlace: () => void
   /** Resolves once all that was committed is on the disk. */
   readonly sync: () => Promise<void>
   readonly commits: CommitSignal
@@ -37,7 +39,14 @@ export interface Committing {
  * group. Each append stands for itself: a conflict leaves the others alone, and no promise settles before the sync is
  * done. The next group is written only then, so that it is decided on events that are on the disk.
  */
-export const groupCommit = ({ db, writer, sync, commits, recent }: Committing): GroupCommit => {
+export const groupCommit = ({
+  db,
+  writer,
+  requireInPlace,
+  sync,
+  commits,
+  recent,
+}: Committing): GroupCommit => {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
@@ -82,6 +91,7 @@ export const groupCommit = ({ db, writer, sync, commits, recent }: Committing): 
     const recordedAt = Date.now()
     try {
       if (failure !== undefined) throw failure
+      requireInPlace()
       const outcomes = write(group, recordedAt)
       const grown = writer.head() !== durable
       if (grown) await synced()

@@ -12,12 +12,15 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
 import { StoreInUse, StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { requireInPlace } from './in-place.js'
 import { ensureSchema } from './schema.js'
 
 export interface OpenDatabase {
   readonly db: Database.Database
   /** Resolves once every transaction that was committed when it was called is on the disk. */
   readonly sync: () => Promise<void>
+  /** @throws StoreUnavailable when the files were moved or deleted meanwhile */
+  readonly requireInPlace: () => void
   readonly close: () => void
 }
 
@@ -58,6 +61,7 @@ export const openDatabase = (path: string): OpenDatabase => {
 const whole = (path: string, db: Database.Database, writeAheadLog: number): OpenDatabase => ({
   db,
   sync: () => dataSync(writeAheadLog),
+  requireInPlace: () => requireInPlace(path, writeAheadLog),
   close: () => {
     rmSync(pidFile(path), { force: true })
     closeSync(writeAheadLog)

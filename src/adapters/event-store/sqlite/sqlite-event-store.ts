@@ -19,12 +19,12 @@ import { streamIndex } from './stream-index.js'
  */
 export const openSqliteEventStore = (path: string): EventStore => sqliteEventStoreOn(openDatabase(path))
 
-export const sqliteEventStoreOn = ({ db, sync, close }: OpenDatabase): EventStore => {
+export const sqliteEventStoreOn = ({ db, sync, requireInPlace, close }: OpenDatabase): EventStore => {
   const commits = commitSignal()
   const streams = streamIndex(db)
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
-  const group = groupCommit({ db, writer, sync, commits, recent })
+  const group = groupCommit({ db, writer, requireInPlace, sync, commits, recent })
 
   let closing: Promise<void> | undefined
 

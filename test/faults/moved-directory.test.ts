@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startRunningService, type RunningService } from '../support/running-service.js'
+
+const PROJECT = 'default/moved'
+/** So much goes into a blob. */
+const MUCH = 400_000
+
+describe('a service whose data directory is moved under it', function () {
+  this.timeout(120_000)
+  let service: RunningService
+  before(async () => (service = await startRunningService()))
+  after(() => service.remove())
+
+  const start = (id: string, bytes: number) => ({
+    project_id: PROJECT,
+    id,
+    op_name: 'op',
+    started_at: '2026-01-01T12:00:00Z',
+    attributes: {},
+    inputs: { text: randomBytes(bytes / 2).toString('hex') },
+  })
+
+  /** The ids of those that were taken; the others are refused for now. */
+  const write = async (name: string): Promise<string[]> => {
+    const taken: string[] = []
+    for (const bytes of [100, MUCH, 100, MUCH]) {
+      const id = `${name}-${taken.length}-${bytes}`
+      const { status, text, headers } = await service.post('/call/start', { start: start(id, bytes) })
+      if (status === 200) taken.push(id)
+      else assert.deepEqual([status, headers.get('retry-after')], [503, '1'], text)
+    }
+    return taken
+  }
+
+  const calls = async (): Promise<string[]> => {
+    for (;;) {
+      const { status, text } = await service.post('/calls/stream_query', { project_id: PROJECT })
+      assert.ok(status === 200 || status === 503, text)
+      if (status !== 200) continue
+      const lines = text.split('\n').filter((line) => line !== '')
+      return lines.map((line) => (JSON.parse(line) as { id: string }).id).sort()
+    }
+  }
+
+  it('takes nothing while it is away, says so, and goes on when it is back', async () => {
+    const { dataDirectory } = service
+    const elsewhere = join(tmpdir(), `${randomBytes(8).toString('hex')}-moved`)
+    const before = await write('before')
+    await rename(dataDirectory, elsewhere)
+    const meanwhile = await write('meanwhile')
+    const health = (await service.send('GET', '/health')).text
+    await rm(dataDirectory, { recursive: true, force: true })
+    await rename(elsewhere, dataDirectory)
+    const afterwards = await write('afterwards')
+    const taken = [...before, ...meanwhile, ...afterwards].sort()
+
+    assert.deepEqual([before.length, meanwhile.length, afterwards.length], [4, 0, 4])
+    assert.match(health, /"writes":"the log did not take what was written last \(ENOENT\)"/)
+    assert.doesNotMatch((await service.send('GET', '/health')).text, /writes/)
+    assert.deepEqual(await calls(), taken)
+    await service.restart()
+    assert.deepEqual(await calls(), taken)
+  })
+})

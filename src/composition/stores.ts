@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
+import { makeDirectory } from '../adapters/system/make-directory.js'
 import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { ClickHouse } from '../domain/ports/clickhouse.js'
@@ -27,7 +27,7 @@ const WAIT_MS = 60_000
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
 export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
-  await mkdir(dataDirectory, { recursive: true })
+  makeDirectory(resolve(dataDirectory))
   return {
     secrets: await openSecrets(config, log),
     eventStore:

@@ -9,6 +9,9 @@ const STOP_WITHIN_MS = 9500
 /** What is said of the administrator's key, if it was made at this start. */
 let ofKey = ''
 
+// Whoever reads what the program says may go away, and the disk that keeps it be full: the program goes on.
+for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
+
 const main = async (): Promise<void> => {
   const config = readConfig()
   const log = jsonLog(process.stderr)

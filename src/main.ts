@@ -20,7 +20,11 @@ const main = async (): Promise<void> => {
   })
   process.stdout.write(`Tallytree is ready at ${service.address}${ofKey}\n`)
 
+  let isStopping = false
   const stop = () => {
+    // A terminal tells the whole group, and npm tells its child once more.
+    if (isStopping) return
+    isStopping = true
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref()
     service.stop().then(
       () => process.exit(0),
@@ -30,8 +34,8 @@ const main = async (): Promise<void> => {
       },
     )
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
 }
 
 main().catch((error: unknown) => {

@@ -8,6 +8,7 @@ import { serviceRoutes } from '../api/service/health.js'
 import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
 import { migrate } from '../projections/migrate.js'
+import { tellBrokenParts } from '../projections/runtime/broken-parts.js'
 import { openApi, type HearsKey } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
 import { openInference } from './inference.js'
@@ -15,6 +16,7 @@ import { listen } from './listening.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
 import { watchedBlobs } from './watched-blobs.js'
+import { watchedReads } from './watched-reads.js'
 import { watchedWrites } from './watched-writes.js'
 import { openWebhookSender } from './webhook-sender.js'
 import type { Stores } from './stores.js'
@@ -37,9 +39,17 @@ export const startService = async (
 ): Promise<Service> => {
   const writes = watchedWrites(opened.eventStore, log)
   const large = watchedBlobs(opened.blobs, log)
-  const stores = { ...opened, eventStore: writes.eventStore, blobs: large.blobs }
+  const reads = watchedReads(opened.clickHouse.reader, log)
+  const stores = {
+    ...opened,
+    eventStore: writes.eventStore,
+    blobs: large.blobs,
+    clickHouse: { ...opened.clickHouse, reader: reads.reader },
+  }
   const { eventStore, clickHouse } = stores
   await migrate(clickHouse.writer)
+  // A server's operators see to its parts themselves.
+  if (config.clickHouseUrl === null) await tellBrokenParts(clickHouse.reader, clickHouse.database, log)
   const readSide = await openReadSide(config, stores, systemClock, log)
   let address = ''
   const webhookSender = openWebhookSender(config, () => address)
@@ -68,7 +78,7 @@ export const startService = async (
     metrics,
     isReady: () => true,
     quarantined: readSide.quarantined,
-    readsFail: () => readSide.failing?.() ?? clickHouse.away(),
+    readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? reads.failing(),
     writesFail: () => writes.failing() ?? large.failing(),
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined

@@ -1,0 +1,29 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Log } from '../../domain/ports/log.js'
+import { OF_THE_RUNTIME } from '../rebuild/model-tables.js'
+
+const BROKEN = `
+  SELECT table, toUInt32(count()) AS parts FROM system.detached_parts
+  WHERE database = {database:String} AND startsWith(reason, 'broken') AND table NOT IN {others:Array(String)}
+  GROUP BY table ORDER BY table`
+
+/**
+ * Says which tables the engine has taken parts out of, since it could not read them: answers may lack their rows, however
+ * far the checkpoint is. A rebuild has other tables in their place.
+ */
+export const tellBrokenParts = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  database: string,
+  log: Pick<Log, 'error'>,
+): Promise<void> => {
+  const tables = await reader.query<{ table: string; parts: number }>(BROKEN, {
+    database,
+    others: OF_THE_RUNTIME,
+  })
+  if (tables.length === 0) return
+  log.error('projection.parts_broken', {
+    tables: tables.map(({ table }) => table),
+    parts: tables.reduce((sum, { parts }) => sum + parts, 0),
+    what_to_do: 'make the read models anew from the log: tallytree rebuild',
+  })
+}

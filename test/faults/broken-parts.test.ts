@@ -44,7 +44,7 @@ describe('a service whose engine finds its files spoilt', function () {
     await service.restart()
     assert.equal(broken(), 1)
 
-    const { id } = (await service.send('POST', '/api/admin/rebuilds')).json() as { id: string }
+    const { id } = (await service.send('POST', '/api/admin/rebuilds')).json<{ id: string }>()
     while (!(await service.send('GET', `/api/admin/rebuilds/${id}`)).text.includes('"state":"finished"'));
     assert.deepEqual(await calls(), IDS)
     await service.restart()

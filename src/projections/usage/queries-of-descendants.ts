@@ -3,6 +3,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { NO_FILTER } from '../calls/filter.js'
 import { loadTraces } from './load.js'
 import { matchingCalls } from './matching.js'
+import { batchesOfTraces } from './trace-batches.js'
 import { idText } from './trace-columns.js'
 
 /** The given calls of a project that are there, with all that descends from them within their traces. */
@@ -15,12 +16,14 @@ export const withDescendants =
       { projectId, filter, operation: null, position },
       callIds.length,
     )
-    const traceIds = [...new Set(calls.map(({ trace_id }) => trace_id))]
     const found: string[] = []
-    for (const traceId of traceIds) {
-      const columns = await loadTraces(reader, projectId, [traceId], position)
+    for (const traceIds of await batchesOfTraces(reader, projectId, [
+      ...new Set(calls.map(({ trace_id }) => trace_id)),
+    ])) {
+      const columns = await loadTraces(reader, projectId, traceIds, position)
+      const here = new Set(traceIds)
       const roots = calls
-        .filter(({ trace_id }) => trace_id === traceId)
+        .filter(({ trace_id }) => here.has(trace_id))
         .map(({ id, hash }) => columns.find(Buffer.from(id), 0, Buffer.byteLength(id), hash))
       for (const call of below(
         columns.parent.map((above) => (above >= 0 && columns.deleted[above] === 1 ? -1 : above)),

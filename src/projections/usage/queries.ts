@@ -5,6 +5,7 @@ import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.j
 import { matchingCalls, type Matching, type MatchingCall } from './matching.js'
 import { only, remembered, type Remembered } from './remembered.js'
 import { rollUp, type RolledUp } from './roll-up.js'
+import { batchesOfTraces, ROWS_AT_ONCE } from './trace-batches.js'
 import { traceCache, type TraceCache } from './trace-cache.js'
 import { unfinishedBelow } from './unfinished.js'
 import { answeredCalls, firstStarted, type Answered } from './answered.js'
@@ -28,9 +29,6 @@ export interface UsageAnswer {
   readonly more: number
   readonly unfinishedDescendants: number
 }
-
-/** Facts worked on at once; a larger trace is worked on alone. */
-const ROWS_AT_ONCE = 250_000
 
 /**
  * Own usage and that of all descendants, for the calls that a filter and an operation select. What was made from other tables than those
@@ -115,7 +113,7 @@ const ofSelected = async (
 ): Promise<Omit<UsageAnswer, 'more'>> => {
   const answered: Answered[] = []
   let unfinishedDescendants = 0
-  for (const traceIds of await batches(sources.reader, question.projectId, [...wanted.keys()])) {
+  for (const traceIds of await batchesOfTraces(sources.reader, question.projectId, [...wanted.keys()])) {
     const rolledUp = await rolledUpTraces(sources, question, traceIds)
     const selected = traceIds.flatMap((traceId) => wanted.get(traceId) ?? [])
     const calls = indexesOf(rolledUp, selected)
@@ -179,28 +177,4 @@ const belowAnswered = (rolledUp: RolledUp, calls: Int32Array): number => {
   const isAnswered = new Uint8Array(rolledUp.size)
   for (const call of calls) isAnswered[call] = 1
   return unfinishedBelow(rolledUp, (call) => isAnswered[call] === 1)
-}
-
-const TRACES_A_QUERY = 5000
-
-/** Traces together until they are enough work; each trace whole. */
-const batches = async (
-  reader: ClickHouseReader,
-  projectId: string,
-  traceIds: readonly string[],
-): Promise<readonly (readonly string[])[]> => {
-  if (traceIds.length <= 1) return traceIds.length === 0 ? [] : [traceIds]
-  const all: string[][] = []
-  let rows = Infinity
-  for (let from = 0; from < traceIds.length; from += TRACES_A_QUERY) {
-    for (const size of await traceSizes(reader, projectId, traceIds.slice(from, from + TRACES_A_QUERY))) {
-      if (rows + size.rows > ROWS_AT_ONCE || all.at(-1)!.length >= TRACES_A_QUERY) {
-        all.push([])
-        rows = 0
-      }
-      all.at(-1)!.push(size.trace_id)
-      rows += size.rows
-    }
-  }
-  return all
 }

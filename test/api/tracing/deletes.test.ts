@@ -126,6 +126,27 @@ describe('a deletion', () => {
     )
   })
 
+  it('takes the descendants of many calls in many traces, each within its own', async () => {
+    const project = someProject()
+    const traces = Array.from({ length: 300 }, (_, n) => `t${n}`)
+    await started(
+      project,
+      ...traces.flatMap((trace_id, n) => [
+        { id: `r${n}`, trace_id },
+        { id: `a${n}`, trace_id, parent_id: `r${n}` },
+        { id: `b${n}`, trace_id, parent_id: `a${n}` },
+        // Its parent is a call of another trace.
+        { id: `c${n}`, trace_id, parent_id: `a${(n + 1) % traces.length}` },
+      ]),
+    )
+    const [odd, even] = [1, 0].map((rest) => traces.map((_, n) => n).filter((n) => n % 2 === rest))
+    assert.equal(await deleted(project, ...odd!.map((n) => `a${n}`), ...even!.map((n) => `b${n}`)), 450)
+    assert.deepEqual(
+      (await idsOf(service, { project_id: project })).toSorted(),
+      traces.flatMap((_, n) => [`r${n}`, `c${n}`, ...(n % 2 === 0 ? [`a${n}`] : [])]).toSorted(),
+    )
+  })
+
   it('takes all of more than 10,000 descendants', async () => {
     const project = someProject()
     const size = 10_500

@@ -111,6 +111,7 @@ export const openOutbox = (
       const most = portion.most + (written.get(team)?.size ?? 0)
       const left = unscheduled.firstOf(team, most)
       if (left.length === most) isBehind(team)
+      else portions.caughtUp(team)
       for (const scheduling of left) if (!isTaken(team, scheduling.data.delivery_id)) begin(scheduling)
       if (portion.restMs > 0) rest(team, portion.restMs)
     }

@@ -8,22 +8,24 @@ export interface Portions {
   /** A team had something to be written, and nothing of it has to wait. */
   readonly hasLittle: (team: string) => void
   readonly hasMuch: (team: string) => void
+  /** All that it had much of is being written. */
+  readonly caughtUp: (team: string) => void
   readonly of: (team: string) => Portion
 }
 
 /** Measured: with 2 at a time and 5 ms in between, one in ten of what others write waits noticeably longer already. */
-const GENTLE: Portion = { most: 1, restMs: 2 }
+const GENTLE: Portion = { most: 1, restMs: 1 }
 const SMALL: Portion = { most: 4, restMs: 0 }
 const LARGE: Portion = { most: 64, restMs: 0 }
 const RECENTLY_MS = 1000
 /** What takes no longer than this is over before anybody meets it. */
-const SHORT_MS = 5
-const LONG_MS = 1000
+const SHORT_MS = 2
+const LONG_MS = 2000
 const HURRIED_FOR_MS = 10_000
 
 /**
  * While others have little, who has much writes one at a time and rests in between: what those others write next hardly
- * ever meets any of it then. Whose much does not end within a second so, since more comes than goes, does not rest from
+ * ever meets any of it then. Whose much does not end within two seconds so, since more comes than goes, does not rest from
  * then on until it has had little for a while. Where everybody has much, or nobody else anything, portions are large, as
  * each costs a sync of the disk.
  */
@@ -61,6 +63,7 @@ export const openPortions = (now: () => number): Portions => {
       if (!much.has(team)) much.set(team, now())
       little.delete(team)
     },
+    caughtUp: (team) => void much.delete(team),
     of: (team) => {
       if (!hasOneBeside(team)) return LARGE
       const forMs = now() - (much.get(team) ?? now())

@@ -1,5 +1,6 @@
 import { BlobsUnavailable, type BlobStore } from '../domain/ports/blobs.js'
 import type { Log } from '../domain/ports/log.js'
+import { failingNow } from './failing-now.js'
 
 export interface WatchedBlobs {
   readonly blobs: BlobStore
@@ -9,18 +10,12 @@ export interface WatchedBlobs {
 
 /** The same store, of which is known, and logged as it changes, whether it takes what is to be kept. */
 export const watchedBlobs = (blobs: BlobStore, log: Pick<Log, 'error' | 'info'>): WatchedBlobs => {
-  let failing: string | undefined
+  const now = failingNow(log, { failed: 'blobs.writes_failed', resumed: 'blobs.writes_resumed' })
   const failed = (error: unknown) => {
-    if (!(error instanceof BlobsUnavailable)) return
-    if (failing === undefined) log.error('blobs.writes_failed', { error: error.message })
-    failing = error.message
-  }
-  const succeeded = () => {
-    if (failing !== undefined) log.info('blobs.writes_resumed', {})
-    failing = undefined
+    if (error instanceof BlobsUnavailable) now.failed(error.message, { error: error.message })
   }
   const watched = <A>(kept: Promise<A>): Promise<A> => {
-    kept.then(succeeded, failed)
+    kept.then(now.succeeded, failed)
     return kept
   }
   return {
@@ -29,6 +24,6 @@ export const watchedBlobs = (blobs: BlobStore, log: Pick<Log, 'error' | 'info'>)
       put: (content) => watched(blobs.put(content)),
       putStream: (source, limitBytes) => watched(blobs.putStream(source, limitBytes)),
     },
-    failing: () => failing,
+    failing: now.reason,
   }
 }

@@ -1,5 +1,6 @@
 import { ClickHouseUnavailable, type ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Log } from '../domain/ports/log.js'
+import { failingNow } from './failing-now.js'
 
 export interface WatchedReads {
   readonly reader: ClickHouseReader
@@ -9,21 +10,15 @@ export interface WatchedReads {
 
 /** The same reader, of which is known, and logged as it changes, whether the engine answers. */
 export const watchedReads = (reader: ClickHouseReader, log: Pick<Log, 'error' | 'info'>): WatchedReads => {
-  let failing: string | undefined
+  const now = failingNow(log, { failed: 'reads.failed', resumed: 'reads.resumed' })
   const failed = (error: unknown) => {
-    if (!(error instanceof ClickHouseUnavailable)) return
-    if (failing === undefined) log.error('reads.failed', { reason: error.message })
-    failing = error.message
-  }
-  const succeeded = () => {
-    if (failing !== undefined) log.info('reads.resumed', {})
-    failing = undefined
+    if (error instanceof ClickHouseUnavailable) now.failed(error.message, { reason: error.message })
   }
   return {
     reader: {
       query: <Row>(...asked: Parameters<ClickHouseReader['query']>) => {
         const answered = reader.query<Row>(...asked)
-        answered.then(succeeded, failed)
+        answered.then(now.succeeded, failed)
         return answered
       },
       async *stream(...asked) {
@@ -33,9 +28,9 @@ export const watchedReads = (reader: ClickHouseReader, log: Pick<Log, 'error' | 
           failed(error)
           throw error
         }
-        succeeded()
+        now.succeeded()
       },
     },
-    failing: () => failing,
+    failing: now.reason,
   }
 }

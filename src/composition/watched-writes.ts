@@ -1,6 +1,7 @@
 import type { EventStore } from '../domain/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../domain/ports/event-store-errors.js'
 import type { Log } from '../domain/ports/log.js'
+import { failingNow } from './failing-now.js'
 
 export interface WatchedWrites {
   readonly eventStore: EventStore
@@ -10,25 +11,20 @@ export interface WatchedWrites {
 
 /** The same store, of which is known, and logged as it changes, whether it takes what is written. */
 export const watchedWrites = (eventStore: EventStore, log: Pick<Log, 'error' | 'info'>): WatchedWrites => {
-  let failing: string | undefined
+  const now = failingNow(log, { failed: 'log.writes_failed', resumed: 'log.writes_resumed' })
   const failed = (error: unknown) => {
     if (!(error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)) return
     const reason = codeOf(error.cause) ?? error.name
-    if (failing === undefined) log.error('log.writes_failed', { error: error.message, reason })
-    failing = `the log did not take what was written last (${reason})`
-  }
-  const succeeded = () => {
-    if (failing !== undefined) log.info('log.writes_resumed', {})
-    failing = undefined
+    now.failed(`the log did not take what was written last (${reason})`, { error: error.message, reason })
   }
   const append: EventStore['append'] = (...proposed) => {
     const appended = eventStore.append(...proposed)
-    appended.then(succeeded, failed)
+    appended.then(now.succeeded, failed)
     return appended
   }
   return {
     eventStore: Object.assign(Object.create(eventStore) as EventStore, { append }),
-    failing: () => failing,
+    failing: now.reason,
   }
 }
 

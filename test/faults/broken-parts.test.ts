@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startRunningService, type RunningService } from '../support/running-service.js'
+import { callIdsOnceRead } from './call-ids.js'
 
 const PROJECT = 'default/broken'
 const IDS = ['call-1', 'call-2', 'call-3']
@@ -11,16 +12,6 @@ describe('a service whose engine finds its files spoilt', function () {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())
-
-  const calls = async (): Promise<string[]> => {
-    for (;;) {
-      const { status, text } = await service.post('/calls/stream_query', { project_id: PROJECT })
-      assert.ok(status === 200 || status === 503, text)
-      if (status !== 200) continue
-      const lines = text.split('\n').filter((line) => line !== '')
-      return lines.map((line) => (JSON.parse(line) as { id: string }).id).sort()
-    }
-  }
 
   const spoilParts = async () => {
     const table = join(service.dataDirectory, 'clickhouse', 'data', 'tallytree', 'calls')
@@ -37,7 +28,7 @@ describe('a service whose engine finds its files spoilt', function () {
       const start = { project_id: PROJECT, id, op_name: 'op', started_at, attributes: {}, inputs: {} }
       assert.equal((await service.post('/call/start', { start })).status, 200)
     }
-    assert.deepEqual(await calls(), IDS)
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), IDS)
     assert.equal(broken(), undefined)
     await service.stop()
     await spoilParts()
@@ -46,9 +37,9 @@ describe('a service whose engine finds its files spoilt', function () {
 
     const { id } = (await service.send('POST', '/api/admin/rebuilds')).json<{ id: string }>()
     while (!(await service.send('GET', `/api/admin/rebuilds/${id}`)).text.includes('"state":"finished"'));
-    assert.deepEqual(await calls(), IDS)
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), IDS)
     await service.restart()
     assert.equal(broken(), 1)
-    assert.deepEqual(await calls(), IDS)
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), IDS)
   })
 })

@@ -4,6 +4,7 @@ import { rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startRunningService, type RunningService } from '../support/running-service.js'
+import { callIdsOnceRead } from './call-ids.js'
 
 const PROJECT = 'default/moved'
 /** So much goes into a blob. */
@@ -36,16 +37,6 @@ describe('a service whose data directory is moved under it', function () {
     return taken
   }
 
-  const calls = async (): Promise<string[]> => {
-    for (;;) {
-      const { status, text } = await service.post('/calls/stream_query', { project_id: PROJECT })
-      assert.ok(status === 200 || status === 503, text)
-      if (status !== 200) continue
-      const lines = text.split('\n').filter((line) => line !== '')
-      return lines.map((line) => (JSON.parse(line) as { id: string }).id).sort()
-    }
-  }
-
   it('takes nothing while it is away, says so, and goes on when it is back', async () => {
     const { dataDirectory } = service
     const elsewhere = join(tmpdir(), `${randomBytes(8).toString('hex')}-moved`)
@@ -61,8 +52,8 @@ describe('a service whose data directory is moved under it', function () {
     assert.deepEqual([before.length, meanwhile.length, afterwards.length], [4, 0, 4])
     assert.match(health, /"writes":"the log did not take what was written last \(ENOENT\)"/)
     assert.doesNotMatch((await service.send('GET', '/health')).text, /writes/)
-    assert.deepEqual(await calls(), taken)
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), taken)
     await service.restart()
-    assert.deepEqual(await calls(), taken)
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), taken)
   })
 })

@@ -9,8 +9,8 @@ import type { Cause } from '../../domain/event.js'
 import { execute, type Executed } from '../../domain/execute.js'
 import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { refuseIf } from '../auth/rights.js'
 import { turns } from '../../domain/turns.js'
+import { refuseIf } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { startChild } from './support/child.js'
 import { p99, ratio } from './support/report.js'
+import { serviceFlags } from './support/service-flags.js'
 import type { Phase, Team, Waits } from './support/team-beside.js'
 
 /**
@@ -14,6 +15,8 @@ import type { Phase, Team, Waits } from './support/team-beside.js'
 
 const SECONDS = Number(process.env['SECONDS'] ?? 4)
 const ROUNDS = Number(process.env['ROUNDS'] ?? 20)
+/** As long as it takes until the code is compiled that runs often. */
+const WARM_UP = 4
 const HANGING = 300
 const NOWHERE = 8
 const GOAL = 1.1
@@ -25,7 +28,7 @@ const { port } = new URL(hanging.address)
 const started = (slow: readonly string[]) => {
   const team: Team = { receiver: `${fast.address}/hook`, slow }
   const child = fork('bench/support/team-beside.ts', {
-    execArgv: ['--max-semi-space-size=64', '--import', 'tsx'],
+    execArgv: serviceFlags,
     env: { ...process.env, UV_THREADPOOL_SIZE: '12', TEAM: JSON.stringify(team) },
   })
   return {
@@ -46,8 +49,10 @@ const beside = started([
   ...Array.from({ length: NOWHERE }, (_, n) => `http://nowhere-${n}.invalid/hook`),
 ])
 
-await alone.phase()
-await beside.phase()
+for (let round = 0; round < WARM_UP; round += 1) {
+  await alone.phase()
+  await beside.phase()
+}
 const without: Waits[] = []
 const withSlow: Waits[] = []
 for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { serviceFlags } from './service-flags.js'
 
 export interface Child {
   readonly address: string
@@ -13,7 +14,7 @@ export interface Child {
 
 /** Runs a TypeScript program in a process of its own; it says its address on a line of its output. */
 export const startChild = async (program: string, environment: Record<string, string>): Promise<Child> => {
-  const child = spawn(process.execPath, ['--max-semi-space-size=64', '--import', 'tsx', program], {
+  const child = spawn(process.execPath, [...serviceFlags, program], {
     env: { ...process.env, UV_THREADPOOL_SIZE: '12', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

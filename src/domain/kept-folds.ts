@@ -1,6 +1,7 @@
 import type { Loaded } from './execute.js'
 import type { RecordedEvent } from './ports/event-store.js'
 import type { Ports } from './ports/ports.js'
+import { PassingMap } from './passing.js'
 
 /** How a stream is folded; `take` may change the state that it is given. */
 export interface Fold<State> {
@@ -32,7 +33,7 @@ export const keptFolds = <State>(
   { fresh, take, weightOf }: Fold<State>,
   most: number,
 ): KeptFolds<State> => {
-  const kept = new Map<string, Kept<State>>()
+  const kept = new PassingMap<string, Kept<State>>()
   let total = 0
 
   const readOn = async (stream: string, one: Kept<State>): Promise<void> => {

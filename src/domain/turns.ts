@@ -1,3 +1,5 @@
+import { PassingMap } from './passing.js'
+
 /** Who waits for a turn about what. */
 export interface Turns {
   /** Runs a task when those before it that are about the same thing have ended. */
@@ -8,7 +10,7 @@ export interface Turns {
 
 /** Writers of one stream in one process would only get in each other's way; those of several do not wait. */
 export const turns = (): Turns => {
-  const last = new Map<string, Promise<unknown>>()
+  const last = new PassingMap<string, Promise<unknown>>()
   return {
     inTurn: (about, task) => {
       const mine = (last.get(about) ?? Promise.resolve()).then(task, task)

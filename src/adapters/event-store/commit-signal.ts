@@ -12,9 +12,13 @@ export interface CommitSignal {
 export const commitSignal = (): CommitSignal => {
   let commits = 0
   let closed = false
-  const waiting = new Set<() => void>()
+  let waiting: (() => void)[] = []
+  /** Those of readers that waited once; each is listened to once, however often its reader waits. */
+  const listenedTo = new WeakSet<AbortSignal>()
   const wakeAll = () => {
-    for (const wake of [...waiting]) wake()
+    const woken = waiting
+    waiting = []
+    for (const wake of woken) wake()
   }
 
   return {
@@ -25,14 +29,11 @@ export const commitSignal = (): CommitSignal => {
     },
     after: (seen, signal) =>
       new Promise((resolve) => {
-        const wake = () => {
-          waiting.delete(wake)
-          signal?.removeEventListener('abort', wake)
-          resolve()
-        }
         if (commits !== seen || closed || signal?.aborted === true) return resolve()
-        waiting.add(wake)
-        signal?.addEventListener('abort', wake)
+        waiting.push(resolve)
+        if (signal === undefined || listenedTo.has(signal)) return
+        listenedTo.add(signal)
+        signal.addEventListener('abort', wakeAll, { once: true })
       }),
     close: () => {
       closed = true

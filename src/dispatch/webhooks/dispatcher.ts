@@ -88,7 +88,7 @@ export const startDispatcher = async (
   const automations = openAutomations(state)
   const prices = openPrices(state)
   const versions = openSecretVersions(state)
-  const ledger = openLedger(reads, state)
+  const ledger = openLedger(reads, state, (webhook) => directory.get(webhook)?.hangs !== true)
   const outbox = openOutbox(state, { ...ports, distrust })
   const templates = rememberedTemplates()
   const keeping = keepingRecords(ports.records, log)

@@ -8,7 +8,7 @@ import type { Matched } from './matching.js'
 import type { Measures } from './measures.js'
 import type { Outbox } from './outbox.js'
 import type { Prices } from './prices.js'
-import { schedulingOf } from './scheduling.js'
+import { schedulingsOf } from './scheduling.js'
 import type { SecretVersions } from './secret-versions.js'
 import type { Sender } from './sending.js'
 import type { Scheduled } from './unscheduled.js'
@@ -66,10 +66,11 @@ const schedule = async (given: Folding, event: RecordedEvent): Promise<void> => 
   if (matches.length === 0) return
   const delivery = deliveryIn(event.stream)
   const depth = delivery === undefined ? 0 : (given.state.delivery(delivery)?.delivery.depth ?? 0)
+  const schedulingOf = schedulingsOf(given.sha256, event, depth)
   for (const matched of matches) {
     // A message to a webhook that was deleted before the event is nobody's.
     if (given.directory.get(matched.automation.content.webhook) === undefined) continue
-    const scheduling = schedulingOf(given.sha256, event, matched, depth)
+    const scheduling = schedulingOf(matched)
     if (scheduling.type === 'DeliverySuppressed') given.measures.suppressed(scheduling.data.reason)
     given.outbox.put(scheduling)
   }

@@ -29,7 +29,12 @@ export const deliveryIn = (stream: string): string | undefined =>
 
 type Folding = Pick<DispatcherState, 'delivery' | 'putDelivery' | 'removeDelivery'>
 
-export const openLedger = (eventStore: Pick<EventStore, 'readStream'>, state: Folding): Ledger => {
+export const openLedger = (
+  eventStore: Pick<EventStore, 'readStream'>,
+  state: Folding,
+  /** Whether the deliveries of a webhook are likely to be attempted before they would be forgotten again. */
+  isSoonNeeded: (webhook: string) => boolean,
+): Ledger => {
   const remembered = versionedCache<{ readonly delivery: DeliveryScheduled; readonly size: number }>({
     most: REMEMBERED,
     weightOf: ({ size }) => size,
@@ -57,10 +62,11 @@ export const openLedger = (eventStore: Pick<EventStore, 'readStream'>, state: Fo
         known || event.revision === 0n
           ? foldedOn(before ?? { delivery: initialState, order: 0n }, event)
           : await foldedUpTo(id, event.revision)
-      if (event.type === 'DeliveryScheduled')
-        remembered.put(id, '', { delivery: event.data as unknown as DeliveryScheduled, size: event.size })
-      if (isOpen(after)) state.putDelivery({ id, delivery: after, revision: event.revision, order })
-      else {
+      if (isOpen(after)) {
+        state.putDelivery({ id, delivery: after, revision: event.revision, order })
+        if (event.type === 'DeliveryScheduled' && isSoonNeeded(after.webhook))
+          remembered.put(id, '', { delivery: event.data as unknown as DeliveryScheduled, size: event.size })
+      } else {
         remembered.drop(id)
         if (before !== undefined) state.removeDelivery(id)
       }

@@ -1,5 +1,5 @@
 import { cooldownOf, judge, valuesNeeded } from '../../domain/automation/matching/judge.js'
-import type { Trigger } from '../../domain/automation/matching/trigger.js'
+import type { ArtifactTrigger, Trigger, VersionShown } from '../../domain/automation/matching/trigger.js'
 import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
 import { variablesFor } from '../../domain/automation/matching/variables.js'
 import { versionShown } from '../../domain/automation/matching/version-shown.js'
@@ -66,13 +66,12 @@ export const matching = (given: Matching) => {
     trigger: Trigger,
     eventType: EventType,
     figure: Figure | null,
+    versionOf: (trigger: ArtifactTrigger) => Promise<VersionShown | undefined>,
   ): Promise<Variables> => {
     const template = given.templates(automation.content.payload, automation.content.secret)
     if (template === undefined) return {}
     const shown =
-      trigger.kind === 'artifact' && tellsOfVersion(template)
-        ? (trigger.shown ?? (await versionShown({ eventStore }, trigger, trigger.version)))
-        : undefined
+      trigger.kind === 'artifact' && tellsOfVersion(template) ? await versionOf(trigger) : undefined
     return variablesFor(template, trigger, { eventType, figure, shown, vendor: given.vendor })
   }
 
@@ -80,12 +79,15 @@ export const matching = (given: Matching) => {
     if (isOfCall(event) && !watchesCalls(automations)) return []
     const trigger = triggerOf(event)
     if (trigger === undefined) return []
+    let version: Promise<VersionShown | undefined> | undefined
+    const versionOf = (of: ArtifactTrigger) =>
+      (version ??= Promise.resolve(of.shown ?? versionShown({ eventStore }, of, of.version)))
     const found: Matched[] = []
     for (const eventType of trigger.types)
       for (const automation of automations.waitingFor(trigger.team, eventType)) {
         const met = await figureOf(automation, trigger)
         if (met === undefined) continue
-        const variables = await variablesOf(automation, trigger, eventType, met.figure)
+        const variables = await variablesOf(automation, trigger, eventType, met.figure, versionOf)
         found.push({ automation, eventType, team: trigger.team, depth: trigger.depth, variables })
       }
     return found

@@ -7,6 +7,7 @@ import { openPortions } from './portions.js'
 import { record, type Recording } from './recording.js'
 import type { Scheduling } from './scheduling.js'
 import { openUnscheduled, type Scheduled } from './unscheduled.js'
+import { PassingMap, PassingSet } from '../../domain/passing.js'
 
 /**
  * Deliveries that are to be scheduled, until the log is seen to hold them: nothing else has to be waited for before the
@@ -46,13 +47,13 @@ export const openOutbox = (
   },
   seenWithinMs = SEEN_WITHIN_MS,
 ): Outbox => {
-  const writing = new Map<string, Map<string, Promise<void>>>()
+  const writing = new PassingMap<string, PassingMap<string, Promise<void>>>()
   /** In the log, as it answered, though it has not told of it yet: by team, and until when that is believed. */
-  const written = new Map<string, Map<string, number>>()
+  const written = new PassingMap<string, PassingMap<string, number>>()
   /** Teams of which more waits than what is being written, in the order of their turns. */
-  const behind = new Set<string>()
+  const behind = new PassingSet<string>()
   /** Teams that begin nothing of what they are behind with for the moment. */
-  const resting = new Set<string>()
+  const resting = new PassingSet<string>()
   const unscheduled = openUnscheduled(state)
   const portions = openPortions(() => performance.now())
   let underWay = 0
@@ -82,7 +83,7 @@ export const openOutbox = (
   }
   const begin = (scheduling: Scheduling): void => {
     const { team, delivery_id } = scheduling.data
-    const own = entryOf(writing, team, () => new Map<string, Promise<void>>())
+    const own = entryOf(writing, team, () => new PassingMap<string, Promise<void>>())
     underWay += 1
     const ending = write(scheduling)
       .then((isWritten) => {
@@ -90,7 +91,7 @@ export const openOutbox = (
         const isUnseen = own.delete(delivery_id)
         if (own.size === 0 && writing.get(team) === own) writing.delete(team)
         if (isWritten && isUnseen)
-          entryOf(written, team, () => new Map<string, number>()).set(
+          entryOf(written, team, () => new PassingMap<string, number>()).set(
             delivery_id,
             performance.now() + seenWithinMs,
           )
@@ -175,7 +176,7 @@ export const openOutbox = (
   }
 }
 
-const entryOf = <A>(map: Map<string, A>, key: string, make: () => A): A => {
+const entryOf = <A>(map: PassingMap<string, A>, key: string, make: () => A): A => {
   const found = map.get(key) ?? make()
   map.set(key, found)
   return found

@@ -1,3 +1,5 @@
+import { PassingMap, PassingSet } from '../../domain/passing.js'
+
 /**
  * Endpoints that may have something due, each team in its turn and each of its endpoints in theirs. Whoever is not ready
  * is passed over and keeps its place; whoever has nothing to do leaves, until it is woken.
@@ -13,8 +15,8 @@ export interface Rotation {
 }
 
 export const openRotation = (): Rotation => {
-  const teams = new Map<string, Set<string>>()
-  const teamOf = new Map<string, string>()
+  const teams = new PassingMap<string, PassingSet<string>>()
+  const teamOf = new PassingMap<string, string>()
 
   const leave = (endpoint: string) => {
     const team = teamOf.get(endpoint)
@@ -30,7 +32,7 @@ export const openRotation = (): Rotation => {
       if (teamOf.get(endpoint) === team) return
       leave(endpoint)
       teamOf.set(endpoint, team)
-      teams.set(team, (teams.get(team) ?? new Set()).add(endpoint))
+      teams.set(team, (teams.get(team) ?? new PassingSet<string>()).add(endpoint))
     },
     leave,
     served: (endpoint) => {

@@ -8,36 +8,34 @@ import type { Matched } from './matching.js'
 
 export type Scheduling = Extract<DeliveryEvent, { type: 'DeliveryScheduled' | 'DeliverySuppressed' }>
 
-/** What is to be written for a match: the same, whoever matches the event again. */
-export const schedulingOf = (
-  sha256: Sha256,
-  source: RecordedEvent,
-  { automation, eventType, team, depth, variables }: Matched,
-  depthOfDelivery: number,
-): Scheduling => {
-  const recordedAt = instantOf(source.recordedAt)
-  const common = {
-    delivery_id: deliveryIdOf(sha256, { eventId: source.id, automationId: automation.id, action: 0 }),
-    team,
-    automation_id: automation.id,
-    source: {
-      event_id: source.id,
-      type: source.type,
-      stream: source.stream,
-      position: String(source.position),
-      recorded_at: recordedAt,
-    },
-    depth: depth ?? depthOfDelivery + 1,
+/** What is to be written for each match of an event: the same, whoever matches it again. */
+export const schedulingsOf = (sha256: Sha256, event: RecordedEvent, depthOfDelivery: number) => {
+  const recordedAt = instantOf(event.recordedAt)
+  const source = {
+    event_id: event.id,
+    type: event.type,
+    stream: event.stream,
+    position: String(event.position),
+    recorded_at: recordedAt,
   }
-  if (common.depth > DEEPEST) return { type: 'DeliverySuppressed', data: { reason: 'loop', ...common } }
-  const data: DeliveryScheduled = {
-    automation_revision: Number(automation.revision),
-    webhook_id: automation.content.webhook,
-    event_type: eventType,
-    variables,
-    scheduled_at: recordedAt,
-    replay_id: null,
-    ...common,
+  return ({ automation, eventType, team, depth, variables }: Matched): Scheduling => {
+    const common = {
+      delivery_id: deliveryIdOf(sha256, { eventId: event.id, automationId: automation.id, action: 0 }),
+      team,
+      automation_id: automation.id,
+      source,
+      depth: depth ?? depthOfDelivery + 1,
+    }
+    if (common.depth > DEEPEST) return { type: 'DeliverySuppressed', data: { reason: 'loop', ...common } }
+    const data: DeliveryScheduled = {
+      automation_revision: Number(automation.revision),
+      webhook_id: automation.content.webhook,
+      event_type: eventType,
+      variables,
+      scheduled_at: recordedAt,
+      replay_id: null,
+      ...common,
+    }
+    return { type: 'DeliveryScheduled', data }
   }
-  return { type: 'DeliveryScheduled', data }
 }

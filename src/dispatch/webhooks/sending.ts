@@ -19,6 +19,7 @@ import { rememberedHosts } from './hosts.js'
 import { openRotation, prefersRetries } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
 import { openWakeUps } from './wake-ups.js'
+import { PassingMap } from '../../domain/passing.js'
 
 interface Sending {
   readonly state: Pick<
@@ -72,7 +73,7 @@ export const openSender = (given: Sending): Sender => {
   const rotation = openRotation()
   const hostOf = rememberedHosts()
   const standings = new Map<string, Standing>()
-  const underWay = new Map<string, Promise<void>>()
+  const underWay = new PassingMap<string, Promise<void>>()
   const abort = new AbortController()
   // Every attempt listens to it.
   setMaxListeners(0, abort.signal)

@@ -1,3 +1,5 @@
+import { PassingMap } from '../../domain/passing.js'
+
 /** Whose slots an attempt takes. `host` is host and port; `hangs` is said of endpoints whose last attempt timed out. */
 export interface Claim {
   readonly team: string
@@ -56,7 +58,7 @@ export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
 }
 
 const tally = () => {
-  const counts = new Map<string, number>()
+  const counts = new PassingMap<string, number>()
   return {
     of: (name: string) => counts.get(name) ?? 0,
     add: (name: string, by: 1 | -1) => {

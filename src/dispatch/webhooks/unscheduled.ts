@@ -1,5 +1,6 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { Scheduling } from './scheduling.js'
+import { PassingMap } from '../../domain/passing.js'
 
 /** What tells of which delivery it is. */
 export type Scheduled = Pick<Scheduling['data'], 'delivery_id' | 'team' | 'source'>
@@ -25,7 +26,7 @@ const KIND = 'outbox'
 
 export const openUnscheduled = (state: Pick<DispatcherState, 'put' | 'remove' | 'some'>): Unscheduled => {
   /** By team and key. Whatever stands in the state is older. */
-  const added = new Map<string, Map<string, Scheduling>>()
+  const added = new PassingMap<string, PassingMap<string, Scheduling>>()
   let count = 0
 
   const removeAdded = (team: string, key: string): boolean => {
@@ -39,7 +40,7 @@ export const openUnscheduled = (state: Pick<DispatcherState, 'put' | 'remove' | 
   return {
     add: (scheduling) => {
       const { team } = scheduling.data
-      const own = added.get(team) ?? new Map<string, Scheduling>()
+      const own = added.get(team) ?? new PassingMap<string, Scheduling>()
       const before = own.size
       added.set(team, own.set(keyOf(scheduling.data), scheduling))
       count += own.size - before

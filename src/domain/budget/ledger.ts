@@ -4,6 +4,7 @@ import { Account, accountKey, NO_MONEY, periodIn, type Sums } from './account.js
 import { costOf } from './charge.js'
 import { begunIn, outcomeIn, teamOf, type BegunCall, type Outcome } from './gateway-call.js'
 import { periodOf } from './periods.js'
+import { PassingMap } from '../passing.js'
 
 /** A completion that the log has not seen to its end yet. */
 interface Standing {
@@ -34,7 +35,7 @@ export interface LedgerContent {
  */
 export class Ledger {
   private readonly accounts = new Map<string, Account>()
-  private readonly standings = new Map<string, Standing>()
+  private readonly standings = new PassingMap<string, Standing>()
 
   constructor({ accounts, open }: LedgerContent = { accounts: [], open: [] }) {
     for (const { key, sums, calls } of accounts) {

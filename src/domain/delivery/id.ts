@@ -22,15 +22,10 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 /** Of hexadecimal digits; five bits a letter, the last filled up with zeros. */
 const base32 = (hex: string): string => {
   let text = ''
-  let bits = 0
-  let held = 0
-  for (const digit of hex) {
-    held = (held << 4) | Number.parseInt(digit, 16)
-    bits += 4
-    if (bits < 5) continue
-    bits -= 5
-    text += ALPHABET[held >> bits]!
-    held &= (1 << bits) - 1
+  // Five digits are four letters.
+  for (let at = 0; at < hex.length; at += 5) {
+    const bits = Number.parseInt(hex.slice(at, at + 5).padEnd(5, '0'), 16)
+    for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET[(bits >> shift) & 31]!
   }
-  return bits === 0 ? text : text + ALPHABET[held << (5 - bits)]!
+  return text.slice(0, Math.ceil((hex.length * 4) / 5))
 }

@@ -1,4 +1,5 @@
 import type { LimitContent } from './content.js'
+import type { Members } from './under-way.js'
 import { SlidingWindow, type Taken } from './windows.js'
 
 const MINUTE_MS = 60_000
@@ -29,7 +30,7 @@ export class Meter {
     processes: number,
     now: number,
     tokens: number,
-    underWay: ReadonlySet<string>,
+    underWay: Members,
   ): RateExceeded | undefined {
     return (
       this.full(
@@ -82,7 +83,7 @@ export class Meter {
   }
 }
 
-const busy = (most: number | null, underWay: ReadonlySet<string>): RateExceeded | undefined => {
+const busy = (most: number | null, underWay: Members): RateExceeded | undefined => {
   const used = underWay.size
   return most === null || used < most
     ? undefined

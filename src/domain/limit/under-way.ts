@@ -1,18 +1,23 @@
-const NOBODY: ReadonlySet<string> = new Set()
+import { PassingMap, PassingSet } from '../passing.js'
+
+/** Streams of calls. */
+export type Members = Iterable<string> & { readonly size: number }
+
+const NOBODY = new PassingSet<string>()
 
 /** The calls under way in each scope, whether or not it has a limit: one may be chosen while they last. */
 export class UnderWay {
-  private readonly byScope = new Map<string, Set<string>>()
+  private readonly byScope = new PassingMap<string, PassingSet<string>>()
 
   /** In the order in which they came. */
-  of(scope: string): ReadonlySet<string> {
+  of(scope: string): Members {
     return this.byScope.get(scope) ?? NOBODY
   }
 
   enter(scopes: readonly string[], call: string): void {
     for (const scope of scopes) {
       const calls = this.byScope.get(scope)
-      if (calls === undefined) this.byScope.set(scope, new Set([call]))
+      if (calls === undefined) this.byScope.set(scope, new PassingSet<string>().add(call))
       else calls.add(call)
     }
   }

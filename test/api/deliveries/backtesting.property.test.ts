@@ -11,7 +11,7 @@ import { openDirectory } from '../../../src/dispatch/webhooks/directory.js'
 import { matching } from '../../../src/dispatch/webhooks/matching.js'
 import { openMetricValues } from '../../../src/dispatch/webhooks/metric-values.js'
 import { openPrices } from '../../../src/dispatch/webhooks/prices.js'
-import { schedulingOf } from '../../../src/dispatch/webhooks/scheduling.js'
+import { schedulingsOf } from '../../../src/dispatch/webhooks/scheduling.js'
 import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
 import { rememberedPatterns } from '../../../src/domain/automation/matching/patterns.js'
 import { retoldVariables } from '../../../src/domain/automation/matching/retold.js'
@@ -40,7 +40,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   for (const event of events) {
     for (const matched of await match(event)) {
       if (directory.get(matched.automation.content.webhook) === undefined) continue
-      const { data } = schedulingOf(sha256, event, matched, 0)
+      const { data } = schedulingsOf(sha256, event, 0)(matched)
       const variables = 'variables' in data ? data.variables : {}
       sent.push({ id: data.delivery_id, position: event.position, variables })
     }

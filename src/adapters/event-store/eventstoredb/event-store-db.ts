@@ -8,6 +8,7 @@ import { shareClient, type SharedClient } from './one-client.js'
 import { reading } from './reading.js'
 import { subscribing } from './subscribing.js'
 import { backOff, within } from './waiting.js'
+import { PassingSet } from '../../../domain/passing.js'
 
 /** How long a server may take to be there when the program starts. */
 const START_MS = 5000
@@ -36,7 +37,7 @@ const eventStoreOver = (shared: SharedClient): EventStore => {
   setMaxListeners(0, closed)
   const { lastAfter, ...reads } = reading(shared, closed)
   const append = appending(shared, reads)
-  const underWay = new Set<Promise<unknown>>()
+  const underWay = new PassingSet<Promise<unknown>>()
   let released: Promise<void> | undefined
 
   return {

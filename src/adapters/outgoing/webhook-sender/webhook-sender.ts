@@ -6,7 +6,7 @@ import {
 } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { createSecureContext, rootCertificates } from 'node:tls'
-import got, { type Request, type RequestFunction } from 'got'
+import got, { type BeforeRequestHook, type Request, type RequestFunction } from 'got'
 import type { OutgoingMessage, SendError, Sent, WebhookSender } from '../../../domain/ports/webhook-sender.js'
 import { addressRules, type AllowList, type Listening } from '../guard/address-rules.js'
 import { Excerpt, flatHeaders, HEAD_BYTES } from './answer.js'
@@ -59,6 +59,7 @@ export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebho
     decompress: false,
     maxHeaderSize: HEAD_BYTES,
     headers: { 'user-agent': 'Tallytree', 'accept-encoding': 'identity' },
+    hooks: { beforeRequest: [withoutCacheOptions] },
   })
 
   return {
@@ -83,6 +84,11 @@ export const webhookSender = (options: WebhookSenderOptions = {}): ClosableWebho
       agents.https.destroy()
     },
   }
+}
+
+/** They are spread into what each request is made of, and leave dozens of hidden classes for it: decision 0017. */
+const withoutCacheOptions: BeforeRequestHook = (options) => {
+  options.cacheOptions = {}
 }
 
 const NOT_TRIED: Sent = {

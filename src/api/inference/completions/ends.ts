@@ -2,6 +2,7 @@ import type { Log } from '../../../domain/ports/log.js'
 import type { Position } from '../../../domain/ports/event-store.js'
 import { Failure } from '../../failure.js'
 import { within } from './within.js'
+import { PassingSet } from '../../../domain/passing.js'
 
 /** Sees to it that the end of each completion comes into the log, also where the store is away for a while. */
 export interface Ends {
@@ -22,7 +23,7 @@ const LONGEST_WAIT_MS = 5000
 const MOST_WAITING = 1000
 
 export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
-  const unwritten = new Set<Promise<unknown>>()
+  const unwritten = new PassingSet<Promise<unknown>>()
   let waiting = 0
 
   const again = async (attempt: () => Promise<Position | undefined>, first: unknown) => {

@@ -1,5 +1,6 @@
 import { Failure } from '../../failure.js'
 import type { OnGone } from '../../route.js'
+import { PassingSet } from '../../../domain/passing.js'
 
 /** One completion as long as it lasts. */
 export interface Leave {
@@ -28,7 +29,7 @@ export const stopping = new Failure('overloaded', 'The service is stopping. Try 
 const isOver = new Error('the completion is over')
 
 export const underWay = (): UnderWay => {
-  const all = new Set<AbortController>()
+  const all = new PassingSet<AbortController>()
   let isStopping = false
   let waiters: (() => void)[] = []
   const wake = () => {

@@ -9,6 +9,7 @@ import {
 import type { ServedModel } from '../../../domain/upstream/content.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import { inOrder } from '../../../domain/upstream/routing.js'
+import { PassingMap, PassingSet } from '../../../domain/passing.js'
 
 /** A request that a target has room for, until it ends. */
 export interface Visit {
@@ -35,9 +36,9 @@ const idsIn = (key: string) => key.split('\n') as [upstreamId: string, modelId: 
 
 /** How the targets of this process do, and how much of each is in use. */
 export class LiveTargets {
-  private readonly standings = new Map<string, Standing>()
+  private readonly standings = new PassingMap<string, Standing>()
   private readonly unreachable = new Set<string>()
-  private readonly waiters = new Set<Waiter>()
+  private readonly waiters = new PassingSet<Waiter>()
 
   constructor(
     /** Milliseconds of a clock that only goes forward. */

@@ -23,9 +23,10 @@ export const webhookTrigger = (event: RecordedEvent): WebhookTrigger | undefined
 
 /** An attempt that was the last one of its delivery, and did not succeed. */
 export const deliveryTrigger = (event: RecordedEvent): DeliveryTrigger | undefined => {
-  if (event.type !== 'AttemptFinished') return undefined
+  // Most attempts succeed: those are not worth decoding.
+  if (event.type !== 'AttemptFinished' || event.data['outcome'] !== 'dead') return undefined
   const data = decoded(deliveryEvents.AttemptFinished, event)
-  if (data?.outcome !== 'dead' || deliveryStream(data.delivery_id) !== event.stream) return undefined
+  if (data === undefined || deliveryStream(data.delivery_id) !== event.stream) return undefined
   const { delivery_id, team, reason } = data
   return {
     kind: 'delivery',

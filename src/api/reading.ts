@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { PassingMap } from '../domain/passing.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-of.js'
 import { Failure, invalid } from './failure.js'
-import { PassingMap } from '../domain/passing.js'
 
 /** The part of a projector that readers see. */
 export interface Readable {

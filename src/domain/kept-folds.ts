@@ -1,7 +1,7 @@
 import type { Loaded } from './execute.js'
+import { PassingMap } from './passing.js'
 import type { RecordedEvent } from './ports/event-store.js'
 import type { Ports } from './ports/ports.js'
-import { PassingMap } from './passing.js'
 
 /** How a stream is folded; `take` may change the state that it is given. */
 export interface Fold<State> {

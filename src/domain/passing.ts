@@ -8,7 +8,7 @@
 /** Fewer would cost copies, more would let more live on; measured, it does not matter between 16 and 1000. */
 const REMOVED = 64
 
-/** What is iterated over must not be added to meanwhile. */
+/** What is put in while it is iterated over may be met, or not. */
 export class PassingMap<K, V> {
   private entriesNow = new Map<K, V>()
   private removed = 0
@@ -58,7 +58,7 @@ export class PassingMap<K, V> {
   }
 }
 
-/** What is iterated over must not be added to meanwhile. */
+/** What is put in while it is iterated over may be met, or not. */
 export class PassingSet<A> {
   private readonly members = new PassingMap<A, undefined>()
 

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { deliveryStream } from '../../domain/delivery/events.js'
+import { PassingMap, PassingSet } from '../../domain/passing.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
 import type { Log } from '../../domain/ports/log.js'
@@ -7,7 +8,6 @@ import { openPortions } from './portions.js'
 import { record, type Recording } from './recording.js'
 import type { Scheduling } from './scheduling.js'
 import { openUnscheduled, type Scheduled } from './unscheduled.js'
-import { PassingMap, PassingSet } from '../../domain/passing.js'
 
 /**
  * Deliveries that are to be scheduled, until the log is seen to hold them: nothing else has to be waited for before the

@@ -1,3 +1,4 @@
+import { PassingMap } from '../../domain/passing.js'
 import type { SecretName, SecretStore } from '../../domain/ports/secret-store.js'
 import { soughtSecret } from '../../domain/webhook/scrub.js'
 import type { Sought } from '../../domain/webhook/sought.js'
@@ -25,7 +26,7 @@ const LEAST_WEIGHT = 200
 export const rememberedSecrets = (
   store: Pick<SecretStore, 'get'>,
 ): ((secret: SecretName, live: LiveSecret) => Promise<SecretRead>) => {
-  const kept = new Map<string, Kept>()
+  const kept = new PassingMap<string, Kept>()
   let total = 0
 
   const drop = (key: string) => {

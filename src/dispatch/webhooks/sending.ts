@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { millisOf } from '../../domain/delivery/times.js'
+import { PassingMap } from '../../domain/passing.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -19,7 +20,6 @@ import { rememberedHosts } from './hosts.js'
 import { openRotation, prefersRetries } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
 import { openWakeUps } from './wake-ups.js'
-import { PassingMap } from '../../domain/passing.js'
 
 interface Sending {
   readonly state: Pick<

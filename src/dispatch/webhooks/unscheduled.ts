@@ -1,6 +1,6 @@
+import { PassingMap } from '../../domain/passing.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { Scheduling } from './scheduling.js'
-import { PassingMap } from '../../domain/passing.js'
 
 /** What tells of which delivery it is. */
 export type Scheduled = Pick<Scheduling['data'], 'delivery_id' | 'team' | 'source'>

@@ -1,10 +1,10 @@
 import { scopesOf, scopeText } from '../limit/scope.js'
+import { PassingMap } from '../passing.js'
 import type { RecordedEvent } from '../ports/event-store.js'
 import { Account, accountKey, NO_MONEY, periodIn, type Sums } from './account.js'
 import { costOf } from './charge.js'
 import { begunIn, outcomeIn, teamOf, type BegunCall, type Outcome } from './gateway-call.js'
 import { periodOf } from './periods.js'
-import { PassingMap } from '../passing.js'
 
 /** A completion that the log has not seen to its end yet. */
 interface Standing {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { BACKWARDS, END } from '@eventstore/db-client'
+import { PassingSet } from '../../../domain/passing.js'
 import type { EventStore } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 import { appending } from './appending.js'
@@ -8,7 +9,6 @@ import { shareClient, type SharedClient } from './one-client.js'
 import { reading } from './reading.js'
 import { subscribing } from './subscribing.js'
 import { backOff, within } from './waiting.js'
-import { PassingSet } from '../../../domain/passing.js'
 
 /** How long a server may take to be there when the program starts. */
 const START_MS = 5000

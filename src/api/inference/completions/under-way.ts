@@ -1,6 +1,6 @@
+import { PassingSet } from '../../../domain/passing.js'
 import { Failure } from '../../failure.js'
 import type { OnGone } from '../../route.js'
-import { PassingSet } from '../../../domain/passing.js'
 
 /** One completion as long as it lasts. */
 export interface Leave {

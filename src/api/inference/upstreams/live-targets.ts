@@ -1,3 +1,4 @@
+import { PassingMap, PassingSet } from '../../../domain/passing.js'
 import {
   asked,
   healthy,
@@ -9,7 +10,6 @@ import {
 import type { ServedModel } from '../../../domain/upstream/content.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import { inOrder } from '../../../domain/upstream/routing.js'
-import { PassingMap, PassingSet } from '../../../domain/passing.js'
 
 /** A request that a target has room for, until it ends. */
 export interface Visit {

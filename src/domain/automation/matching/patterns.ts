@@ -1,3 +1,4 @@
+import { PassingMap } from '../../passing.js'
 import type { CompilePattern, Pattern } from '../../ports/patterns.js'
 
 /** Longer texts match nothing: an alias, a tag and the name of a run are all shorter. */
@@ -8,7 +9,7 @@ const matchesNothing: Pattern = () => false
 
 /** Compiles each pattern once and remembers the last thousand; one that does not compile matches nothing. */
 export const rememberedPatterns = (compile: CompilePattern): ((source: string) => Pattern) => {
-  const known = new Map<string, Pattern>()
+  const known = new PassingMap<string, Pattern>()
   return (source) => {
     const before = known.get(source)
     const found = before ?? bounded(compile(source))

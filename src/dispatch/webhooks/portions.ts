@@ -17,7 +17,7 @@ export interface Portions {
 
 /**
  * Measured beside bursts of 300 a second: one at a time, all but without a rest, makes one in ten of what others write wait
- * half as long again; these, a fifth. More at a time is met more seldom and takes longer.
+ * two fifths longer; these, a fifth. More at a time is met more seldom and takes longer.
  */
 const GENTLE: Portion = { most: 12, restMs: 24 }
 const SMALL: Portion = { most: 4, restMs: 0 }

@@ -18,6 +18,16 @@ const variablesIn = (text: string): Record<string, string> =>
   )
 
 describe('the container', () => {
+  it('starts the program with the flags of the start script', () => {
+    const flagsIn = (text: string) => text.match(/--[a-z-]+=\d+/g)
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+    const [command] = textOf('docker/Dockerfile').match(/^CMD .*main\.js.*$/m)!
+
+    assert.equal(flagsIn(scripts['start']!)?.length, 2)
+    assert.deepEqual(flagsIn(command), flagsIn(scripts['start']!))
+    assert.deepEqual(flagsIn(scripts['tallytree']!), flagsIn(scripts['start']!))
+  })
+
   it('sets variables that the program reads, to values that it takes', () => {
     const known = new Set(textOf('src/config.ts').match(/\b(?:TALLYTREE|CLICKHOUSE|EVENTSTORE)_[A-Z_]+\b/g))
     const image = variablesIn(textOf('docker/Dockerfile'))

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startChild } from './support/child.js'
+import { startService } from './support/child.js'
 import { ratio } from './support/report.js'
 
 /**
@@ -15,7 +15,7 @@ const KEY = 'administrator-key-of-the-bench'
 const SECONDS = process.env['SECONDS'] ?? '60'
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
-const service = await startChild('src/main.ts', {
+const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { startChild } from './support/child.js'
+import { startChild, startService } from './support/child.js'
 import { median, ratio } from './support/report.js'
 
 /**
@@ -41,7 +41,7 @@ const requestsPerSecond = async (url: string): Promise<number> => {
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 const echo = await startChild('bench/support/echo-server.ts', {})
-const service = await startChild('src/main.ts', {
+const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { startChild } from './support/child.js'
+import { startChild, startService } from './support/child.js'
 import { firstChunkMs, openStreams } from './support/completion-streams.js'
 import { median, ratio } from './support/report.js'
 
@@ -33,7 +33,7 @@ const load = async (url: string, connections: number, duration = SECONDS) => {
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 const upstream = await startChild('bench/support/fast-upstream.ts', {})
 const proxy = await startChild('bench/support/bare-proxy.ts', { TARGET: upstream.address })
-const service = await startChild('src/main.ts', {
+const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,

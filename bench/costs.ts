@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEmbeddedClickHouse } from '../src/adapters/clickhouse/embedded.js'
-import { startChild } from './support/child.js'
+import { startService } from './support/child.js'
 import { median, ratio } from './support/report.js'
 import { fillTraces, PROJECT } from './support/traces.js'
 
@@ -38,7 +38,7 @@ try {
   execFileSync(process.execPath, ['--import', 'tsx', import.meta.filename, 'fill', directory], {
     stdio: 'inherit',
   })
-  const service = await startChild('src/main.ts', {
+  const service = await startService({
     TALLYTREE_PORT: '0',
     TALLYTREE_DATA_DIR: directory,
     TALLYTREE_BOOTSTRAP_API_KEY: KEY,

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startChild } from './support/child.js'
+import { startChild, startService } from './support/child.js'
 import { median, ratio } from './support/report.js'
 
 /**
@@ -35,7 +35,7 @@ const load = async (url: string, bytes: number, connections: number): Promise<Lo
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 const bare = await startChild('bench/support/upload-server.ts', { DIRECTORY: directory })
-const service = await startChild('src/main.ts', {
+const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: join(directory, 'data'),
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,

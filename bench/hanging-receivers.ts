@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { startChild } from './support/child.js'
 import { p99, ratio } from './support/report.js'
-import { serviceFlags } from './support/service-flags.js'
+import { flagsBeforeTypeScript } from './support/service-flags.js'
 import type { Phase, Team, Waits } from './support/team-beside.js'
 
 /**
@@ -28,7 +28,7 @@ const { port } = new URL(hanging.address)
 const started = (slow: readonly string[]) => {
   const team: Team = { receiver: `${fast.address}/hook`, slow }
   const child = fork('bench/support/team-beside.ts', {
-    execArgv: serviceFlags,
+    execArgv: flagsBeforeTypeScript,
     env: { ...process.env, UV_THREADPOOL_SIZE: '12', TEAM: JSON.stringify(team) },
   })
   return {

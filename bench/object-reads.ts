@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
-import { startChild } from './support/child.js'
+import { startChild, startService } from './support/child.js'
 import { objectName, OBJECTS, objectValue, PROJECT } from './support/objects.js'
 import { median, ratio } from './support/report.js'
 
@@ -20,7 +20,7 @@ const headers = { 'content-type': 'application/json', authorization: `Bearer ${K
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 const bare = await startChild('bench/support/object-server.ts', {})
-const service = await startChild('src/main.ts', {
+const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,

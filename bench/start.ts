@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startChild } from './support/child.js'
+import { startService } from './support/child.js'
 import { median, ratio } from './support/report.js'
 
 /** How long from start to ready, on a new data directory and on an old one, and how much memory at rest? */
 
 const measure = async (directory: string) => {
   const begin = performance.now()
-  const service = await startChild('src/main.ts', { TALLYTREE_PORT: '0', TALLYTREE_DATA_DIR: directory })
+  const service = await startService({ TALLYTREE_PORT: '0', TALLYTREE_DATA_DIR: directory })
   const seconds = (performance.now() - begin) / 1000
   await new Promise((resolve) => setTimeout(resolve, 1000))
   const { now } = service.memory()

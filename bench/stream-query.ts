@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openEmbeddedClickHouse } from '../src/adapters/clickhouse/embedded.js'
 import { migrate } from '../src/projections/migrate.js'
 import { fillCalls } from '../test/support/many-calls.js'
-import { startChild } from './support/child.js'
+import { startService } from './support/child.js'
 import { median, ratio } from './support/report.js'
 
 /**
@@ -43,7 +43,7 @@ try {
   execFileSync(process.execPath, ['--import', 'tsx', import.meta.filename, 'fill', directory], {
     stdio: 'inherit',
   })
-  const service = await startChild('src/main.ts', {
+  const service = await startService({
     TALLYTREE_PORT: '0',
     TALLYTREE_DATA_DIR: directory,
     TALLYTREE_BOOTSTRAP_API_KEY: KEY,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startChild, type Child } from './support/child.js'
+import { startChild, startService, type Child } from './support/child.js'
 import { median, ratio } from './support/report.js'
 
 /**
@@ -57,7 +57,7 @@ const extraOf = async (child: Child, task: () => Promise<unknown>): Promise<numb
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
 const naive = await startChild('bench/support/naive-table-server.ts', { DATA_DIR: directory })
-const service = await startChild('src/main.ts', {
+const service = await startService({
   TALLYTREE_PORT: '0',
   TALLYTREE_DATA_DIR: directory,
   TALLYTREE_BOOTSTRAP_API_KEY: KEY,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startChild, type Child } from './support/child.js'
+import { startChild, startService, type Child } from './support/child.js'
 import { median, ratio } from './support/report.js'
 import { fillTraces, PROJECT, rootOf } from './support/traces.js'
 
@@ -69,7 +69,7 @@ try {
     baseline.set(size, await several(size, naive, () => measure(`${naive.address}/?trace=trace-${size}`, {})))
   await naive.stop()
 
-  const service = await startChild('src/main.ts', {
+  const service = await startService({
     TALLYTREE_PORT: '0',
     TALLYTREE_DATA_DIR: directory,
     TALLYTREE_BOOTSTRAP_API_KEY: KEY,

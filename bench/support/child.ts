@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { serviceFlags } from './service-flags.js'
+import { flagsBeforeTypeScript, serviceFlags } from './service-flags.js'
 
 export interface Child {
   readonly address: string
@@ -13,8 +13,17 @@ export interface Child {
 }
 
 /** Runs a TypeScript program in a process of its own; it says its address on a line of its output. */
-export const startChild = async (program: string, environment: Record<string, string>): Promise<Child> => {
-  const child = spawn(process.execPath, [...serviceFlags, program], {
+export const startChild = (program: string, environment: Record<string, string>): Promise<Child> =>
+  started([...flagsBeforeTypeScript, program], environment)
+
+/** Compiles the service and runs it, as `npm start` does. */
+export const startService = (environment: Record<string, string>): Promise<Child> => {
+  execFileSync(process.execPath, ['compile.mjs'])
+  return started([...serviceFlags, 'dist/src/main.js'], environment)
+}
+
+const started = async (command: readonly string[], environment: Record<string, string>): Promise<Child> => {
+  const child = spawn(process.execPath, command, {
     env: { ...process.env, UV_THREADPOOL_SIZE: '12', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -24,7 +33,7 @@ export const startChild = async (program: string, environment: Record<string, st
       const found = /http:\/\/\S+?(?=,|\s|$)/.exec(line)
       if (found !== null) resolve(found[0])
     })
-    void exited.then(() => reject(new Error(`${program} ended before it was ready`)))
+    void exited.then(() => reject(new Error(`${command.at(-1)} ended before it was ready`)))
   })
   const status = (name: string) => {
     const line = new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(

@@ -16,8 +16,7 @@ describe('a first start that fails', () => {
     try {
       const { port } = taken.address() as AddressInfo
       const settings = { TALLYTREE_DATA_DIR: directory, TALLYTREE_PORT: String(port) }
-      const program = ['--import', 'tsx', 'src/main.ts']
-      const { code, stdout, stderr } = await run(process.execPath, program, process.cwd(), settings)
+      const { code, stdout, stderr } = await run('npm', ['start', '--silent'], process.cwd(), settings)
       assert.equal(code, 1)
       assert.equal(
         stderr,

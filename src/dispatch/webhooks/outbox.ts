@@ -156,7 +156,7 @@ export const openOutbox = (
       isOpen = true
       flush()
     },
-    settle: () => unscheduled.settle(),
+    settle: unscheduled.settle,
     forget: () => {
       isOpen = false
       behind.clear()
@@ -166,7 +166,7 @@ export const openOutbox = (
     pause: async () => {
       if (sincePause < PUT_WITHOUT_PAUSE) return
       sincePause = 0
-      if (unscheduled.inMemory() > MOST_IN_MEMORY) unscheduled.settle(PUT_WITHOUT_PAUSE)
+      if (unscheduled.inMemory() > MOST_IN_MEMORY) unscheduled.makeRoom(PUT_WITHOUT_PAUSE)
       await setImmediate()
     },
     close: async () => {

@@ -1,4 +1,4 @@
-import { PassingMap } from '../../domain/passing.js'
+import { PassingMap, PassingSet } from '../../domain/passing.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { Scheduling } from './scheduling.js'
 
@@ -7,7 +7,7 @@ export type Scheduled = Pick<Scheduling['data'], 'delivery_id' | 'team' | 'sourc
 
 /**
  * Deliveries that the log is not seen to hold yet, by teams. Most are seen within milliseconds: what comes stays in memory
- * until the state is committed, and only what is still there then is written into it.
+ * alone until the state is committed, and only what is still there then is written into it.
  */
 export interface Unscheduled {
   readonly add: (scheduling: Scheduling) => void
@@ -15,73 +15,101 @@ export interface Unscheduled {
   /** A team's first ones, oldest first. */
   readonly firstOf: (team: string, limit: number) => readonly Scheduling[]
   readonly teams: () => Iterable<string>
-  /** Writes all, or the oldest, of what is in memory into the state: to be called before each commit. */
-  readonly settle: (limit?: number) => void
+  /** Writes all that the state has not: to be called before each commit. */
+  readonly settle: () => void
   readonly inMemory: () => number
+  /** Leaves so many, a team's oldest first, to the state alone. */
+  readonly makeRoom: (leaving: number) => void
   /** The state was taken back. */
   readonly forget: () => void
+}
+
+interface Held {
+  readonly scheduling: Scheduling
+  /** Whether the state has it, too. */
+  isKept: boolean
 }
 
 const KIND = 'outbox'
 
 export const openUnscheduled = (state: Pick<DispatcherState, 'put' | 'remove' | 'some'>): Unscheduled => {
-  /** By team and key. Whatever stands in the state is older. */
-  const added = new PassingMap<string, PassingMap<string, Scheduling>>()
+  /** By team and key. What the state alone has is older. */
+  const held = new PassingMap<string, PassingMap<string, Held>>()
+  /** Teams of which the state alone has nothing. */
+  const wholly = new PassingSet<string>()
   let count = 0
 
-  const removeAdded = (team: string, key: string): boolean => {
-    const own = added.get(team)
-    if (own?.delete(key) !== true) return false
-    if (own.size === 0) added.delete(team)
+  const drop = (team: string, key: string): Held | undefined => {
+    const own = held.get(team)
+    const found = own?.get(key)
+    if (own === undefined || found === undefined) return undefined
+    own.delete(key)
+    if (own.size === 0) held.delete(team)
     count -= 1
-    return true
+    return found
+  }
+  const keep = (key: string, one: Held): void => {
+    if (!one.isKept) state.put(KIND, key, one.scheduling)
+    one.isKept = true
+  }
+  /** Those of a team that stand before all that memory alone has. */
+  const keptOf = (team: string, limit: number): readonly Scheduling[] => {
+    const prefix = beforeAllOf(team)
+    const kept = state.some(KIND, limit, prefix).filter(([key]) => key.startsWith(prefix))
+    const own = held.get(team)
+    if (kept.length < limit && kept.every(([key]) => own?.has(key) === true)) wholly.add(team)
+    return kept.map(([, scheduling]) => scheduling as Scheduling)
   }
 
   return {
     add: (scheduling) => {
       const { team } = scheduling.data
-      const own = added.get(team) ?? new PassingMap<string, Scheduling>()
-      const before = own.size
-      added.set(team, own.set(keyOf(scheduling.data), scheduling))
-      count += own.size - before
+      const key = keyOf(scheduling.data)
+      const own = held.get(team) ?? new PassingMap<string, Held>()
+      if (own.has(key)) return
+      held.set(team, own.set(key, { scheduling, isKept: false }))
+      count += 1
     },
     remove: (scheduled) => {
       const key = keyOf(scheduled)
-      if (!removeAdded(scheduled.team, key)) state.remove(KIND, key)
+      if (drop(scheduled.team, key)?.isKept !== false) state.remove(KIND, key)
+      if (!held.has(scheduled.team)) wholly.delete(scheduled.team)
     },
     firstOf: (team, limit) => {
-      const prefix = beforeAllOf(team)
-      const found = state
-        .some(KIND, limit, prefix)
-        .filter(([key]) => key.startsWith(prefix))
-        .map(([, kept]) => kept as Scheduling)
-      for (const scheduling of added.get(team)?.values() ?? []) {
+      const isWhole = wholly.has(team)
+      const found = isWhole ? [] : [...keptOf(team, limit)]
+      for (const { scheduling, isKept } of held.get(team)?.values() ?? []) {
         if (found.length >= limit) break
-        found.push(scheduling)
+        if (isWhole || !isKept) found.push(scheduling)
       }
       return found
     },
     teams: function* () {
-      yield* [...added.keys()]
+      yield* [...held.keys()]
       for (let [first] = state.some(KIND, 1); first !== undefined;) {
         const team = first[0].slice(0, first[0].indexOf('\n'))
         yield team
         ;[first] = state.some(KIND, 1, behindAllOf(team))
       }
     },
-    settle: (limit = count) => {
-      let left = limit
-      for (const [team, own] of added)
-        for (const [key, scheduling] of own) {
+    settle: () => {
+      for (const [, own] of held) for (const [key, one] of own) keep(key, one)
+    },
+    inMemory: () => count,
+    makeRoom: (leaving) => {
+      let left = leaving
+      for (const [team, own] of held)
+        for (const [key, one] of own) {
           if (left <= 0) return
-          state.put(KIND, key, scheduling)
-          removeAdded(team, key)
+          keep(key, one)
+          drop(team, key)
+          wholly.delete(team)
           left -= 1
         }
     },
-    inMemory: () => count,
     forget: () => {
-      added.clear()
+      held.clear()
+      wholly.clear()
       count = 0
     },
   }

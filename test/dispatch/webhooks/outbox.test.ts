@@ -84,7 +84,7 @@ describe('the outbox', () => {
     while (written < 80) {
       while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
       const portion = await answerAll()
-      assert.ok(portion.length <= 4)
+      assert.ok(portion.length <= 12)
       assert.deepEqual(portion, idsOf('big', written, (written += portion.length)))
     }
     assert.deepEqual(await answerAll(), [])

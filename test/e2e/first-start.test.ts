@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
+import { endWithThisProcess } from '../support/end-with-this-process.js'
 import { startRunningService } from '../support/running-service.js'
 import { run } from './run-program.js'
 
@@ -34,6 +36,24 @@ describe('a first start that fails', () => {
       assert.deepEqual([answer.status, answer.json()['administrator']], [200, true])
     } finally {
       taken.close()
+      await rm(directory, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('npm start', () => {
+  it('passes a signal on, so that the service ends with npm', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'tallytree-npm-start-'))
+    try {
+      const npm = spawn('npm', ['start', '--silent'], {
+        env: { ...process.env, TALLYTREE_DATA_DIR: directory, TALLYTREE_PORT: '0' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      endWithThisProcess(npm)
+      for await (const text of npm.stdout.setEncoding('utf8') as AsyncIterable<string>)
+        // Its output ends when nobody can write it any more: npm, and the service.
+        if (text.includes('Tallytree is ready')) npm.kill('SIGTERM')
+    } finally {
       await rm(directory, { recursive: true, force: true })
     }
   })

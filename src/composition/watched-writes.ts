@@ -47,7 +47,8 @@ export const watchedWrites = (eventStore: EventStore, log: Pick<Log, 'error' | '
 
 const reasonOf = ({ cause, name }: Error): string => codeOf(cause) ?? name
 
+/** Of the system or a database; the numbers of gRPC say nothing to those who read them. */
 const codeOf = (cause: unknown): string | undefined =>
-  cause instanceof Error && 'code' in cause && /^[A-Z0-9_]{1,64}$/.test(String(cause.code))
+  cause instanceof Error && 'code' in cause && /^[A-Z][A-Z0-9_]{0,63}$/.test(String(cause.code))
     ? String(cause.code)
     : undefined

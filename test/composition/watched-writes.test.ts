@@ -73,8 +73,18 @@ describe('writes to a log that are watched', () => {
     const away = new StoreUnavailable('the EventStoreDB cannot be read')
     assert.match((await look(away)).failing ?? '', /could not be read \(StoreUnavailable\)$/)
     assert.deepEqual(await look(), { seen: ['Written'], failing: undefined })
+    const numbered = Object.assign(new Error('unavailable'), { code: 14 })
+    assert.match(
+      (await write(new StoreUnavailable('away', { cause: numbered }))) ?? '',
+      /\(StoreUnavailable\)$/,
+    )
+    await write()
     await write(full)
     assert.match((await look()).failing ?? '', /\(SQLITE_FULL\)$/)
-    assert.deepEqual(said, ['log.reads_failed', 'log.reads_resumed', 'log.writes_failed'])
+    assert.deepEqual(said, [
+      ...['log.reads_failed', 'log.reads_resumed'],
+      ...['log.writes_failed', 'log.writes_resumed'],
+      'log.writes_failed',
+    ])
   })
 })

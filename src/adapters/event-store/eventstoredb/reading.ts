@@ -33,15 +33,22 @@ export interface Reads extends Pick<EventStore, 'readStream' | 'readAll'> {
   readonly lastAfter: (bound: Position) => Promise<Position>
 }
 
+class CutOff extends Error {
+  override readonly name = 'CutOff'
+}
+
 /** Reads are taken up where they broke, some times; after that they fail with StoreUnavailable. */
 export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
   const events = async function* (open: () => ClientStream): AsyncGenerator<ResolvedEvent> {
     const pulling = { signal: closed, silenceMs: SILENCE_MS }
+    const client = shared.current()
     try {
       for await (const item of markers<never>().pull(open(), pulling)) {
         shared.heard()
         if ('chunk' in item) yield item.chunk as ResolvedEvent
       }
+      // A client that is replaced ends its reads as if that were all.
+      if (shared.current() !== client) throw new CutOff('the client was replaced')
     } catch (error) {
       if (error instanceof TimedOut) shared.notHeard()
       else shared.heard()

@@ -5,7 +5,6 @@ const MENDABLE = [
   'SecretsUnavailable',
   'StoreUnavailable',
   'ClickHouseUnavailable',
-  'ChdbConnectionError',
   'NewerDatabase',
   'CannotListen',
 ]
@@ -14,6 +13,8 @@ const MENDABLE = [
 export const explanation = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (MENDABLE.includes(error.name)) return error.message
+  if (error.name === 'ChdbConnectionError')
+    return `TALLYTREE_DATA_DIR: the engine cannot open its files, as when another process uses them (${error.message})`
   return ofSystem(error) ?? error.stack ?? error.message
 }
 

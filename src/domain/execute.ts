@@ -4,8 +4,8 @@ import type { Appended, Expected, NewEvent, Position } from './ports/event-store
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
+  CrowdedStream,
   EventTooLarge,
-  StoreUnavailable,
 } from './ports/event-store-errors.js'
 import type { Ports } from './ports/ports.js'
 import { sharedTurns } from './turns.js'
@@ -81,7 +81,7 @@ export const execute =
         } catch (error) {
           if (!(error instanceof ConcurrencyConflict)) throw error
           if (tries === MAX_TRIES)
-            throw new StoreUnavailable(`stream ${stream} is written by too many at once`, { cause: error })
+            throw new CrowdedStream(`stream ${stream} is written by too many at once`, { cause: error })
         }
     })
   }

@@ -2,6 +2,7 @@ import type { Loaded } from './execute.js'
 import { PassingMap } from './passing.js'
 import type { RecordedEvent } from './ports/event-store.js'
 import type { Ports } from './ports/ports.js'
+import { turns } from './turns.js'
 
 /** How a stream is folded; `take` may change the state that it is given. */
 export interface Fold<State> {
@@ -18,8 +19,6 @@ interface Kept<State> {
   /** The revision that is read next. */
   next: bigint
   weight: number
-  /** The last look at the stream: looks follow one another, so that no event is taken twice. */
-  looked: Promise<unknown>
 }
 
 /**
@@ -34,6 +33,8 @@ export const keptFolds = <State>(
   most: number,
 ): KeptFolds<State> => {
   const kept = new PassingMap<string, Kept<State>>()
+  /** Looks at a stream follow one another, so that no event is taken twice. */
+  const { inTurn } = turns()
   let total = 0
 
   const readOn = async (stream: string, one: Kept<State>): Promise<void> => {
@@ -60,13 +61,10 @@ export const keptFolds = <State>(
   }
 
   return async (stream) => {
-    const one = kept.get(stream) ?? { state: fresh(), next: 0n, weight: 0, looked: Promise.resolve() }
+    const one = kept.get(stream) ?? { state: fresh(), next: 0n, weight: 0 }
     if (!kept.has(stream)) kept.set(stream, one)
-    const look = () => readOn(stream, one)
-    const looked = one.looked.then(look, look)
-    one.looked = looked
     try {
-      await looked
+      await inTurn(stream, () => readOn(stream, one))
     } finally {
       if (one.next === 0n) kept.delete(stream)
       else keep(stream, one)

@@ -42,6 +42,11 @@ describe('what stops the program from starting', () => {
   it('is said of the data directory, where that is a file', () =>
     isSaid(() => openFileBlobStore(file), /^TALLYTREE_DATA_DIR: .*E(EXIST|NOTDIR).*file/))
 
+  it('is said of the engine, where another process has its files', () =>
+    isSaid(() => {
+      throw Object.assign(new Error('no connection'), { name: 'ChdbConnectionError' })
+    }, /^TALLYTREE_DATA_DIR: .*another process uses them \(no connection\)$/))
+
   it('is said of the log, where it is none', () =>
     isSaid(() => openSqliteEventStore(file), /file: the event log cannot be used \(SQLITE_NOTADB/))
 

@@ -17,9 +17,14 @@ describe('writes to a log that are watched', () => {
     const note = (event: string) => void said.push(event)
     const store = openInMemoryEventStore()
     let refusal: Error | undefined
+    let unreadable: Error | undefined
     const { eventStore, failing } = watchedWrites(
       {
         ...store,
+        readStream: async function* (...asked) {
+          if (unreadable !== undefined) throw unreadable
+          yield* store.readStream(...asked)
+        },
         append: (...proposed) =>
           refusal === undefined ? store.append(...proposed) : Promise.reject(refusal),
       },
@@ -34,7 +39,17 @@ describe('writes to a log that are watched', () => {
       await eventStore.append('stream-1', 'any', [{ ...event, data: {}, metadata }]).catch(() => undefined)
       return failing()
     }
-    return { said, write }
+    const look = async (error?: Error) => {
+      unreadable = error
+      const seen: string[] = []
+      try {
+        for await (const { type } of eventStore.readStream('stream-1')) seen.push(type)
+      } catch (failed) {
+        assert.equal(failed, error)
+      }
+      return { seen, failing: failing() }
+    }
+    return { said, write, look }
   }
 
   it('say why the last one failed until one succeeds, and log each change once', async () => {
@@ -50,5 +65,26 @@ describe('writes to a log that are watched', () => {
     const { said, write } = given()
     assert.equal(await write(new ConcurrencyConflict('stream-1', 'none', 0n)), undefined)
     assert.deepEqual(said, [])
+  })
+
+  it('say why a stream could not be looked at until one can be, which makes no write good', async () => {
+    const { said, write, look } = given()
+    await write()
+    const away = new StoreUnavailable('the EventStoreDB cannot be read')
+    assert.match((await look(away)).failing ?? '', /could not be read \(StoreUnavailable\)$/)
+    assert.deepEqual(await look(), { seen: ['Written'], failing: undefined })
+    const numbered = Object.assign(new Error('unavailable'), { code: 14 })
+    assert.match(
+      (await write(new StoreUnavailable('away', { cause: numbered }))) ?? '',
+      /\(StoreUnavailable\)$/,
+    )
+    await write()
+    await write(full)
+    assert.match((await look()).failing ?? '', /\(SQLITE_FULL\)$/)
+    assert.deepEqual(said, [
+      ...['log.reads_failed', 'log.reads_resumed'],
+      ...['log.writes_failed', 'log.writes_resumed'],
+      'log.writes_failed',
+    ])
   })
 })

@@ -5,6 +5,7 @@ import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory
 import { newEvent } from '../../src/domain/event.js'
 import { keptFolds } from '../../src/domain/kept-folds.js'
 import type { EventStore } from '../../src/domain/ports/event-store.js'
+import { StoreUnavailable } from '../../src/domain/ports/event-store-errors.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
 const anEvent = (n: number) => newEvent(randomUUID(), { type: 'Counted', data: { n } }, cause)
@@ -106,5 +107,22 @@ describe('folds that are kept', () => {
     await assert.rejects(stateOf('a'))
     told.failing = false
     assert.deepEqual((await stateOf('a')).state, [1, 2, 3])
+  })
+
+  it('ask a store that is away once for all who look at the same time', async () => {
+    const store = openInMemoryEventStore()
+    let asked = 0
+    let isAway = true
+    const readStream: EventStore['readStream'] = async function* (...range) {
+      asked += 1
+      if (isAway) throw new StoreUnavailable('away')
+      yield* store.readStream(...range)
+    }
+    const stateOf = keptFolds({ eventStore: { ...store, readStream } }, listing, 100)
+    const looks = await Promise.allSettled([stateOf('a'), stateOf('a'), stateOf('a')])
+    assert.deepEqual([looks.map(({ status }) => status), asked], [Array(3).fill('rejected'), 1])
+    isAway = false
+    await store.append('a', 'none', [anEvent(1)])
+    assert.deepEqual((await stateOf('a')).state, [1])
   })
 })

@@ -18,6 +18,8 @@ import { sendAgain, writeUntilGone } from './write-load.js'
 
 const ROUNDS = Number(process.env['EVENT_STORE_FAULT_ROUNDS'] ?? 1)
 const MINUTES = 60_000
+/** Two silences of a read, and what a slow machine needs. */
+const REFUSED_WITHIN_MS = 18_000
 
 describe('the service over an EventStoreDB (a protocol double) that fails under write load', function () {
   this.timeout(MINUTES * 20)
@@ -123,6 +125,33 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
       assert.ok(told.acknowledged > 20)
       console.log(`      ${ROUNDS} rounds: ${JSON.stringify(told)}`)
     })
+
+  it('refuses in time all who write to one stream while it is frozen, and says so in /health', async () => {
+    const made = await until200('/api/runs/default/frozen', { name: 'one' })
+    const { id } = made.json<{ id: string }>()
+    const metric = async (step: number) => {
+      const begun = performance.now()
+      const { status } = await service.post(`/api/runs/default/frozen/${id}/metrics`, {
+        metrics: { loss: step },
+        step,
+      })
+      return { status, isInTime: performance.now() - begun < REFUSED_WITHIN_MS }
+    }
+    const steps = Array.from({ length: 12 }, (_, step) => step)
+    double.freeze()
+    const refused = await Promise.all(steps.map(metric))
+    const { writes } = (await service.send('GET', '/health')).json<{ writes?: string }>()
+    double.thaw()
+
+    assert.deepEqual(
+      refused,
+      steps.map(() => ({ status: 503, isInTime: true })),
+    )
+    assert.match(writes ?? '', /^the log could not be read/)
+    for (const step of steps)
+      await until200(`/api/runs/default/frozen/${id}/metrics`, { metrics: { loss: step }, step })
+    assert.deepEqual((await service.send('GET', '/health')).json(), { status: 'ok' })
+  })
 
   it('has a log without gaps in the end, from which the same answers come again', async () => {
     const answers = async () => {

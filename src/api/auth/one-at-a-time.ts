@@ -1,9 +1,7 @@
-/** Runs tasks one after another, in the order they came; a failed one does not stop the next. */
+import { turns } from '../../domain/turns.js'
+
+/** Runs tasks one after another, in the order they came, as turns about one thing. */
 export const oneAtATime = () => {
-  let last: Promise<unknown> = Promise.resolve()
-  return <A>(task: () => Promise<A>): Promise<A> => {
-    const mine = last.then(task, task)
-    last = mine
-    return mine
-  }
+  const { inTurn } = turns()
+  return <A>(task: () => Promise<A>): Promise<A> => inTurn('', task)
 }

@@ -80,9 +80,7 @@ const failureOf = (error: unknown): Failure | undefined => {
       'What this request would record is too large for one event. Send less at once.',
     )
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
-    return new Failure('overloaded', 'The event store does not accept writes now. Try again.', {
-      retryAfter: 1,
-    })
+    return new Failure('overloaded', 'The event store cannot be used now. Try again.', { retryAfter: 1 })
   if (error instanceof BlobsUnavailable)
     return new Failure('overloaded', 'Large content cannot be kept or read now. Try again.', {
       retryAfter: 1,

@@ -35,5 +35,8 @@ export class StoreUnavailable extends Error {
 /** Another process, or this one, has the store open for itself alone. */
 export class StoreInUse extends StoreUnavailable {}
 
+/** Others write the stream so often that a writer of this process found no gap. The store itself answers. */
+export class CrowdedStream extends StoreUnavailable {}
+
 /** The largest append any store must take, in bytes of serialised data and metadata. */
 export const MAX_APPEND_BYTES = 1_048_576

@@ -70,6 +70,7 @@ export const attempts = (shared: SharedClient): Attempt => {
     const { nextExpectedRevision, position } = await sent.catch((cause: unknown) => {
       throw isSent ? cause : new NotSent('there was no turn in time', { cause })
     })
+    shared.heard()
     return {
       revision: nextExpectedRevision,
       ...(position === undefined ? {} : { position: position.commit }),

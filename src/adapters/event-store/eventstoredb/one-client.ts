@@ -9,12 +9,18 @@ export interface SharedClient {
   readonly current: () => EventStoreDBClient
   /** Replaces a client that cannot recover by itself; nothing happens when that was done already. */
   readonly replace: (broken: EventStoreDBClient) => void
+  /** The server said something. */
+  readonly heard: () => void
+  /** Nothing came in time. Once that has lasted, the client is replaced. */
+  readonly notHeard: () => void
   readonly release: () => Promise<void>
 }
 
 interface Held {
   readonly url: string
   client: EventStoreDBClient
+  /** Since when what is waited for does not come, by the clock of `performance`; undefined while it does. */
+  silentSince: number | undefined
   users: number
 }
 
@@ -25,20 +31,40 @@ interface Held {
  */
 let held: Held | undefined
 
+/**
+ * A connection that was taken and on which nothing is ever said is waited for without end: what looks after connections
+ * begins when they are made.
+ */
+const SILENT_MS = 10_000
+
+const clientOf = (url: string) => ({
+  client: EventStoreDBClient.connectionString(url),
+  silentSince: undefined,
+})
+
 /** @throws StoreUnavailable while this process uses another EventStoreDB */
 export const shareClient = (url: string): SharedClient => {
   if (held !== undefined && held.url !== url)
     throw new StoreUnavailable('this process already uses another EventStoreDB')
-  const mine = held ?? { url, client: EventStoreDBClient.connectionString(url), users: 0 }
+  const mine: Held = held ?? { url, ...clientOf(url), users: 0 }
   held = mine
   mine.users += 1
 
+  const replace = (broken: EventStoreDBClient): void => {
+    if (mine.client !== broken) return
+    Object.assign(mine, clientOf(url))
+    void disposeOf(broken)
+  }
+
   return {
     current: () => mine.client,
-    replace: (broken) => {
-      if (mine.client !== broken) return
-      mine.client = EventStoreDBClient.connectionString(url)
-      void disposeOf(broken)
+    replace,
+    heard: () => {
+      mine.silentSince = undefined
+    },
+    notHeard: () => {
+      mine.silentSince ??= performance.now()
+      if (performance.now() - mine.silentSince > SILENT_MS) replace(mine.client)
     },
     release: async () => {
       mine.users -= 1

@@ -13,12 +13,14 @@ import { ForeignEvent, mayPass, unavailable } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { markers, type ClientStream } from './pulled.js'
 import { clientPosition, ourEvent } from './recorded-event.js'
-import { backOff } from './waiting.js'
+import { backOff, TimedOut } from './waiting.js'
 
 /** How long a read may say nothing while its events are waited for. */
 const SILENCE_MS = 5000
-/** How often in a row a read is taken up again where it broke. */
-const MAX_TRIES = 4
+/** How often in a row a read may break before it fails: it is taken up again where it broke. */
+const MAX_FAILURES = 4
+/** A silent server took that long already: two silences in a row are enough. */
+const failuresIn = (error: unknown): number => (error instanceof TimedOut ? 2 : 1)
 /** How many events a read asks for at first: who wants only the first ones need not stop it. */
 const SHORT = 100
 /** And from then on. */
@@ -31,12 +33,27 @@ export interface Reads extends Pick<EventStore, 'readStream' | 'readAll'> {
   readonly lastAfter: (bound: Position) => Promise<Position>
 }
 
+class CutOff extends Error {
+  override readonly name = 'CutOff'
+}
+
 /** Reads are taken up where they broke, some times; after that they fail with StoreUnavailable. */
 export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
   const events = async function* (open: () => ClientStream): AsyncGenerator<ResolvedEvent> {
     const pulling = { signal: closed, silenceMs: SILENCE_MS }
-    for await (const item of markers<never>().pull(open(), pulling))
-      if ('chunk' in item) yield item.chunk as ResolvedEvent
+    const client = shared.current()
+    try {
+      for await (const item of markers<never>().pull(open(), pulling)) {
+        shared.heard()
+        if ('chunk' in item) yield item.chunk as ResolvedEvent
+      }
+      // A client that is replaced ends its reads as if that were all.
+      if (shared.current() !== client) throw new CutOff('the client was replaced')
+    } catch (error) {
+      if (error instanceof TimedOut) shared.notHeard()
+      else shared.heard()
+      throw error
+    }
   }
 
   return {
@@ -146,9 +163,9 @@ async function* resumed(
       requireOpen(closed)
       return
     } catch (error) {
-      failures += 1
+      failures += failuresIn(error)
       if (error instanceof StreamNotFoundError) return
-      if (closed.aborted || !mayPass(error) || failures === MAX_TRIES) throw unavailable(error)
+      if (closed.aborted || !mayPass(error) || failures >= MAX_FAILURES) throw unavailable(error)
       await backOff(failures, closed)
     }
   }

@@ -33,7 +33,9 @@ export const subscribing = (
       const begun = performance.now()
       let reason: unknown
       try {
-        if (!progress.saidCaughtUp) progress.goal ??= await reads.lastAfter(after)
+        // A subscription may rest, so that it is this read which finds out that nobody is there.
+        const end = await reads.lastAfter(progress.last)
+        progress.goal ??= end
         for await (const item of onceSubscribed(shared, progress, stopping)) {
           if (isOver()) return
           yield item

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { shareClient } from '../../../../src/adapters/event-store/eventstoredb/one-client.js'
 import type { TailItem } from '../../../../src/domain/ports/event-store.js'
 import type { ProposedEvent } from '../../../support/eventstoredb-protocol-double/log.js'
 import {
@@ -177,5 +178,20 @@ describe('reading and following an EventStoreDB', () => {
     await store.append(stream, 2n, [arbitraryEvent()])
 
     assert.equal(double.asked(), asked)
+  })
+
+  it('reads a stream whole when the client is replaced meanwhile', async () => {
+    const { double, store } = given
+    const { stream, ids } = await givenStreamOf(store, 3)
+    const shared = shareClient(double.url)
+    double.misbehaviour.muteReads = true
+    const reading = idsIn(store.readStream(stream))
+    await sleep(100)
+
+    double.misbehaviour.muteReads = false
+    shared.replace(shared.current())
+
+    assert.deepEqual(await reading, ids)
+    await shared.release()
   })
 })

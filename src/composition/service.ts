@@ -37,6 +37,27 @@ export const startService = async (
   log: Log,
   hearsKey: HearsKey = () => undefined,
 ): Promise<Service> => {
+  const begun: Begun = []
+  try {
+    return await start(config, opened, log, hearsKey, begun)
+  } catch (error) {
+    // Measured: a process that ends while the embedded engine is at work may wait for it forever, or crash.
+    for (const stop of begun.reverse()) await stop()
+    throw error
+  }
+}
+
+/** What has to be stopped, the last first, where a start does not succeed. */
+type Begun = (() => Promise<void>)[]
+
+const start = async (
+  config: Config,
+  opened: Stores,
+  log: Log,
+  hearsKey: HearsKey,
+  begun: Begun,
+): Promise<Service> => {
+  begun.push(() => opened.clickHouse.close())
   const writes = watchedWrites(opened.eventStore, log)
   const large = watchedBlobs(opened.blobs, log)
   const reads = watchedReads(opened.clickHouse.reader, log)
@@ -51,6 +72,7 @@ export const startService = async (
   // A server's operators see to its parts themselves.
   if (config.clickHouseUrl === null) await tellBrokenParts(clickHouse.reader, clickHouse.database, log)
   const readSide = await openReadSide(config, stores, systemClock, log)
+  begun.push(() => readSide.stop())
   let address = ''
   const webhookSender = openWebhookSender(config, () => address)
   const endingTests = new AbortController()

@@ -8,6 +8,7 @@ const MENDABLE = [
   'ChdbConnectionError',
   'NewerDatabase',
   'CannotListen',
+  'TooFewOpenFiles',
 ]
 
 /** Says why the program cannot go on: what an operator can mend in a sentence, anything else with its stack. */

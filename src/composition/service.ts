@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
+import { mostOpenFiles } from '../adapters/system/open-files.js'
 import { hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
 import { serviceRoutes } from '../api/service/health.js'
@@ -13,6 +14,7 @@ import { openApi, type HearsKey } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
 import { openInference } from './inference.js'
 import { listen } from './listening.js'
+import { connectionsOf } from './open-files.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
 import { watchedBlobs } from './watched-blobs.js'
@@ -117,7 +119,7 @@ const start = async (
     log,
     metrics.requestSeconds,
   )
-  const listening = await listen(app.callback(), config)
+  const listening = await listen(app.callback(), config, connectionsOf(mostOpenFiles(), log))
   address = listening.address
   const dispatcher = config.roles.has('dispatcher')
     ? await openDispatcher(config, stores, { log, metrics, webhookSender })

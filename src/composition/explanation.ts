@@ -5,7 +5,6 @@ const MENDABLE = [
   'SecretsUnavailable',
   'StoreUnavailable',
   'ClickHouseUnavailable',
-  'ChdbConnectionError',
   'NewerDatabase',
   'CannotListen',
   'TooFewOpenFiles',
@@ -15,6 +14,8 @@ const MENDABLE = [
 export const explanation = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (MENDABLE.includes(error.name)) return error.message
+  if (error.name === 'ChdbConnectionError')
+    return `TALLYTREE_DATA_DIR: ${error.message}: if its files are spoilt, remove that directory, and it is made anew from the log`
   return ofSystem(error) ?? error.stack ?? error.message
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { integer } from './configuration/integer.js'
 import { hosts, networks } from './configuration/networks.js'
@@ -101,7 +102,8 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,
-    dataDirectory: env.TALLYTREE_DATA_DIR,
+    // The binding of SQLite takes blanks off the ends of a path, and would open the log somewhere else.
+    dataDirectory: resolve(env.TALLYTREE_DATA_DIR),
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
     roles: env.TALLYTREE_ROLES,
     apiKey: env.TALLYTREE_API_KEY,

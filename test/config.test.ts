@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
 import { readConfig } from '../src/config.js'
 
 const SERVERS = { EVENTSTORE_URL: 'esdb://localhost:2113?tls=false', CLICKHOUSE_URL: 'http://localhost:8123' }
@@ -19,6 +20,12 @@ describe('the configuration', () => {
     assert.equal(readConfig({ TALLYTREE_API_PROCESSES: '4' }).apiProcesses, 4)
     for (const TALLYTREE_API_PROCESSES of ['0', '-1', '1.5', 'many', '1001'])
       assert.throws(() => readConfig({ TALLYTREE_API_PROCESSES }), /TALLYTREE_API_PROCESSES: must be/)
+  })
+
+  it('means one directory, however its name is written and whoever opens it', () => {
+    assert.equal(readConfig({}).dataDirectory, resolve('data'))
+    for (const name of [' ', ' data', 'a/../ data'])
+      assert.equal(readConfig({ TALLYTREE_DATA_DIR: name }).dataDirectory, resolve(name))
   })
 
   it('takes roles apart over two servers', () => {

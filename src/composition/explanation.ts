@@ -7,6 +7,7 @@ const MENDABLE = [
   'ClickHouseUnavailable',
   'NewerDatabase',
   'CannotListen',
+  'TooFewOpenFiles',
 ]
 
 /** Says why the program cannot go on: what an operator can mend in a sentence, anything else with its stack. */
@@ -14,7 +15,10 @@ export const explanation = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (MENDABLE.includes(error.name)) return error.message
   if (error.name === 'ChdbConnectionError')
-    return `TALLYTREE_DATA_DIR: the engine cannot open its files, as when another process uses them (${error.message})`
+    return (
+      `TALLYTREE_DATA_DIR: the engine cannot open its files, as when another process uses them (${error.message}); ` +
+      'if they are spoilt, remove clickhouse/ there: it is made anew from the log'
+    )
   return ofSystem(error) ?? error.stack ?? error.message
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { MostConnections } from './open-files.js'
 
 export interface Listening {
   readonly address: string
@@ -25,9 +26,14 @@ const WHY: Readonly<Record<string, string>> = {
 export const listen = async (
   handle: (...request: Parameters<RequestListener>) => unknown,
   { host, port }: { readonly host: string; readonly port: number },
+  connections?: MostConnections,
 ): Promise<Listening> => {
   const server = createServer((...request) => void handle(...request))
   server.keepAliveTimeout = KEEP_ALIVE_MS
+  if (connections !== undefined) {
+    server.maxConnections = connections.most
+    server.on('drop', connections.refused)
+  }
   // An expectation that nobody knows would be answered without a body, by the server itself.
   server.on('checkExpectation', (...request: Parameters<RequestListener>) => void handle(...request))
   await new Promise<void>((resolve, reject) => {

@@ -5,6 +5,7 @@ import type { Clock } from '../domain/ports/clock.js'
 import type { Log } from '../domain/ports/log.js'
 import { projections } from '../projections/all.js'
 import { startRebuilder } from '../projections/rebuild/rebuilder.js'
+import { emptyIfAheadOfLog } from '../projections/runtime/ahead-of-log.js'
 import { followCheckpoint } from '../projections/runtime/follow-checkpoint.js'
 import { startProjector } from '../projections/runtime/projector.js'
 import type { Stores } from './stores.js'
@@ -25,7 +26,7 @@ export interface ReadSide extends Readable {
 const SEEN_FROM_ELSEWHERE = { gatherMs: 100, checkpointMs: 0 }
 
 export const openReadSide = async (
-  { roles, eventStoreUrl }: Pick<Config, 'roles' | 'eventStoreUrl'>,
+  { roles, eventStoreUrl, clickHouseUrl }: Pick<Config, 'roles' | 'eventStoreUrl' | 'clickHouseUrl'>,
   stores: Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'>,
   clock: Clock,
   log: Log,
@@ -33,6 +34,8 @@ export const openReadSide = async (
   const { eventStore, clickHouse } = stores
   if (!roles.has('projector')) return followCheckpoint(clickHouse.reader, log)
   const head = await eventStore.head()
+  // Stores of other machines may answer late, and hold what others need: their operators restore both.
+  if (eventStoreUrl === null && clickHouseUrl === null) await emptyIfAheadOfLog(clickHouse, head, log)
   const projector = await startProjector({
     ...stores,
     clickHouse: clickHouse.writer,

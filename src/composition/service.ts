@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
+import { mostOpenFiles } from '../adapters/system/open-files.js'
 import { hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
 import { serviceRoutes } from '../api/service/health.js'
@@ -13,6 +14,7 @@ import { openApi, type HearsKey } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
 import { openInference } from './inference.js'
 import { listen } from './listening.js'
+import { connectionsOf } from './open-files.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
 import { watchedBlobs } from './watched-blobs.js'
@@ -37,6 +39,27 @@ export const startService = async (
   log: Log,
   hearsKey: HearsKey = () => undefined,
 ): Promise<Service> => {
+  const begun: Begun = []
+  try {
+    return await start(config, opened, log, hearsKey, begun)
+  } catch (error) {
+    // Measured: a process that ends while the embedded engine is at work may wait for it forever, or crash.
+    for (const stop of begun.reverse()) await stop()
+    throw error
+  }
+}
+
+/** What has to be stopped, the last first, where a start does not succeed. */
+type Begun = (() => Promise<void>)[]
+
+const start = async (
+  config: Config,
+  opened: Stores,
+  log: Log,
+  hearsKey: HearsKey,
+  begun: Begun,
+): Promise<Service> => {
+  begun.push(() => opened.clickHouse.close())
   const writes = watchedWrites(opened.eventStore, log)
   const large = watchedBlobs(opened.blobs, log)
   const reads = watchedReads(opened.clickHouse.reader, log)
@@ -51,6 +74,7 @@ export const startService = async (
   // A server's operators see to its parts themselves.
   if (config.clickHouseUrl === null) await tellBrokenParts(clickHouse.reader, clickHouse.database, log)
   const readSide = await openReadSide(config, stores, systemClock, log)
+  begun.push(() => readSide.stop())
   let address = ''
   const webhookSender = openWebhookSender(config, () => address)
   const endingTests = new AbortController()
@@ -95,7 +119,7 @@ export const startService = async (
     log,
     metrics.requestSeconds,
   )
-  const listening = await listen(app.callback(), config)
+  const listening = await listen(app.callback(), config, connectionsOf(mostOpenFiles(), log))
   address = listening.address
   const dispatcher = config.roles.has('dispatcher')
     ? await openDispatcher(config, stores, { log, metrics, webhookSender })

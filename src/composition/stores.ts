@@ -4,6 +4,7 @@ import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
 import { makeDirectory } from '../adapters/system/make-directory.js'
+import { mostOpenFiles } from '../adapters/system/open-files.js'
 import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { ClickHouse } from '../domain/ports/clickhouse.js'
@@ -11,6 +12,7 @@ import type { EventStore } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
 import { openEventStoreServer } from './event-store-server.js'
+import { requireOpenFiles } from './open-files.js'
 import { openSecrets } from './secrets.js'
 
 /** Where everything is kept. */
@@ -27,6 +29,7 @@ const WAIT_MS = 60_000
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
 export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
+  if (clickHouseUrl === null) requireOpenFiles(mostOpenFiles())
   makeDirectory(resolve(dataDirectory))
   return {
     secrets: await openSecrets(config, log),

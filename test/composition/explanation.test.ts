@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { openFileBlobStore } from '../../src/adapters/blobs/file-blob-store.js'
+import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { openSqliteSecretStore } from '../../src/adapters/secrets/sqlite-secret-store.js'
 import { explanation } from '../../src/composition/explanation.js'
@@ -45,10 +46,13 @@ describe('what stops the program from starting', () => {
   it('is said of the engine, where another process has its files', () =>
     isSaid(() => {
       throw Object.assign(new Error('no connection'), { name: 'ChdbConnectionError' })
-    }, /^TALLYTREE_DATA_DIR: .*another process uses them \(no connection\)$/))
+    }, /^TALLYTREE_DATA_DIR: .*another process uses them \(no connection\); if they are spoilt, remove clickhouse\//))
 
   it('is said of the log, where it is none', () =>
     isSaid(() => openSqliteEventStore(file), /file: the event log cannot be used \(SQLITE_NOTADB/))
+
+  it('is said of the engine, where its directory is none, with what makes it anew', () =>
+    isSaid(() => openEmbeddedClickHouse(file), /^TALLYTREE_DATA_DIR: [^;]*file[^;]*; .*remove clickhouse\//))
 
   it('is said of the secrets, where they are none', () =>
     isSaid(

@@ -1,4 +1,5 @@
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
+import { drainPending } from 'chdb'
 import type { ClickHouse } from '../../domain/ports/clickhouse.js'
 import { portsOf } from './client.js'
 import { EmbeddedConnection } from './embedded-connection.js'
@@ -6,6 +7,9 @@ import { poolOf } from './pool.js'
 import { jsonFormat, quiet, readLimits } from './settings.js'
 
 const READERS = 3
+
+/** How many databases are open in the one engine of this process. */
+let databases = 0
 
 /**
  * The ClickHouse engine in this process, over a data directory of its own. One engine a process: a second directory
@@ -29,6 +33,7 @@ export const openEmbeddedClickHouse = async (
   for (const client of all)
     for (const [name, value] of Object.entries(jsonFormat))
       await client.command({ query: `SET ${name} = ${value}` })
+  databases += 1
   return {
     writer: portsOf(writing),
     reader: poolOf(reading.map((client) => portsOf(client))),
@@ -37,6 +42,9 @@ export const openEmbeddedClickHouse = async (
     away: () => undefined,
     close: async () => {
       for (const client of all) await client.close()
+      databases -= 1
+      // What somebody gave up is still at work, and connections close behind it. A process that ended now might hang.
+      if (databases === 0) await drainPending()
     },
   }
 }

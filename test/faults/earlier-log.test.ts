@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { scratchDirectory } from '../support/scratch.js'
+import { startRunningService, type RunningService } from '../support/running-service.js'
+import { callIdsOnceRead } from './call-ids.js'
+
+const PROJECT = 'default/earlier'
+
+describe('a service whose log was restored to an earlier state', function () {
+  this.timeout(120_000)
+  let service: RunningService
+  before(async () => (service = await startRunningService()))
+  after(() => service.remove())
+
+  const write = async (...ids: readonly string[]) => {
+    for (const id of ids) {
+      const started_at = '2026-01-01T12:00:00Z'
+      const start = { project_id: PROJECT, id, op_name: 'op', started_at, attributes: {}, inputs: {} }
+      assert.equal((await service.post('/call/start', { start })).status, 200)
+    }
+    return callIdsOnceRead(service, PROJECT)
+  }
+
+  const told = () => service.output().match(/"event":"projection\.ahead_of_log"/g)?.length
+
+  it('shows what that has, and what comes, and says so once', async () => {
+    const kept = await scratchDirectory()
+    const log = join(service.dataDirectory, 'events.db')
+    await write('call-1')
+    await service.stop()
+    await cp(log, join(kept, 'events.db'))
+    await service.restart()
+    assert.deepEqual(await write('call-2', 'call-3'), ['call-1', 'call-2', 'call-3'])
+    await service.stop()
+    assert.equal(told(), undefined)
+    await cp(join(kept, 'events.db'), log)
+    await service.restart()
+
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1'])
+    assert.deepEqual(await write('call-4'), ['call-1', 'call-4'])
+    await service.restart()
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4'])
+    assert.equal(told(), 1)
+  })
+})

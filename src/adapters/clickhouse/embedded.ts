@@ -23,6 +23,7 @@ export const openEmbeddedClickHouse = async (
   const connect = () =>
     createClient({ connection: asConnection(new EmbeddedConnection(directory)), log: quiet })
   const writing = connect()
+  endWhenAborted()
   await writing.command({ query: `CREATE DATABASE IF NOT EXISTS ${database} ENGINE = Atomic` })
   const reading = Array.from({ length: READERS }, connect)
   const all = [writing, ...reading]
@@ -48,6 +49,17 @@ export const openEmbeddedClickHouse = async (
     },
   }
 }
+
+/**
+ * The engine answers an abort by waiting, so that a process out of memory would keep its port and its log and serve nobody.
+ * With a handler of our own in its place the abort goes through; ours runs only where somebody else sent the signal.
+ */
+const endWhenAborted = () => {
+  process.off('SIGABRT', killThisProcess)
+  process.on('SIGABRT', killThisProcess)
+}
+
+const killThisProcess = () => void process.kill(process.pid, 'SIGKILL')
 
 /** The engine's binding and the client each carry a copy of the same interface. */
 const asConnection = (connection: EmbeddedConnection) =>

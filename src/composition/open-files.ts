@@ -5,7 +5,7 @@ const LEAST = 256
 /** For stores, messages and upstreams; where there are few, clients get a quarter. */
 const KEPT_FROM_CLIENTS = 256
 
-export class TooFewOpenFiles extends Error {
+class TooFewOpenFiles extends Error {
   override readonly name = 'TooFewOpenFiles'
 }
 

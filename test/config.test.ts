@@ -151,7 +151,7 @@ describe('the configuration', () => {
     ])
       for (const name of ['TALLYTREE_WEBHOOK_ALLOW_CIDRS', 'TALLYTREE_UPSTREAM_ALLOW_CIDRS'])
         refused({ [name]: networks }, new RegExp(`^${name}: must be networks`))
-    for (const hosts of ['http://inside', 'inside:', 'a b', '*'])
+    for (const hosts of ['http://inside', 'inside:', 'inside:0', 'inside:65536', 'a b', '*'])
       refused({ TALLYTREE_WEBHOOK_ALLOW_HOSTS: hosts }, /^TALLYTREE_WEBHOOK_ALLOW_HOSTS: must be hosts/)
     for (const name of ['a b', 'a\r\nb', 'a_b'])
       refused({ TALLYTREE_VENDOR: name }, /^TALLYTREE_VENDOR: must be 1 to 64 letters/)

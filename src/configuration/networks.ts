@@ -25,11 +25,18 @@ export const networks = listOf(
   'must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas',
 )
 
-const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::\d{1,5})?$/i
+const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i
+const MOST_PORT = 65_535
+
+const isHost = (word: string): boolean => {
+  const found = HOST.exec(word)
+  const port = Number(found?.[1] ?? 1)
+  return found !== null && port >= 1 && port <= MOST_PORT
+}
 
 /** Names, each perhaps with a port, separated by commas. */
 export const hosts = listOf(
   'hosts',
-  (word) => HOST.test(word),
+  isHost,
   'must be hosts such as receiver.internal or receiver.internal:8443, separated by commas',
 )

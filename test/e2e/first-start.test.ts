@@ -50,9 +50,13 @@ describe('npm start', () => {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       endWithThisProcess(npm)
-      for await (const text of npm.stdout.setEncoding('utf8') as AsyncIterable<string>)
-        // Its output ends when nobody can write it any more: npm, and the service.
-        if (text.includes('Tallytree is ready')) npm.kill('SIGTERM')
+      let said = ''
+      // Its output ends when nobody can write it any more: npm, and the service.
+      for await (const text of npm.stdout.setEncoding('utf8') as AsyncIterable<string>) {
+        said += text
+        if (said.includes('Tallytree is ready')) npm.kill('SIGTERM')
+      }
+      assert.match(said, /Tallytree is ready/)
     } finally {
       await rm(directory, { recursive: true, force: true })
     }

@@ -30,7 +30,7 @@ module.exports = {
       name: 'projections-know-the-domain',
       severity: 'error',
       from: { path: '^src/projections/' },
-      to: { path: '^src/', pathNot: '^src/(domain|projections)/' },
+      to: { path: '^src/', pathNot: '^src/(domain/|projections/|files\\.ts$)' },
     },
     {
       name: 'api-knows-the-domain-and-queries',

@@ -7,8 +7,7 @@ import type { Ports } from '../domain/ports/ports.js'
 import { priceDecider } from '../domain/price/decider.js'
 import { DEFAULT_LIST, priceStream } from '../domain/price/events.js'
 import { contentsOf, priceListFile, type PriceListFile } from '../domain/price/list-file.js'
-
-const FILE = new URL('../prices/default.json', import.meta.url)
+import { DEFAULT_PRICES } from '../files.js'
 
 /**
  * Puts the price list of this release into the log, so that every cost can be worked out again from there. A version is
@@ -35,7 +34,7 @@ export const publishDefaultPrices = async (
 }
 
 const defaultPrices = async (): Promise<PriceListFile> => {
-  const file = decode(priceListFile)(JSON.parse(await readFile(FILE, 'utf8')))
+  const file = decode(priceListFile)(JSON.parse(await readFile(DEFAULT_PRICES, 'utf8')))
   if (E.isLeft(file)) throw new Error(`the default price list is not valid: ${JSON.stringify(file.left)}`)
   return file.right
 }

@@ -1,12 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseWriter } from '../domain/ports/clickhouse.js'
+import { SCHEMA } from '../files.js'
 
 /** The database was last used by a later release, whose tables this one does not know. */
 class NewerDatabase extends Error {
   override readonly name = 'NewerDatabase'
 }
-
-const SCHEMA = new URL('./schema/', import.meta.url)
 
 /** The file that makes the table of events whose rows could not be made. */
 const WITH_QUARANTINE = '0001_checkpoints.sql'

@@ -40,7 +40,8 @@ export const registryRoutes = ({
     handle: async ({ body: { name, team }, headers, principal, cause }) => {
       await teams.ensureTeam(principal, team, cause)
       requireRole(access, principal, team, 'registry_administrator')
-      const id = repeatableId(ports, principal.userId, headers['idempotency-key'])
+      const key = headers['idempotency-key']
+      const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
       const stream = registryStream(team)
       const command = { type: 'CreateRegistry', team, registry: name, id } as const
       const reload = () => registriesOf(stream)

@@ -84,6 +84,15 @@ describe('registries', () => {
       assert.equal((made['data'] as readonly unknown[]).length, 1)
     })
 
+    it('are different ones in teams where one user creates them under the same Idempotency-Key', async () => {
+      const headers = { 'Idempotency-Key': 'once' }
+      const [one, other] = [`one-of-${Date.now()}`, `other-of-${Date.now()}`]
+      const create = async (team: string) =>
+        textIn(accepted(await service.post('/api/registries', { name: 'models', team }, { headers })), 'id')
+      assert.notEqual(await create(one), await create(other))
+      assert.equal(await create(one), await create(one))
+    })
+
     it('cannot be told from none at all by others', async () => {
       const { team, send, link, source } = await given()
       await link('v0')

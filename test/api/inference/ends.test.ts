@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openEnds } from '../../../src/api/inference/completions/ends.js'
-import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { rambling } from '../../support/upstreams/rambling.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
@@ -48,6 +48,29 @@ describe('the ends of completions', () => {
       ended.map(({ summary }) => summary.tallytree?.metering),
       ['reported', 'reported'],
     )
+  })
+
+  it('tell of a completion whose start was written unseen that nobody was asked, and nothing is owed', async () => {
+    const project = 'acme/unseen'
+    const store = service.stores.eventStore as { append: EventStore['append'] }
+    const append = store.append.bind(store)
+    store.append = async (stream, expected, events, options) => {
+      const appended = await append(stream, expected, events, options)
+      if (events.some(({ type }) => type === 'CallStarted')) throw new AppendOutcomeUnknown('too late')
+      return appended
+    }
+    let asked = 0
+    gateway.upstream.behave((_, response) => {
+      asked += 1
+      response.end()
+    })
+    const answer = await gateway.complete({}, { headers: { 'openai-project': project } })
+    store.append = append
+    assert.equal(answer.status, 503, answer.text)
+    const [ended] = await gateway.ended(project)
+    assert.deepEqual(ended!.summary, { tallytree: { metering: 'unknown', owed: false } })
+    assert.match(ended!.exception ?? '', /No upstream was asked/)
+    assert.equal(asked, 0)
   })
 
   it('name the blob of a long answer that was written when it ended, however often they have to be written', async () => {

@@ -6,6 +6,7 @@ import type { Cause } from '../../../domain/event.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { wellFormed } from '../../../domain/json/well-formed.js'
 import type { Position } from '../../../domain/ports/event-store.js'
+import { AppendOutcomeUnknown } from '../../../domain/ports/event-store-errors.js'
 import type { RecordLevel } from '../../../domain/project/events.js'
 import { Failure } from '../../failure.js'
 import { STATUS } from '../../http/status.js'
@@ -13,6 +14,7 @@ import type { Principal } from '../../principal.js'
 import type { EndWrite } from '../../tracing/call-writes.js'
 import { record } from '../../tracing/tracing.js'
 import { writeCalls } from '../../tracing/write-calls.js'
+import { giveUp, type GivenUp } from '../giving-up.js'
 import type { Inference } from '../inference.js'
 import { nothing, type Output } from './output.js'
 
@@ -85,7 +87,11 @@ export const begin = async (
     ],
     principal,
     cause,
-  )
+  ).catch((error: unknown) => {
+    if (error instanceof AppendOutcomeUnknown)
+      void ends.write(() => giveUp(ports, unasked(id, project, startedAt)))
+    throw error
+  })
   if (written[0]?.refused !== undefined)
     throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
   return {
@@ -127,6 +133,13 @@ export const begin = async (
     },
   }
 }
+
+/** It may have begun all the same; nobody was asked, so that nobody is owed anything. */
+const unasked = (id: string, project: string, endedAt: Date): GivenUp => ({
+  ...{ id, project, endedAt },
+  exception: 'No upstream was asked: the event store did not answer in time.',
+  said: { owed: false },
+})
 
 /** The same call, of whose ends the first counts, whoever else is to hear of it. */
 export const endingOnce = (call: Recorded): Recorded => {

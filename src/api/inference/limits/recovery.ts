@@ -1,9 +1,7 @@
-import { callDecider } from '../../../domain/call/decider.js'
-import { instantOf } from '../../../domain/codec/instant.js'
-import { execute } from '../../../domain/execute.js'
 import type { BegunCall } from '../../../domain/budget/gateway-call.js'
 import type { Log } from '../../../domain/ports/log.js'
 import type { Ports } from '../../../domain/ports/ports.js'
+import { giveUp } from '../giving-up.js'
 import type { LiveLedger } from './live-ledger.js'
 
 interface Recovering {
@@ -46,34 +44,13 @@ export const endAbandoned = async ({ ports, live, latest, ...whose }: Recovering
   const surely = Math.min(now.getTime(), latest())
   forgetUnbegun(live, surely)
   const abandoned = [...live.ledger.open()].filter((call) => isAbandoned(call, whose, surely))
+  const end = ({ project, id }: BegunCall) =>
+    giveUp(ports, { project, id, endedAt: now, exception: 'outcome unknown' })
   for (let at = 0; at < abandoned.length; at += AT_ONCE)
-    await Promise.all(abandoned.slice(at, at + AT_ONCE).map((call) => giveUp(ports, call, now)))
+    await Promise.all(abandoned.slice(at, at + AT_ONCE).map(end))
   if (abandoned.length > 0) ports.log.info('inference.outcomes_unknown', { calls: abandoned.length })
   return abandoned.length
 }
-
-const giveUp = ({ eventStore, ids }: Recovering['ports'], { stream, project, id }: BegunCall, now: Date) =>
-  execute({ eventStore, ids })(
-    callDecider,
-    stream,
-    [
-      {
-        type: 'GiveUpCall',
-        usage: { models: [], status_total: null },
-        end: {
-          project_id: project,
-          id,
-          ended_at: instantOf(now),
-          output: null,
-          summary: { tallytree: { metering: 'unknown' } },
-          exception: 'outcome unknown',
-          wb_run_step_end: null,
-          spilled: {},
-        },
-      },
-    ],
-    { correlationId: id, causationId: id, actor: 'system', part: 'inference' },
-  )
 
 /** Does so now and then, until stopped. */
 export const recovering = (

@@ -1,0 +1,40 @@
+import { callDecider } from '../../domain/call/decider.js'
+import { callStream } from '../../domain/call/events.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import { execute } from '../../domain/execute.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Ports } from '../../domain/ports/ports.js'
+
+export interface GivenUp {
+  readonly project: string
+  readonly id: string
+  readonly endedAt: Date
+  readonly exception: string
+  /** What its summary says beside that nobody knows what was used. */
+  readonly said?: JsonObject
+}
+
+/** Ends a completion that nobody else ends, where it began and has no end: what it used is unknown (gateway rule 3). */
+export const giveUp = async (
+  { eventStore, ids }: Pick<Ports, 'eventStore' | 'ids'>,
+  { project, id, endedAt, exception, said = {} }: GivenUp,
+): Promise<Position | undefined> => {
+  const end = {
+    project_id: project,
+    id,
+    ended_at: instantOf(endedAt),
+    output: null,
+    summary: { tallytree: { metering: 'unknown', ...said } },
+    exception,
+    wb_run_step_end: null,
+    spilled: {},
+  }
+  const { position } = await execute({ eventStore, ids })(
+    callDecider,
+    callStream(project, id),
+    [{ type: 'GiveUpCall', usage: { models: [], status_total: null }, end }],
+    { correlationId: id, causationId: id, actor: 'system', part: 'inference' },
+  )
+  return position
+}

@@ -1,3 +1,4 @@
+import { parseJson } from '../../domain/json/parse.js'
 import type { Appended, EventStore, Expected, RecordedEvent } from '../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../domain/ports/event-store-errors.js'
 import { commitSignal } from './commit-signal.js'
@@ -108,7 +109,7 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
 
 const toEvent = ({ data, metadata, revision, position, recordedAt, ...event }: Stored): RecordedEvent => ({
   ...event,
-  data: JSON.parse(data) as RecordedEvent['data'],
+  data: parseJson(data) as RecordedEvent['data'],
   metadata: JSON.parse(metadata) as RecordedEvent['metadata'],
   revision: BigInt(revision),
   position: BigInt(position),

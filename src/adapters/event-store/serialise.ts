@@ -1,6 +1,7 @@
 import type { NewEvent } from '../../domain/ports/event-store.js'
 import { EventTooLarge, InvalidAppend, MAX_APPEND_BYTES } from '../../domain/ports/event-store-errors.js'
 import { isJsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
 
 export interface SerialisedEvent {
   readonly id: string
@@ -18,7 +19,7 @@ export interface SerialisedAppend {
 const toJson = (value: unknown, part: string, type: string): string => {
   try {
     // `toJSON` may answer undefined, whatever the types say.
-    const json = isJsonObject(value) && (JSON.stringify(value) as string | undefined)
+    const json = isJsonObject(value) && (jsonText(value) as string | undefined)
     if (json) return json
   } catch (cause) {
     throw new InvalidAppend(`${part} of ${type} cannot be written as JSON`, { cause })

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { decode } from '../../domain/codec/codec.js'
 import { jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
+import { parseJson } from '../../domain/json/parse.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import { SourceUnusable, type LogSource } from '../../domain/ports/log-source.js'
 import { linesOf } from './lines.js'
@@ -88,7 +89,7 @@ async function* eventsOf(answer: IncomingMessage): AsyncGenerator<RecordedEvent>
 }
 
 const eventIn = (text: string): RecordedEvent => {
-  const decoded = line(JSON.parse(text))
+  const decoded = line(parseJson(text))
   if (E.isLeft(decoded)) throw new SourceUnusable('the service answered something else than events')
   const { revision, position, recorded_at, metadata, ...event } = decoded.right
   return {

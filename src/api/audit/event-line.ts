@@ -1,6 +1,7 @@
 import { describedAs } from '../../domain/codec/codec.js'
 import { jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
+import { jsonText } from '../../domain/json/text.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 
 const digits = describedAs(string, { pattern: '^[0-9]+$', description: 'A whole number of 64 bits.' })
@@ -27,5 +28,5 @@ export const lineOf = (event: RecordedEvent): string => {
     ...{ id, type, stream, revision: String(revision), position: String(position) },
     ...{ recorded_at: recordedAt.toISOString(), data, metadata },
   }
-  return `${JSON.stringify(line)}\n`
+  return `${jsonText(line)}\n`
 }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import type { JsonObject } from '../../domain/json/json.js'
 import {
   countFeedback,
   feedbackById,
@@ -77,7 +76,7 @@ async function* rowsOfPages(
   projectId: string,
   ids: readonly FeedbackId[],
   position: Position,
-  row: (feedback: StoredFeedback) => JsonObject,
+  row: (feedback: StoredFeedback) => string,
 ): AsyncGenerator<readonly string[]> {
   for (const page of pages(ids)) {
     const found = await feedbackById(reader)(
@@ -85,7 +84,7 @@ async function* rowsOfPages(
       page.map(({ id }) => id),
       position,
     )
-    yield found.map((feedback) => JSON.stringify(row(feedback)))
+    yield found.map(row)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
 import { fieldPicker, type StoredFeedback } from '../../projections/feedback/queries.js'
 
 /** What clients of all versions know; newer columns are in a row where they were given. */
@@ -27,12 +28,13 @@ export const feedbackJson = (feedback: StoredFeedback): JsonObject => {
 }
 
 /**
- * The same of the fields that were asked for, each under its dotted name.
+ * Its text, or that of the fields that were asked for, each under its dotted name.
  *
  * @throws UnknownField
  */
-export const rowsOf = (fields: readonly string[] | null): ((feedback: StoredFeedback) => JsonObject) => {
-  if (fields === null || fields.length === 0) return feedbackJson
+export const rowsOf = (fields: readonly string[] | null): ((feedback: StoredFeedback) => string) => {
+  if (fields === null || fields.length === 0) return (feedback) => jsonText(feedbackJson(feedback))
   const pickers = [...new Set(fields)].map((field) => [field, fieldPicker(field)] as const)
-  return (feedback) => Object.fromEntries(pickers.map(([field, pick]) => [field, pick(feedback)]))
+  return (feedback) =>
+    `{${pickers.map(([field, pick]) => `${JSON.stringify(field)}:${pick(feedback)}`).join(',')}}`
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import getRawBody from 'raw-body'
 import type { Json } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
 import { Failure, invalid } from '../failure.js'
 import { inflated } from './inflated.js'
 
@@ -60,7 +61,7 @@ const refuseOtherTypes = (contentType: string | undefined): void => {
 
 const parse = (text: string): Json => {
   try {
-    return JSON.parse(text) as Json
+    return parseJson(text)
   } catch (error) {
     // Other messages quote the text, and what they quote may look like a position.
     const position = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]

@@ -7,7 +7,9 @@ import {
   StoreUnavailable,
 } from '../../domain/ports/event-store-errors.js'
 import { SecretsUnavailable, SecretUnreadable } from '../../domain/ports/secret-store.js'
-import type { JsonObject } from '../../domain/json/json.js'
+import { holdsDigits } from '../../domain/json/digits.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../failure.js'
 import type { Answer } from '../route.js'
@@ -16,12 +18,19 @@ import { STATUS } from './status.js'
 
 export const respond = (ctx: Context, { status = 200, body, type, headers, position }: Answer): void => {
   ctx.status = status
-  ctx.body = body
+  if (isPlain(body) && holdsDigits(body)) {
+    // Koa itself would write doubles.
+    ctx.body = jsonText(body)
+    ctx.type = 'json'
+  } else ctx.body = body
   if (type !== undefined) ctx.type = type
   if (headers !== undefined) ctx.set({ ...headers })
   if (position !== undefined) ctx.set('Tallytree-Position', String(position))
   sayTime(ctx)
 }
+
+const isPlain = (body: unknown): body is JsonObject =>
+  isJsonObject(body) && Object.getPrototypeOf(body) === Object.prototype
 
 /** Since when a request is answered as clients of chat completions expect, by the clock of `performance`. */
 const CHAT_SINCE = 'chat'

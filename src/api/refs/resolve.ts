@@ -1,4 +1,4 @@
-import type { Json } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
 import type { Ref } from '../../domain/ref/ref.js'
 import { walk } from '../../domain/ref/walk.js'
 import { loadRoots, type Root, type Sources } from './roots.js'
@@ -49,6 +49,5 @@ const valueOf = ({ text, parsed, edges }: Root): Found => {
   if (edges.length === 0) return { text }
   const walked = walk(parsed(), edges)
   if (walked.kind === 'onwards') return { text: 'null', onwards: walked.ref }
-  const value: Json = walked.kind === 'value' ? walked.value : null
-  return { text: JSON.stringify(value) }
+  return { text: walked.kind === 'value' ? (walked.digits ?? jsonText(walked.value)) : 'null' }
 }

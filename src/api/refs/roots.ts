@@ -1,4 +1,5 @@
 import type { Json } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
 import type { Edge, Ref } from '../../domain/ref/ref.js'
 import { isIndex } from '../../domain/ref/walk.js'
 
@@ -68,7 +69,7 @@ type Loaded = Omit<Root, 'edges'>
 
 const once = (text: string): Loaded => {
   let value: Json | undefined
-  return { text, parsed: () => (value ??= JSON.parse(text) as Json) }
+  return { text, parsed: () => (value ??= parseJson(text)) }
 }
 
 type Wanted = Named & {

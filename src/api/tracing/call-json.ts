@@ -1,5 +1,8 @@
 import { microseconds } from '../../domain/codec/instant.js'
+import { withDigitsOf } from '../../domain/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import { jsonText } from '../../domain/json/text.js'
 import { opOf, type StoredCall } from '../../projections/calls/queries.js'
 
 /** What a call may say beyond what was written: in its summary, and beside it. */
@@ -24,7 +27,7 @@ export const callJson = (
     `"${column}":${wanted(column) ? JSON.stringify(value) : 'null'}`
   const raw = (column: string, json: string | null, otherwise: string) =>
     `"${column}":${wanted(column) ? (json ?? otherwise) : otherwise}`
-  const summary = JSON.stringify(withFeedback(wanted('summary') ? derivedSummary(call, costs) : {}, feedback))
+  const summary = jsonText(withFeedback(wanted('summary') ? derivedSummary(call, costs) : {}, feedback))
   return `{${[
     text('id', call.id),
     text('project_id', call.project_id),
@@ -53,21 +56,23 @@ export const callJson = (
 
 /** The summary as written, with what the server derives under `weave` (facts: tracing API 1.3). */
 const derivedSummary = (call: StoredCall, costs: CallExtras['costs']): JsonObject => {
-  const summary = call.summary === null ? {} : (JSON.parse(call.summary) as JsonObject)
+  const summary = call.summary === null ? {} : (parseJson(call.summary) as JsonObject)
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
   const cost = costs?.(call, summary)
   const derived = { status: statusOf(call, summary), ...latencyOf(call), ...nameOf(call) }
-  return withWeave(summary, Object.assign({}, weave, derived, cost && { costs: cost }))
+  return withWeave(summary, weave, { ...derived, ...(cost && { costs: cost }) })
 }
 
 const withFeedback = (summary: JsonObject, feedback: readonly JsonObject[] | undefined): JsonObject => {
   if (feedback === undefined) return summary
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}
-  return withWeave(summary, Object.assign({}, weave, { feedback }))
+  return withWeave(summary, weave, { feedback })
 }
 
-const withWeave = (summary: JsonObject, weave: JsonObject): JsonObject =>
-  Object.assign({}, summary, { weave })
+const withWeave = (summary: JsonObject, weave: JsonObject, more: JsonObject): JsonObject => {
+  const derived = withDigitsOf(weave, Object.assign({}, weave, more))
+  return withDigitsOf(summary, Object.assign({}, summary, { weave: derived }))
+}
 
 const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): string => {
   if (exception !== null) return 'error'

@@ -1,6 +1,7 @@
 import type { EndCall, StartCall } from '../../domain/call/commands.js'
 import { reportedUsageOf } from '../../domain/call/usage.js'
 import { sdkSource } from '../../domain/call/events.js'
+import { withDigitsOf } from '../../domain/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import type { CompletedCall, EndedCall, StartedCall } from './client-call.js'
 
@@ -38,7 +39,7 @@ export const startWrite = (call: StartedCall, id: string): StartWrite => ({
 export const endWrite = (call: EndedCall): EndWrite => ({
   type: 'EndCall',
   usage: reportedUsageOf(call.summary),
-  end: {
+  end: withDigitsOf(call, {
     project_id: call.project_id,
     id: call.id,
     ended_at: call.ended_at,
@@ -47,7 +48,7 @@ export const endWrite = (call: EndedCall): EndWrite => ({
     exception: call.exception,
     wb_run_step_end: call.wb_run_step_end,
     spilled: {},
-  },
+  }),
 })
 
 export const completeWrites = (call: CompletedCall): readonly CallWrite[] => [

@@ -1,4 +1,7 @@
+import { withDigitsOf } from '../../domain/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import { jsonText } from '../../domain/json/text.js'
 import { askedFields } from '../../domain/query/asked-fields.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
@@ -65,12 +68,12 @@ export const expanded = async (
       sources,
       places.map(({ ref }) => parseRef(ref)),
     )
-    for (const [at, place] of places.entries()) place.put(withRef(JSON.parse(texts[at]!) as Json, place.ref))
+    for (const [at, place] of places.entries()) place.put(withRef(parseJson(texts[at]!), place.ref))
   }
   return calls.map((call, at) => ({
     ...call,
     ...Object.fromEntries(
-      Object.entries(payloads[at]!).map(([field, value]) => [field, JSON.stringify(value)]),
+      Object.entries(payloads[at]!).map(([field, value]) => [field, jsonText(value as Json)]),
     ),
   }))
 }
@@ -82,7 +85,7 @@ const payloadOf = (call: StoredCall, ways: readonly Way[]): Payload =>
   Object.fromEntries(
     [...new Set(ways.map(({ field }) => field))].flatMap((field) => {
       const text = call[field]
-      return text === null ? [] : [[field, JSON.parse(text)]]
+      return text === null ? [] : [[field, parseJson(text)]]
     }),
   )
 
@@ -119,5 +122,5 @@ const isHolder = (value: unknown): value is Record<string, unknown> =>
 /** An object says which reference it stands for; undefined where there was nothing. */
 const withRef = (value: Json, ref: string): Json | undefined => {
   if (value === null) return undefined
-  return isJsonObject(value) ? ({ ...value, _ref: ref } satisfies JsonObject) : value
+  return isJsonObject(value) ? withDigitsOf(value, { ...value, _ref: ref } satisfies JsonObject) : value
 }

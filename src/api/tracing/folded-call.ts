@@ -1,6 +1,7 @@
 import { callDecider, nameOf, type CallState } from '../../domain/call/decider.js'
 import { callStream, type CallEnded, type CallEvent, type CallStarted } from '../../domain/call/events.js'
-import type { Json, JsonObject } from '../../domain/json/json.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import { jsonText, memberText } from '../../domain/json/text.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { readBack } from '../../domain/spill/read-back.js'
@@ -36,15 +37,13 @@ const storedCall = (state: CallState, start: CallStarted, end: CallEnded | null)
   started_at: start.started_at,
   ended_at: end?.ended_at ?? null,
   exception: end?.exception ?? null,
-  attributes: textOf(start.attributes),
-  inputs: textOf(start.inputs),
-  output: end && textOf(end.output),
-  summary: end && textOf(end.summary),
-  otel_dump: start.otel_dump && textOf(start.otel_dump),
+  attributes: jsonText(start.attributes),
+  inputs: jsonText(start.inputs),
+  output: end && memberText(end, 'output'),
+  summary: end && jsonText(end.summary),
+  otel_dump: start.otel_dump && jsonText(start.otel_dump),
   wb_user_id: start.wb_user_id,
   wb_run_id: start.wb_run_id,
   wb_run_step: start.wb_run_step,
   wb_run_step_end: end?.wb_run_step_end ?? null,
 })
-
-const textOf = (value: Json): string => JSON.stringify(value)

@@ -6,6 +6,7 @@ import { open } from '../codec/struct.js'
 import { textUpToBytes, textUpToCharacters } from '../codec/text.js'
 import { id, projectId } from '../ids.js'
 import { canonicalJson } from '../json/canonical.js'
+import { withDigitsOf } from '../json/digits.js'
 import { spilledFields } from '../spill/fields.js'
 import { samePayload } from './payload.js'
 
@@ -73,9 +74,11 @@ export const sameEnd = (a: CallEnd, b: CallEnd): boolean =>
 
 /** Text that is equal for starts, and for ends, that say the same, wherever their payload lies. */
 export const fingerprint = (content: CallStart | CallEnd): string =>
-  canonicalJson({
-    ...content,
-    spilled: Object.fromEntries(
-      Object.entries(content.spilled).map(([field, { canonical }]) => [field, canonical]),
-    ),
-  })
+  canonicalJson(
+    withDigitsOf(content, {
+      ...content,
+      spilled: Object.fromEntries(
+        Object.entries(content.spilled).map(([field, { canonical }]) => [field, canonical]),
+      ),
+    }),
+  )

@@ -2,6 +2,7 @@ import { OrderedMap } from '../access/ordered-map.js'
 import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
 import type { CallCommand, EndCall, StartCall } from './commands.js'
 import { fingerprint, sameEnd, sameStart, type CallStart } from './content.js'
+import { withDigitsOf } from '../json/digits.js'
 import type { CallEnded, CallEvent, CallStarted } from './events.js'
 
 export interface CallState {
@@ -127,7 +128,8 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
     parent_id: state.start.parent_id,
     source: state.start.source,
   }
-  return { events: [{ type: 'CallEnded', data: { usage, start, ...end } }] } satisfies Decision<CallEvent>
+  const data: CallEnded = withDigitsOf(end, { usage, start, ...end })
+  return { events: [{ type: 'CallEnded', data }] } satisfies Decision<CallEvent>
 }
 
 const conflict = (part: 'start' | 'end', reported: boolean, report: CallEvent): Decision<CallEvent> => {

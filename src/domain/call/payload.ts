@@ -1,4 +1,4 @@
-import { jsonEqual } from '../json/equal.js'
+import { memberEqual } from '../json/equal.js'
 import type { Json } from '../json/json.js'
 import type { SpilledFields } from '../spill/fields.js'
 
@@ -18,6 +18,6 @@ export const samePayload = <F extends PayloadField>(
   b: WithPayload & Readonly<Record<F, Json>>,
 ): boolean => {
   const [left, right] = [a.spilled[field], b.spilled[field]]
-  if (left === undefined && right === undefined) return jsonEqual(a[field], b[field])
+  if (left === undefined && right === undefined) return memberEqual(a, b, field)
   return left?.canonical === right?.canonical
 }

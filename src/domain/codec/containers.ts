@@ -1,4 +1,5 @@
 import * as t from 'io-ts'
+import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject } from '../json/json.js'
 import { Codec, gather, refuse } from './codec.js'
 
@@ -73,7 +74,7 @@ export const recordOf = <A>(codec: Codec<A>): Codec<Readonly<Record<string, A>>>
         if (result._tag === 'Right') entries.push([key, result.right])
         else if (!gather(errors, result.left)) break
       }
-      return errors.length === 0 ? t.success(Object.fromEntries(entries)) : t.failures(errors)
+      return errors.length === 0 ? t.success(withDigitsOf(u, Object.fromEntries(entries))) : t.failures(errors)
     },
     { type: 'object', additionalProperties: codec.schema },
   )

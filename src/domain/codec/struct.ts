@@ -1,4 +1,5 @@
 import * as t from 'io-ts'
+import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json } from '../json/json.js'
 import { Codec, gather, refuse, type AnyCodec } from './codec.js'
 
@@ -50,7 +51,7 @@ const build =
       if (extras === 'refused')
         for (const key of Object.keys(u))
           if (!known.has(key) && !gather(errors, extra(context, key, u[key] as Json))) break
-      return errors.length === 0 ? t.success(decoded as Decoded<R, O>) : t.failures(errors)
+      return errors.length === 0 ? t.success(withDigitsOf(u, decoded) as Decoded<R, O>) : t.failures(errors)
     }
 
     return new Codec(name, (u): u is Decoded<R, O> => validate(u, [])._tag === 'Right', validate, {

@@ -4,6 +4,7 @@ import { Codec, refuse } from '../codec/codec.js'
 import { endlessNumberIn } from '../codec/finite.js'
 import { boolean, integerBetween, jsonObject, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
+import { withDigitsOf } from '../json/digits.js'
 import type { JsonObject } from '../json/json.js'
 import { modelName } from '../price/events.js'
 
@@ -58,16 +59,17 @@ export const askedOf = (
   { given, stream }: CompletionRequest,
   upstreamModel: string,
   continuousUsage: boolean,
-): JsonObject => ({
-  ...given,
-  model: upstreamModel,
-  ...(stream
-    ? {
-        stream_options: {
-          ...(given['stream_options'] as JsonObject | null),
-          include_usage: true,
-          ...(continuousUsage ? { continuous_usage_stats: true } : {}),
-        },
-      }
-    : {}),
-})
+): JsonObject =>
+  withDigitsOf(given, {
+    ...given,
+    model: upstreamModel,
+    ...(stream
+      ? {
+          stream_options: {
+            ...(given['stream_options'] as JsonObject | null),
+            include_usage: true,
+            ...(continuousUsage ? { continuous_usage_stats: true } : {}),
+          },
+        }
+      : {}),
+  })

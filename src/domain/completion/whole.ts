@@ -1,10 +1,13 @@
+import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { estimated, reportedIn, type Metered } from './usage.js'
 import { writtenBytes } from './written-bytes.js'
 
 /** A whole answer with the public id of the model in place of the upstream's; undefined for anything that is none. */
 export const wholeAnswer = (value: Json, publicModel: string): JsonObject | undefined =>
-  isJsonObject(value) && choicesIn(value) !== undefined ? { ...value, model: publicModel } : undefined
+  isJsonObject(value) && choicesIn(value) !== undefined
+    ? withDigitsOf(value, { ...value, model: publicModel })
+    : undefined
 
 /** What a whole answer used. */
 export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered => {

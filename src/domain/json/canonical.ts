@@ -1,11 +1,13 @@
+import { digitsIn } from './digits.js'
 import { isJsonObject, type Json } from './json.js'
 
 /** JSON text with sorted keys: deeply equal values have equal text. */
 export const canonicalJson = (value: Json): string => {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`
+  if (Array.isArray(value))
+    return `[${value.map((item, at) => digitsIn(value, String(at)) ?? canonicalJson(item as Json)).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
   const members = Object.keys(value)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key]!)}`)
+    .map((key) => `${JSON.stringify(key)}:${digitsIn(value, key) ?? canonicalJson(value[key]!)}`)
   return `{${members.join(',')}}`
 }

@@ -1,3 +1,4 @@
+import { digitsIn } from './digits.js'
 import { isJsonObject, type Json } from './json.js'
 
 /**
@@ -9,15 +10,20 @@ export const jsonEqual = (a: Json | undefined, b: Json | undefined): boolean => 
   if (isTooLarge(a)) return b === null || isTooLarge(b)
   if (isTooLarge(b)) return a === null
   if (Array.isArray(a))
-    return (
-      Array.isArray(b) && a.length === b.length && a.every((item, i) => jsonEqual(item as Json, b[i] as Json))
-    )
+    return Array.isArray(b) && a.length === b.length && a.every((_, at) => memberEqual(a, b, at))
   if (!isJsonObject(a) || !isJsonObject(b)) return false
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && jsonEqual(a[key], b[key]))
+    keys.every((key) => Object.hasOwn(b, key) && memberEqual(a, b, key))
   )
 }
+
+/** The same of a member, in all the digits that it was written with. */
+export const memberEqual = <K extends string | number>(
+  a: Readonly<Record<K, Json>>,
+  b: Readonly<Record<K, Json>>,
+  key: K,
+): boolean => jsonEqual(a[key], b[key]) && digitsIn(a, String(key)) === digitsIn(b, String(key))
 
 const isTooLarge = (value: Json | undefined): boolean => typeof value === 'number' && !Number.isFinite(value)

@@ -1,9 +1,10 @@
+import { digitsIn } from '../json/digits.js'
 import { isJsonObject, type Json } from '../json/json.js'
 import { parseRef, type Edge, type Ref } from './ref.js'
 
 /** Where a way into a value leads: to a value, nowhere, or on from another reference found on the way. */
 export type Walked =
-  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'value'; readonly value: Json; readonly digits?: string }
   | { readonly kind: 'nowhere' }
   | { readonly kind: 'onwards'; readonly ref: Ref }
 
@@ -12,13 +13,15 @@ const NOWHERE: Walked = { kind: 'nowhere' }
 /** Follows edges into a value. A reference with edges left after it is to be followed itself; the last is a value. */
 export const walk = (value: Json, edges: readonly Edge[]): Walked => {
   let reached = value
+  let digits: string | undefined
   for (const [at, edge] of edges.entries()) {
     if (typeof reached === 'string') return onwards(reached, edges.slice(at))
     const next = step(reached, edge)
     if (next === undefined) return NOWHERE
+    digits = digitsIn(reached as object, edge.value)
     reached = next
   }
-  return { kind: 'value', value: reached }
+  return { kind: 'value', value: reached, ...(digits !== undefined && { digits }) }
 }
 
 const onwards = (text: string, left: readonly Edge[]): Walked => {

@@ -1,4 +1,6 @@
+import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { parseJson } from '../json/parse.js'
 import type { BlobStore } from '../ports/blobs.js'
 import { spilledField } from './fields.js'
 
@@ -24,13 +26,13 @@ export const readBack = async (blobs: Pick<BlobStore, 'get'>, data: JsonObject):
       return [field, parsed(content, place.digest)] as const
     }),
   )
-  return { ...data, ...Object.fromEntries(fields) }
+  return withDigitsOf(data, { ...data, ...Object.fromEntries(fields) })
 }
 
 /** The parser's own message would quote the payload. */
 const parsed = (content: Uint8Array, digest: string): Json => {
   try {
-    return JSON.parse(new TextDecoder().decode(content)) as Json
+    return parseJson(new TextDecoder().decode(content))
   } catch (cause) {
     throw new FieldUnreadable(`blob ${digest} is not JSON`, { cause })
   }

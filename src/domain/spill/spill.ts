@@ -1,7 +1,9 @@
 import { utf8Bytes } from '../codec/text.js'
 import { canonicalJson } from '../json/canonical.js'
+import { withDigitsOf } from '../json/digits.js'
 import { jsonBytesAtMost } from '../json/measure.js'
 import type { Json } from '../json/json.js'
+import { memberText } from '../json/text.js'
 import { EventTooLarge } from '../ports/event-store-errors.js'
 import type { Ports } from '../ports/ports.js'
 import type { SpilledField, SpilledFields } from './fields.js'
@@ -48,7 +50,7 @@ const spillLarge =
   ({ blobs, sha256 }: SpillPorts) =>
   async <C extends Spillable>(content: C, fields: readonly (string & keyof C)[], rest: Json): Promise<C> => {
     const here = fields.filter((field) => content.spilled?.[field] === undefined)
-    const texts = new Map(here.map((field) => [field, JSON.stringify(content[field])]))
+    const texts = new Map(here.map((field) => [field, memberText(content, field)]))
     const sizes = new Map([...texts].map(([field, text]) => [field, utf8Bytes(text)]))
     const total = utf8Bytes(JSON.stringify(content)) + utf8Bytes(JSON.stringify(rest))
     const leaving = toSpill(sizes, total)
@@ -62,7 +64,7 @@ const spillLarge =
       spilled[field] = { digest, size: sizes.get(field)!, canonical }
       emptied[field] = field === 'exception' && typeof value === 'string' ? beginningOf(value) : null
     }
-    return { ...content, ...emptied, spilled }
+    return withDigitsOf(content, { ...content, ...emptied, spilled })
   }
 
 const beginningOf = (exception: string): string => exception.slice(0, MAX_EXCEPTION_HEAD).toWellFormed()

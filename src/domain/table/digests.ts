@@ -1,11 +1,12 @@
 import { canonicalJson } from '../json/canonical.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { jsonText } from '../json/text.js'
 import type { Sha256 } from '../ports/sha256.js'
 import { weaveDigest } from '../weave-digest.js'
 
 /** A row's digest, that of its JSON with sorted keys, and its own JSON text. */
 export const digestedRow = (sha256: Sha256, row: JsonObject) => {
-  const text = JSON.stringify(row)
+  const text = jsonText(row)
   const canonical = isSorted(row) ? text : canonicalJson(row)
   return { digest: weaveDigest(sha256(canonical)), text, canonical }
 }

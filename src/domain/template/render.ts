@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { utf8Bytes } from '../codec/text.js'
 import type { Json } from '../json/json.js'
+import { memberText } from '../json/text.js'
 import { MAX_BODY_BYTES, type Reference, type SecretReference, type Template } from './template.js'
 import type { Variables } from './variables.js'
 
@@ -38,7 +39,11 @@ export const render = (
       const value = valueOf(part.to, variables, secrets)
       if (value === undefined && part.to.kind !== 'variable') return E.left('missing_secret')
       if (value === undefined && part.to.kind === 'variable') unresolved.add(part.to.name)
-      body += part.inString ? escaped(value) : JSON.stringify(value ?? null)
+      const text =
+        part.to.kind === 'variable' && value !== undefined
+          ? memberText(variables, part.to.name)
+          : JSON.stringify(value ?? null)
+      body += part.inString ? escaped(value, text) : text
     }
     if (body.length > MAX_BODY_BYTES) return E.left('too_large')
   }
@@ -52,9 +57,9 @@ const valueOf = (to: Reference, variables: Variables, secrets: SecretValues): Js
 }
 
 /** As the inside of a JSON string; a half of a surrogate pair becomes an escape. */
-const escaped = (value: Json | undefined): string => {
+const escaped = (value: Json | undefined, text: string): string => {
   if (value === undefined) return ''
-  return JSON.stringify(typeof value === 'string' ? value : JSON.stringify(value)).slice(1, -1)
+  return JSON.stringify(typeof value === 'string' ? value : text).slice(1, -1)
 }
 
 /** A template that was checked when it was saved always renders to JSON; one that was not must not be sent. */

@@ -1,5 +1,5 @@
 import type { CallEvent } from '../../domain/call/events.js'
-import { asText, dateTime64, int64 } from '../clickhouse-values.js'
+import { asText, dateTime64, int64, payloadText } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { AT, CALL_COLUMNS, emptyCallRow, type CallRow, type Naming } from './call-row.js'
 import { refsIn } from './refs.js'
@@ -28,9 +28,9 @@ const applyTo = (rows: Map<string, CallRow>, { type, data, position }: Positione
       row[AT.thread_id] = data.thread_id
       row[AT.turn_id] = data.turn_id
       row[AT.started_at] = dateTime64(data.started_at)
-      row[AT.attributes] = data.attributes ?? 'null'
-      row[AT.inputs] = data.inputs ?? 'null'
-      row[AT.otel_dump] = data.otel_dump
+      row[AT.attributes] = payloadText(data.attributes)
+      row[AT.inputs] = payloadText(data.inputs)
+      row[AT.otel_dump] = data.otel_dump && payloadText(data.otel_dump)
       row[AT.input_refs] = refsIn(data.inputs)
       row[AT.wb_user_id] = data.wb_user_id
       row[AT.wb_run_id] = data.wb_run_id
@@ -42,8 +42,8 @@ const applyTo = (rows: Map<string, CallRow>, { type, data, position }: Positione
       const row = rowOf(rows, data)
       row[AT.ended_at] = dateTime64(data.ended_at)
       row[AT.exception] = data.exception
-      row[AT.output] = asText(data.output)
-      row[AT.summary] = data.summary ?? 'null'
+      row[AT.output] = asText(data, 'output')
+      row[AT.summary] = payloadText(data.summary)
       row[AT.output_refs] = refsIn(data.output)
       row[AT.wb_run_step_end] = data.wb_run_step_end === null ? null : int64(data.wb_run_step_end)
       row[AT.ended_position] = String(position)

@@ -1,6 +1,6 @@
 import type { FeedbackEvent } from '../../domain/feedback/events.js'
 import type { Json } from '../../domain/json/json.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { dateTime64, payloadText } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { FEEDBACK_COLUMNS, JSON_COLUMNS, TEXT_COLUMNS } from './feedback-row.js'
 
@@ -31,7 +31,7 @@ const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
     case 'FeedbackGiven':
       return {
         ...Object.fromEntries([...TEXT_COLUMNS, ...JSON_COLUMNS].map((column) => [column, data[column]])),
-        payload: data.payload ?? 'null',
+        payload: payloadText(data.payload),
         created_at: dateTime64(data.created_at),
         given_position: String(position),
       }

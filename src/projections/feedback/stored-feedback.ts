@@ -1,4 +1,5 @@
 import type { Json } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
 import type { Column } from '../expression/fields.js'
 import { instantFrom } from '../clickhouse-values.js'
 import { JSON_COLUMNS, TEXT_COLUMNS, type FeedbackColumn } from './feedback-row.js'
@@ -20,7 +21,7 @@ export const SELECTED = [...TEXT_COLUMNS, ...JSON_COLUMNS, 'created_at']
 
 export const storedFeedback = (row: Readonly<Record<string, string | null>>): StoredFeedback => {
   const value = (column: FeedbackColumn): string | null => row[`field_${column}`] ?? null
-  const parsed = (text: string | null): Json => (text === null ? null : (JSON.parse(text) as Json))
+  const parsed = (text: string | null): Json => (text === null ? null : parseJson(text))
   return {
     ...Object.fromEntries(TEXT_COLUMNS.map((column) => [column, value(column)])),
     ...Object.fromEntries(JSON_COLUMNS.map((column) => [column, parsed(value(column))])),

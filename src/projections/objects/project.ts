@@ -52,7 +52,7 @@ const add = (written: Written, event: Positioned): void => {
       const created = dateTime64(data.created_at)
       const classes = [kind, base_object_class, leaf_object_class]
       const at = [project_id, object_id, version_index, position]
-      written.versions.push([...at, digest, ...classes, created, null, wb_user_id, asText(data.val)])
+      written.versions.push([...at, digest, ...classes, created, null, wb_user_id, asText(data, 'val')])
       return
     }
     case 'ObjectDeleted': {

@@ -1,10 +1,12 @@
+import { digitsIn } from '../../domain/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { payloadText } from '../clickhouse-values.js'
 
 /**
  * A row as ClickHouse can read it when it sorts: its JSON parser takes no whole numbers beyond 64 bits, so these are
  * written with an exponent, as text. Any other row stays as it is and is written with the insert.
  */
-export const readableRow = (val: JsonObject): JsonObject | string => (hasHugeInteger(val) ? text(val) : val)
+export const readableRow = (val: JsonObject): Json => (hasHugeInteger(val) ? text(val) : payloadText(val))
 
 const isHugeInteger = (value: number): boolean => {
   const size = Math.abs(value)
@@ -18,9 +20,16 @@ const hasHugeInteger = (value: Json): boolean => {
 }
 
 const text = (value: Json): string => {
-  if (typeof value === 'number' && isHugeInteger(value)) return value.toExponential()
-  if (Array.isArray(value)) return `[${value.map((item) => text(item as Json)).join(',')}]`
+  if (Array.isArray(value))
+    return `[${value.map((item, at) => member(value, String(at), item as Json)).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
-  const members = Object.entries(value).map(([key, member]) => `${JSON.stringify(key)}:${text(member)}`)
+  const members = Object.entries(value).map(
+    ([key, item]) => `${JSON.stringify(key)}:${member(value, key, item)}`,
+  )
   return `{${members.join(',')}}`
 }
+
+const member = (holder: object, key: string, value: Json): string =>
+  typeof value === 'number' && isHugeInteger(value)
+    ? value.toExponential()
+    : (digitsIn(holder, key) ?? text(value))

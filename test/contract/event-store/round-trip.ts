@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import type { JsonObject } from '../../../src/domain/json/json.js'
+import { parseJson } from '../../../src/domain/json/parse.js'
+import { jsonText } from '../../../src/domain/json/text.js'
 import type { NewEvent } from '../../../src/domain/ports/event-store.js'
 import { arbitraryEvent, arbitraryStream } from './arbitrary-events.js'
 import { collect } from './collect.js'
@@ -42,6 +45,15 @@ export const roundTrip = (opened: Opened): void => {
       const read = await appendAndRead(arbitraryEvent({ data }))
 
       assert.deepEqual(read.data, data)
+    })
+
+    it('has all digits of whole numbers, also of those that no double holds', async () => {
+      const text = '{"list":[-9007199254740993,{"":18446744073709551617}],"number":1700000000000000123}'
+
+      const { data, metadata } = await appendAndRead(arbitraryEvent({ data: parseJson(text) as JsonObject }))
+
+      assert.equal(jsonText(data), text)
+      assert.deepEqual(Object.keys(metadata).sort(), Object.keys(arbitraryEvent().metadata).sort())
     })
 
     it('has every character of names and data, in data zero too', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqliteAttemptRecords } from '../../../src/adapters/attempt-records/sqlite-attempt-records.js'
+import { parseJson } from '../../../src/domain/json/parse.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { answers, hangs, inTurn } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'
@@ -68,6 +69,31 @@ describe('the dispatcher', function () {
     assert.equal(received[0]!.headers['x-vendor-delivery-attempt'], '1')
     assert.equal(received[0]!.headers['x-vendor-possible-duplicate'], undefined)
     assert.equal(events[2]!.data['body_bytes'], received[0]!.body.length)
+  })
+
+  it('sends whole numbers of metadata in all their digits', async () => {
+    const payload = '{"id": ${artifact_metadata.id}, "in": "${artifact_metadata.in}"}'
+    const { received } = await given(answers(200))
+    await log.append('automation-b', automationCreated('b', 'w', { payload }))
+    await log.start()
+    const metadata = parseJson('{"id": 1700000000000000123, "in": [-9007199254740993]}')
+    const place = aliasAdded('prod').data as object
+    const version = {
+      artifact_id: 'a0',
+      metadata,
+      type: 'model',
+      digest: 'd',
+      files: null,
+      created_at: '2026-01-01T00:00:00.000000Z',
+    }
+    await log.append(
+      COLLECTION,
+      { type: 'VersionCreated', data: { ...place, ...version } },
+      aliasAdded('prod'),
+    )
+    await ended(2)
+    const bodies = received.map(({ body }) => body.toString())
+    assert.ok(bodies.includes('{"id": 1700000000000000123, "in": "[-9007199254740993]"}'), String(bodies))
   })
 
   it('signs with the secret of now, renders it, and keeps neither', async () => {

@@ -7,6 +7,8 @@ import type { JsonObject } from '../../../src/domain/json/json.js'
 export interface Arrival {
   readonly headers: IncomingMessage['headers']
   readonly body: JsonObject
+  /** The body as it came. */
+  readonly text: string
   /** Whether the gateway left before the answer was whole. */
   readonly left: Promise<boolean>
 }
@@ -27,9 +29,10 @@ export const startUpstream = async (first: Behaviour): Promise<ScriptedUpstream>
   const arrivals: Arrival[] = []
   let behaviour = first
   const server = createServer((request, response) => {
-    void readBody(request).then((body) => {
+    void readBody(request).then((text) => {
+      const body = text === '' ? {} : (JSON.parse(text) as JsonObject)
       const left = once(response, 'close').then(() => !response.writableFinished)
-      arrivals.push({ headers: request.headers, body, left })
+      arrivals.push({ headers: request.headers, body, text, left })
       return behaviour(body, response, request)
     })
   })
@@ -48,9 +51,8 @@ export const startUpstream = async (first: Behaviour): Promise<ScriptedUpstream>
   }
 }
 
-const readBody = async (request: IncomingMessage): Promise<JsonObject> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   const pieces: Buffer[] = []
   for await (const piece of request) pieces.push(piece as Buffer)
-  const text = Buffer.concat(pieces).toString('utf8')
-  return text === '' ? {} : (JSON.parse(text) as JsonObject)
+  return Buffer.concat(pieces).toString('utf8')
 }

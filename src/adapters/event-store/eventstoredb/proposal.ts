@@ -1,7 +1,10 @@
 import type { EventData } from '@eventstore/db-client'
+import type { JsonObject } from '../../../domain/json/json.js'
+import { parseJson } from '../../../domain/json/parse.js'
 import type { Expected, NewEvent } from '../../../domain/ports/event-store.js'
 import { InvalidAppend } from '../../../domain/ports/event-store-errors.js'
 import { serialise, type SerialisedEvent } from '../serialise.js'
+import { metadataBeside } from './digits-beside.js'
 import { isSystemName } from './recorded-event.js'
 
 /** An append as the client takes it. */
@@ -37,10 +40,11 @@ const requireName = (name: string): void => {
 const encoder = new TextEncoder()
 
 /** The client takes metadata as bytes, data only as something to write. */
-const toEventData = ({ id, type, data, metadata }: SerialisedEvent): EventData => ({
-  id,
-  type,
-  contentType: 'application/json',
-  data: JSON.parse(data) as Record<string, unknown>,
-  metadata: encoder.encode(metadata),
-})
+const toEventData = ({ id, type, data: text, metadata }: SerialisedEvent): EventData => {
+  const data = parseJson(text) as JsonObject
+  return {
+    ...{ id, type, data },
+    contentType: 'application/json',
+    metadata: encoder.encode(metadataBeside(data, metadata)),
+  }
+}

@@ -1,6 +1,7 @@
 import type { AllStreamRecordedEvent, RecordedEvent as ClientEvent } from '@eventstore/db-client'
 import { isJsonObject } from '../../../domain/json/json.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../../domain/ports/event-store.js'
+import { takeDigits } from './digits-beside.js'
 import { ForeignEvent } from './failures.js'
 
 /** Names that begin so belong to the server: statistics, metadata of streams, links. */
@@ -21,9 +22,10 @@ export const ourEvent = (event: ClientEvent | AllStreamRecordedEvent): RecordedE
   const { id, type, streamId, revision, isJson, created } = event
   // The package's types say more than a foreign event keeps.
   const data: unknown = event.data
-  const metadata: unknown = event.metadata
   if (!isJson || isSystemName(type) || isSystemName(streamId)) return undefined
-  if (!isJsonObject(data) || !isOurMetadata(metadata)) return undefined
+  if (!isJsonObject(data) || !isJsonObject(event.metadata)) return undefined
+  const metadata = takeDigits(data, event.metadata)
+  if (!isOurMetadata(metadata)) return undefined
   return {
     id,
     type,

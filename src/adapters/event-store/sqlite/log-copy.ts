@@ -1,3 +1,4 @@
+import { jsonText } from '../../../domain/json/text.js'
 import type { RecordedEvent } from '../../../domain/ports/event-store.js'
 import { openDatabase } from './open-database.js'
 import { streamIndex } from './stream-index.js'
@@ -49,7 +50,7 @@ export const openLogCopy = (path: string): LogCopy => {
         db.transaction(() => {
           for (const { id, type, data, metadata, stream, revision, position, recordedAt } of events) {
             const { sid } = streams.findOrCreate(stream)
-            const texts = [id, type, JSON.stringify(data), JSON.stringify(metadata)]
+            const texts = [id, type, jsonText(data), JSON.stringify(metadata)]
             insert.run(position, sid, revision, ...texts, recordedAt.getTime())
           }
         }).immediate()

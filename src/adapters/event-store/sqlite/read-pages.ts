@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { parseJson } from '../../../domain/json/parse.js'
 import type { RecordedEvent } from '../../../domain/ports/event-store.js'
 import type { Page, Pages } from '../paged-reads.js'
 import { findsByIdAlone } from './schema.js'
@@ -78,7 +79,7 @@ const readPage = <Parameters extends unknown[]>(
 const toEvent = ([position, stream, revision, id, type, data, metadata, recordedAt]: Row): RecordedEvent => ({
   id,
   type,
-  data: JSON.parse(data) as RecordedEvent['data'],
+  data: parseJson(data) as RecordedEvent['data'],
   metadata: JSON.parse(metadata) as RecordedEvent['metadata'],
   stream,
   revision: BigInt(revision),

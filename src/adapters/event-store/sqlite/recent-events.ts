@@ -1,3 +1,4 @@
+import { parseJson } from '../../../domain/json/parse.js'
 import type { Position, RecordedEvent } from '../../../domain/ports/event-store.js'
 import type { Page } from '../paged-reads.js'
 import type { SerialisedEvent } from '../serialise.js'
@@ -65,7 +66,7 @@ const NONE: readonly Recent[] = []
 /** Whoever reads a stream may keep and change what it gets. */
 const asWritten = ({ event, written }: Recent): RecordedEvent => ({
   ...event,
-  data: JSON.parse(written.data) as RecordedEvent['data'],
+  data: parseJson(written.data) as RecordedEvent['data'],
   metadata: JSON.parse(written.metadata) as RecordedEvent['metadata'],
 })
 

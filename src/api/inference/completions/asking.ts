@@ -1,5 +1,6 @@
 import { askedOf, type CompletionRequest } from '../../../domain/completion/request.js'
 import type { JsonObject } from '../../../domain/json/json.js'
+import { jsonText } from '../../../domain/json/text.js'
 import {
   KEPT_CONNECTION,
   SLOW_READER,
@@ -154,7 +155,7 @@ const postTo = async (
           'accept-encoding': 'identity',
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         },
-        body: JSON.stringify(askedOf(request, model.upstream_id, continuous_usage_stats)),
+        body: jsonText(askedOf(request, model.upstream_id, continuous_usage_stats)),
         timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - began)) },
         isGuarded: upstream.isConfigured !== true,
         isFresh,

@@ -1,5 +1,6 @@
 import { meteredWhole, wholeAnswer } from '../../../domain/completion/whole.js'
 import type { JsonObject } from '../../../domain/json/json.js'
+import { jsonText } from '../../../domain/json/text.js'
 import type { Answer } from '../../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
@@ -14,7 +15,7 @@ export const wholeOf = async (
   { call, model, promptTokens, said }: Completing,
 ): Promise<Answer> => {
   const body = await read(answer, model)
-  const text = JSON.stringify(body)
+  const text = jsonText(body)
   const position = await call.end({
     output: atHand(body),
     metered: meteredWhole(body, promptTokens),

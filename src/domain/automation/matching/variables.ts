@@ -1,4 +1,5 @@
 import { utf8Bytes } from '../../codec/text.js'
+import { digitsIn, rememberDigits } from '../../json/digits.js'
 import type { Json } from '../../json/json.js'
 import { MAX_BODY_BYTES, variablesIn, type Template } from '../../template/template.js'
 import { METADATA_PREFIX, type Variables } from '../../template/variables.js'
@@ -28,11 +29,12 @@ export const variablesFor = (template: Template, trigger: Trigger, told: Told): 
   const variables: Record<string, Json> = {}
   let bytes = 0
   for (const name of variablesIn(template)) {
-    const value = name.startsWith(METADATA_PREFIX)
-      ? metadata(told.shown, name.slice(METADATA_PREFIX.length))
-      : valueOf(name, trigger, told)
+    const key = name.startsWith(METADATA_PREFIX) ? name.slice(METADATA_PREFIX.length) : undefined
+    const value = key === undefined ? valueOf(name, trigger, told) : metadata(told.shown, key)
     if (value === undefined) continue
     variables[name] = value
+    const digits = key === undefined ? undefined : digitsIn(told.shown!.metadata, key)
+    if (digits !== undefined) rememberDigits(variables, name, digits)
     bytes += leastBytes(value)
     if (bytes > MAX_BODY_BYTES) break
   }

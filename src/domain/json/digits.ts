@@ -1,0 +1,38 @@
+import type { Json } from './json.js'
+
+/**
+ * The digits of whole numbers that a double cannot hold, by the list or object that holds the number, and its key there.
+ * In memory such a number is the nearest double, which is what comparisons and sums take; whoever copies a holder says so
+ * with `withDigitsOf`, or the copy has doubles.
+ */
+const remembered = new WeakMap<object, Map<string, string>>()
+
+let areAny = false
+
+/** Whether this process has come upon any: without them nobody need look. */
+export const digitsAreAbout = (): boolean => areAny
+
+export const rememberDigits = (holder: object, key: string, digits: string): void => {
+  areAny = true
+  const ofHolder = remembered.get(holder)
+  if (ofHolder === undefined) remembered.set(holder, new Map([[key, digits]]))
+  else ofHolder.set(key, digits)
+}
+
+export const digitsIn = (holder: object, key: string): string | undefined => remembered.get(holder)?.get(key)
+
+/** A copy of a holder, or of some of its members under their names. */
+export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
+  for (const [key, digits] of (areAny && remembered.get(holder)) || [])
+    if ((copy as Record<string, unknown>)[key] === (holder as Record<string, unknown>)[key])
+      rememberDigits(copy, key, digits)
+  return copy
+}
+
+/** Whether a text made of the value has digits that the value has not. */
+export const holdsDigits = (value: Json): boolean => {
+  if (!areAny || typeof value !== 'object' || value === null) return false
+  if (remembered.has(value)) return true
+  for (const member of Object.values(value)) if (holdsDigits(member)) return true
+  return false
+}

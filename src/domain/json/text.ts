@@ -1,0 +1,45 @@
+import { digitsAreAbout, digitsIn } from './digits.js'
+import type { Json } from './json.js'
+import { eachNumber } from './number-tokens.js'
+
+/** As doubles from 2^53 on are printed. */
+const MAY_BE_WIDE = /[[:,]-?(?:[0-9]{16}|[0-9](?:\.[0-9]+)?e\+)/
+
+/** As `JSON.stringify`, with whole numbers that no double holds in the digits that they were written with. */
+export const jsonText = (value: Json): string => {
+  const text = JSON.stringify(value)
+  return digitsAreAbout() && MAY_BE_WIDE.test(text) ? withDigits(text, value) : text
+}
+
+/** The text of a member, which may be such a number itself. */
+export const memberText = <H extends object>(holder: H, key: string & keyof H): string =>
+  digitsIn(holder, key) ?? jsonText(holder[key] as Json)
+
+const withDigits = (text: string, value: Json): string => {
+  const wide: (string | undefined)[] = []
+  collect(value, wide)
+  const pieces: string[] = []
+  let taken = 0
+  let next = 0
+  eachNumber(text, (from, to) => {
+    if (!isWide(Number(text.slice(from, to)))) return
+    const digits = wide[next]
+    next += 1
+    if (digits === undefined) return
+    pieces.push(text.slice(taken, from), digits)
+    taken = to
+  })
+  return next === wide.length ? pieces.join('') + text.slice(taken) : text
+}
+
+/** What is remembered of each wide number in a value, in the order in which they are printed. */
+const collect = (value: Json, wide: (string | undefined)[]): void => {
+  if (typeof value !== 'object' || value === null) return
+  for (const key of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, Json>>)[key]!
+    if (typeof member === 'object') collect(member, wide)
+    else if (typeof member === 'number' && isWide(member)) wide.push(digitsIn(value, key))
+  }
+}
+
+const isWide = (value: number): boolean => Math.abs(value) > Number.MAX_SAFE_INTEGER && Number.isFinite(value)

@@ -77,7 +77,7 @@ describe('the dispatcher', function () {
     await log.append('automation-b', automationCreated('b', 'w', { payload }))
     await log.start()
     const metadata = parseJson('{"id": 1700000000000000123, "in": [-9007199254740993]}')
-    const place = aliasAdded('prod').data as object
+    const place = aliasAdded('prod').data
     const version = {
       artifact_id: 'a0',
       metadata,

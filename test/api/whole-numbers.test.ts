@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../support/service.js'
 import { startGateway } from '../support/upstreams/gateway.js'
 import { sharedService, someProject } from './shared-service.js'
-import { accepted, textIn } from './tracing/given.js'
+import { accepted, reasonOf, textIn } from './tracing/given.js'
 
 const AT = '2026-01-01T00:00:00Z'
 const WIDE = '1700000000000000123'
@@ -134,6 +134,15 @@ describe('whole numbers that no double holds', () => {
       `"val":{"ns":${WIDE},"more":`,
       `"val":{"ns":${WIDE},"large":`,
     )
+  })
+
+  it('are taken in numbers, and refused in more than one request should have', async () => {
+    const numbers = (many: number) => `{"start":{${start('many', `{"all":[${`${WIDE},`.repeat(many)}1]}`)}}}`
+    const refused = await service.post('/call/start', numbers(250_001))
+    assert.match(reasonOf(refused, 413), /over 250000 whole numbers beyond 2\^53/)
+    accepted(await service.post('/call/start', numbers(249_999)))
+    const read = await send('/call/read', '{"id":"many"}')
+    assert.equal(read.split(WIDE).length, 250_001)
   })
 
   it('are in feedback what they were', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import getRawBody from 'raw-body'
 import type { Json } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
+import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../domain/json/parse.js'
 import { Failure, invalid } from '../failure.js'
 import { inflated } from './inflated.js'
 
@@ -63,6 +63,11 @@ const parse = (text: string): Json => {
   try {
     return parseJson(text)
   } catch (error) {
+    if (error instanceof TooManyWideNumbers)
+      throw new Failure(
+        'too-large',
+        `The request body has over ${MOST_WIDE_NUMBERS} whole numbers beyond 2^53. Send less at once.`,
+      )
     // Other messages quote the text, and what they quote may look like a position.
     const position = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]
     const loc = position === undefined ? ['body'] : ['body', Number(position)]

@@ -4,7 +4,7 @@ import { isJsonObject, type Json } from './json.js'
 /** JSON text with sorted keys: deeply equal values have equal text. */
 export const canonicalJson = (value: Json): string => {
   if (Array.isArray(value))
-    return `[${value.map((item, at) => digitsIn(value, String(at)) ?? canonicalJson(item as Json)).join(',')}]`
+    return `[${value.map((item, at) => digitsIn(value, at) ?? canonicalJson(item as Json)).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
   const members = Object.keys(value)
     .sort()

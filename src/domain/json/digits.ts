@@ -5,21 +5,25 @@ import type { Json } from './json.js'
  * In memory such a number is the nearest double, which is what comparisons and sums take; whoever copies a holder says so
  * with `withDigitsOf`, or the copy has doubles.
  */
-const remembered = new WeakMap<object, Map<string, string>>()
+const remembered = new WeakMap<object, Map<string | number, string>>()
 
 let areAny = false
 
 /** Whether this process has come upon any: without them nobody need look. */
 export const digitsAreAbout = (): boolean => areAny
 
-export const rememberDigits = (holder: object, key: string, digits: string): void => {
+export const rememberDigits = (holder: object, key: string | number, digits: string): void => {
   areAny = true
   const ofHolder = remembered.get(holder)
-  if (ofHolder === undefined) remembered.set(holder, new Map([[key, digits]]))
-  else ofHolder.set(key, digits)
+  if (ofHolder === undefined) remembered.set(holder, new Map([[placeIn(holder, key), digits]]))
+  else ofHolder.set(placeIn(holder, key), digits)
 }
 
-export const digitsIn = (holder: object, key: string): string | undefined => remembered.get(holder)?.get(key)
+export const digitsIn = (holder: object, key: string | number): string | undefined =>
+  areAny ? remembered.get(holder)?.get(placeIn(holder, key)) : undefined
+
+const placeIn = (holder: object, key: string | number): string | number =>
+  Array.isArray(holder) ? Number(key) : key
 
 /** A copy of a holder, or of some of its members under their names. */
 export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {

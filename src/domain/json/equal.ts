@@ -24,6 +24,6 @@ export const memberEqual = <K extends string | number>(
   a: Readonly<Record<K, Json>>,
   b: Readonly<Record<K, Json>>,
   key: K,
-): boolean => jsonEqual(a[key], b[key]) && digitsIn(a, String(key)) === digitsIn(b, String(key))
+): boolean => jsonEqual(a[key], b[key]) && digitsIn(a, key) === digitsIn(b, key)
 
 const isTooLarge = (value: Json | undefined): boolean => typeof value === 'number' && !Number.isFinite(value)

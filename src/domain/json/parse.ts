@@ -1,22 +1,28 @@
 import { rememberDigits } from './digits.js'
 import type { Json } from './json.js'
-import { eachNumber } from './number-tokens.js'
+import { eachWide, hasSixteenDigits } from './number-tokens.js'
 
-/** The shortest whole number that a double may not hold has sixteen digits. */
-const MAY_BE_WIDE = /[[:,\s]-?[0-9]{16}/
+/** Stands before digits that are parsed as a string. No character: where a text has it itself, its numbers are doubles. */
+const MARK = '\uffff'
+const MARK_UNIT = MARK.charCodeAt(0)
+const HAS_MARK = /\uffff|\\u[fF]{4}/
 
-/** Stands before digits that are parsed as a string. Private use: where a text has it itself, its numbers are doubles. */
-const MARK = '\uf8ff'
-const HAS_MARK = /\uf8ff|\\u[fF]8[fF][fF]/
+/** Each takes some microseconds and a hundred bytes. */
+export const MOST_WIDE_NUMBERS = 250_000
+
+/** A text has more than {@link MOST_WIDE_NUMBERS} whole numbers that no double holds. */
+export class TooManyWideNumbers extends Error {
+  override readonly name = 'TooManyWideNumbers'
+}
 
 /**
  * As `JSON.parse`; digits of whole numbers that a double cannot hold are remembered, so that `jsonText` writes them again.
  *
- * @throws SyntaxError
+ * @throws SyntaxError, TooManyWideNumbers
  */
 export const parseJson = (text: string): Json => {
   const value = JSON.parse(text) as Json
-  if (!MAY_BE_WIDE.test(text) || HAS_MARK.test(text)) return value
+  if (!hasSixteenDigits(text) || HAS_MARK.test(text)) return value
   const marked = withMarks(text)
   return marked === undefined ? value : unmarked(JSON.parse(marked))
 }
@@ -25,16 +31,23 @@ export const parseJson = (text: string): Json => {
 const withMarks = (text: string): string | undefined => {
   const pieces: string[] = []
   let taken = 0
-  eachNumber(text, (from, to) => {
-    if (to - from < 16 || !isLost(text.slice(from, to))) return
-    pieces.push(text.slice(taken, from), `"${MARK}${text.slice(from, to)}"`)
+  let many = 0
+  eachWide(text, (from, to) => {
+    const token = text.slice(from, to)
+    if (!isLost(token)) return
+    many += 1
+    if (many > MOST_WIDE_NUMBERS) throw new TooManyWideNumbers()
+    pieces.push(text.slice(taken, from), `"${MARK}${token}"`)
     taken = to
   })
   return taken === 0 ? undefined : pieces.join('') + text.slice(taken)
 }
 
-const isLost = (token: string): boolean =>
-  /^-?[0-9]+$/.test(token) && Number.isFinite(Number(token)) && String(Number(token)) !== token
+const isLost = (token: string): boolean => {
+  const value = Number(token)
+  if (Number.isSafeInteger(value) || !Number.isFinite(value) || String(value) === token) return false
+  return /^-?[0-9]+$/.test(token)
+}
 
 type Holder = Record<string, unknown>
 
@@ -42,15 +55,17 @@ type Holder = Record<string, unknown>
 const unmarked = (root: unknown): Json => {
   const top: Holder = { root }
   const holders: Holder[] = [top]
-  for (let holder = holders.pop(); holder !== undefined; holder = holders.pop())
-    for (const key of Object.keys(holder)) {
-      const value = holder[key]
-      if (typeof value === 'object' && value !== null) holders.push(value as Holder)
-      else if (typeof value === 'string' && value.startsWith(MARK)) {
-        const digits = value.slice(MARK.length)
-        holder[key] = Number(digits)
-        rememberDigits(holder, key, digits)
-      }
+  const look = (holder: Holder, key: string | number) => {
+    const value = holder[key]
+    if (typeof value === 'object' && value !== null) holders.push(value as Holder)
+    else if (typeof value === 'string' && value.charCodeAt(0) === MARK_UNIT) {
+      const digits = value.slice(1)
+      holder[key] = Number(digits)
+      rememberDigits(holder, key, digits)
     }
+  }
+  for (let holder = holders.pop(); holder !== undefined; holder = holders.pop())
+    if (Array.isArray(holder)) for (let at = 0; at < holder.length; at += 1) look(holder, at)
+    else for (const key of Object.keys(holder)) look(holder, key)
   return top['root'] as Json
 }

@@ -1,14 +1,13 @@
 import { digitsAreAbout, digitsIn } from './digits.js'
-import type { Json } from './json.js'
-import { eachNumber } from './number-tokens.js'
-
-/** As doubles from 2^53 on are printed. */
-const MAY_BE_WIDE = /[[:,]-?(?:[0-9]{16}|[0-9](?:\.[0-9]+)?e\+)/
+import type { Json, JsonObject } from './json.js'
+import { eachWide, hasSixteenDigits } from './number-tokens.js'
 
 /** As `JSON.stringify`, with whole numbers that no double holds in the digits that they were written with. */
 export const jsonText = (value: Json): string => {
   const text = JSON.stringify(value)
-  return digitsAreAbout() && MAY_BE_WIDE.test(text) ? withDigits(text, value) : text
+  return digitsAreAbout() && (hasSixteenDigits(text) || (text.includes('+') && text.includes('e+')))
+    ? withDigits(text, value)
+    : text
 }
 
 /** The text of a member, which may be such a number itself. */
@@ -21,7 +20,7 @@ const withDigits = (text: string, value: Json): string => {
   const pieces: string[] = []
   let taken = 0
   let next = 0
-  eachNumber(text, (from, to) => {
+  eachWide(text, (from, to) => {
     if (!isWide(Number(text.slice(from, to)))) return
     const digits = wide[next]
     next += 1
@@ -35,11 +34,12 @@ const withDigits = (text: string, value: Json): string => {
 /** What is remembered of each wide number in a value, in the order in which they are printed. */
 const collect = (value: Json, wide: (string | undefined)[]): void => {
   if (typeof value !== 'object' || value === null) return
-  for (const key of Object.keys(value)) {
-    const member = (value as Readonly<Record<string, Json>>)[key]!
+  const look = (member: Json, key: string | number) => {
     if (typeof member === 'object') collect(member, wide)
     else if (typeof member === 'number' && isWide(member)) wide.push(digitsIn(value, key))
   }
+  if (Array.isArray(value)) for (let at = 0; at < value.length; at += 1) look(value[at] as Json, at)
+  else for (const key of Object.keys(value)) look((value as JsonObject)[key]!, key)
 }
 
 const isWide = (value: number): boolean => Math.abs(value) > Number.MAX_SAFE_INTEGER && Number.isFinite(value)

@@ -6,6 +6,7 @@ import { jsonEqual } from '../../../src/domain/json/equal.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { parseJson } from '../../../src/domain/json/parse.js'
 import { jsonText, memberText } from '../../../src/domain/json/text.js'
+import { wellFormed } from '../../../src/domain/json/well-formed.js'
 
 type Tree = bigint | number | string | boolean | null | readonly Tree[] | Members
 interface Members {
@@ -92,9 +93,17 @@ describe('whole numbers of any size', () => {
     assert.notEqual(canonicalJson(a!), canonicalJson(b!))
   })
 
-  it('are doubles beside a character of private use that marks them while they are parsed', () => {
-    for (const text of ['{"a":"\uf8ff9","b":9007199254740993}', '{"a":"\\uF8fF9","b":9007199254740993}'])
-      assert.deepEqual(parseJson(text), { a: '\uf8ff9', b: 9007199254740992 })
+  it('are doubles beside what is no character, and marks them while they are parsed', () => {
+    for (const text of ['{"a":"\uffff9","b":9007199254740993}', '{"a":"\\uFfFf9","b":9007199254740993}'])
+      assert.deepEqual(parseJson(text), { a: '\uffff9', b: 9007199254740992 })
+  })
+
+  it('keep them where half of a surrogate pair is replaced', () => {
+    const text = '{"a":[9007199254740993,"\\ud800"],"b":9007199254740993}'
+    assert.equal(
+      jsonText(wellFormed(parseJson(text))),
+      '{"a":[9007199254740993,"\ufffd"],"b":9007199254740993}',
+    )
   })
 
   it('too large for a double stay null', () => {

@@ -3,6 +3,7 @@ import type { WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
 import { catalogue } from '../domain/catalogue.js'
 import type { AnyCodec } from '../domain/codec/codec.js'
 import { isJsonObject, type JsonObject } from '../domain/json/json.js'
+import { parseJson } from '../domain/json/parse.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { EventMetadata, RecordedEvent } from '../domain/ports/event-store.js'
 import { blobsNamedBy } from '../domain/spill/named-blobs.js'
@@ -74,7 +75,7 @@ const eventOf = (
 
 const objectIn = (text: string): JsonObject | undefined => {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseJson(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined

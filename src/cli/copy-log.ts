@@ -1,6 +1,7 @@
 import type { LogCopy, WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
 import { canonicalJson } from '../domain/json/canonical.js'
 import type { Json } from '../domain/json/json.js'
+import { parseJson } from '../domain/json/parse.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
 import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
@@ -69,7 +70,7 @@ const recorded = (written: WrittenEvent): RecordedEvent => ({
   position: BigInt(written.position),
   revision: BigInt(written.revision),
   recordedAt: new Date(written.recordedAt),
-  data: JSON.parse(written.data) as RecordedEvent['data'],
+  data: parseJson(written.data) as RecordedEvent['data'],
   metadata: JSON.parse(written.metadata) as RecordedEvent['metadata'],
   size: 0,
 })

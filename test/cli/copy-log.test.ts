@@ -12,6 +12,9 @@ import { openService } from '../../src/composition/log-sources.js'
 import { openEventStoreDb } from '../../src/adapters/event-store/eventstoredb/event-store-db.js'
 import { appendLog } from '../../src/cli/append-log.js'
 import { copyLog } from '../../src/cli/copy-log.js'
+import type { JsonObject } from '../../src/domain/json/json.js'
+import { parseJson } from '../../src/domain/json/parse.js'
+import { jsonText } from '../../src/domain/json/text.js'
 import type { BlobStore } from '../../src/domain/ports/blobs.js'
 import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
 import type { LogSource } from '../../src/domain/ports/log-source.js'
@@ -153,10 +156,14 @@ describe('a copied log', function () {
     const source = storedLog(eventStore, blobs)
     await append(eventStore, 'CallStarted', startOf('a'))
     await copied(source, blobs, 'resumed')
-    await append(eventStore, 'CallStarted', startOf('b'))
+    const wide = parseJson('{"ns":1700000000000000123}') as JsonObject
+    await append(eventStore, 'CallStarted', { ...startOf('b'), inputs: wide })
+    await copied(source, blobs, 'resumed')
     const path = await copied(source, blobs, 'resumed')
     const copy = openSqliteEventStore(path)
     assert.deepEqual(await all(copy.readAll()), await all(eventStore.readAll()))
+    const [, last] = await all(copy.readAll())
+    assert.equal(jsonText(last!.data['inputs']!), jsonText(wide))
     await copy.close()
 
     const other = openInMemoryEventStore()

@@ -25,8 +25,11 @@ describe('an auditor', function () {
     await rm(directory, { recursive: true, force: true })
   })
 
+  /** Stands for a whole number that no double holds. */
+  const WIDE = '1700000000000000123'
+
   const write = async (path: string, body: unknown) => {
-    const answer = await service.post(path, body)
+    const answer = await service.post(path, JSON.stringify(body).replaceAll(`"${WIDE}"`, WIDE))
     assert.equal(answer.status, 200, answer.text)
   }
 
@@ -36,7 +39,7 @@ describe('an auditor', function () {
       id: `call-${round}-${at}`,
       trace_id: `trace-${round}`,
       ...{ op_name: 'op', started_at: '2026-01-01T12:00:00Z', ended_at: '2026-01-01T12:00:01Z' },
-      ...{ attributes: {}, inputs: { text: 'x'.repeat(size) }, output: round },
+      ...{ attributes: {}, inputs: { text: 'x'.repeat(size), ns: WIDE }, output: round },
       summary: { usage: { model: { requests: 1, prompt_tokens: at } } },
     }))
 
@@ -46,12 +49,18 @@ describe('an auditor', function () {
       ...{ project_id: 'team/audited', call_id: `call-${round}-1`, display_name: `name ${round}` },
     })
     await write('/obj/create', {
-      obj: { project_id: 'team/audited', object_id: 'thing', val: { round, large: 'y'.repeat(300_000) } },
+      obj: {
+        project_id: 'team/audited',
+        object_id: 'thing',
+        val: { round, ns: WIDE, large: 'y'.repeat(300_000) },
+      },
     })
-    await write('/table/create', { table: { project_id: 'team/audited', rows: [{ round }, { same: true }] } })
+    await write('/table/create', {
+      table: { project_id: 'team/audited', rows: [{ round, ns: WIDE }, { same: true }] },
+    })
     await write('/feedback/create', {
       ...{ project_id: 'team/audited', weave_ref: `weave:///team/audited/call/call-${round}-1` },
-      ...{ feedback_type: 'custom', payload: { round } },
+      ...{ feedback_type: 'custom', payload: { round, ns: WIDE } },
     })
     await write('/calls/delete', { project_id: 'team/audited', call_ids: [`call-${round}-2`] })
   }

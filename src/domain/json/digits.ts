@@ -27,7 +27,9 @@ const placeIn = (holder: object, key: string | number): string | number =>
 
 /** A copy of a holder, or of some of its members under their names. */
 export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
-  for (const [key, digits] of (areAny && remembered.get(holder)) || [])
+  const ofHolder = areAny ? remembered.get(holder) : undefined
+  if (ofHolder === undefined) return copy
+  for (const [key, digits] of ofHolder)
     if ((copy as Record<string, unknown>)[key] === (holder as Record<string, unknown>)[key])
       rememberDigits(copy, key, digits)
   return copy

@@ -19,6 +19,17 @@ export const arbitraryEvent = (overrides: Partial<NewEvent> = {}): NewEvent => (
 export const arbitraryEvents = (count: number): readonly NewEvent[] =>
   Array.from({ length: count }, () => arbitraryEvent())
 
+const AT_ONCE = 100
+
+/** An append for each event, in their order, and never so many at once that the last of them waits long for its turn. */
+export const appendEach = async (
+  events: readonly NewEvent[],
+  append: (event: NewEvent) => Promise<unknown>,
+): Promise<void> => {
+  for (let at = 0; at < events.length; at += AT_ONCE)
+    await Promise.all(events.slice(at, at + AT_ONCE).map(append))
+}
+
 /** A new stream whose events were appended one by one. */
 export const givenStreamOf = async (store: EventStore, count: number) => {
   const stream = arbitraryStream()

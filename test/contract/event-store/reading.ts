@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
+import { appendEach, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { collect, collectUntil, idsIn, idsOf } from './collect.js'
 import type { Opened } from './store-under-test.js'
 
@@ -67,7 +67,7 @@ export const reading = (opened: Opened): void => {
       const { store } = opened()
       const stream = arbitraryStream()
       const events = arbitraryEvents(MANY)
-      await Promise.all(events.map((event) => store.append(stream, 'any', [event])))
+      await appendEach(events, (event) => store.append(stream, 'any', [event]))
 
       const forwards = await idsIn(store.readStream(stream))
       const backwards = await idsIn(store.readStream(stream, { backwards: true }))
@@ -115,7 +115,7 @@ export const reading = (opened: Opened): void => {
       const { store } = opened()
       const start = await store.head()
       const events = arbitraryEvents(MANY)
-      await Promise.all(events.map((event) => store.append(arbitraryStream(), 'none', [event])))
+      await appendEach(events, (event) => store.append(arbitraryStream(), 'none', [event]))
 
       const read: string[] = []
       for (let after = start; ;) {

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import type { EventStore, TailItem } from '../../../src/domain/ports/event-store.js'
-import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
+import {
+  appendEach,
+  arbitraryEvent,
+  arbitraryEvents,
+  arbitraryStream,
+  givenStreamOf,
+} from './arbitrary-events.js'
 import { collect, collectUntil, eventsIn, follow, idsIn, idsOf } from './collect.js'
 import type { Opened } from './store-under-test.js'
 
@@ -117,7 +123,7 @@ export const subscribing = (opened: Opened): void => {
       for await (const item of store.subscribeAll({ after })) {
         if (item.kind !== 'event') continue
         if (seen.length === 0)
-          await Promise.all(arbitraryEvents(1_200).map((event) => store.append(stream, 'any', [event])))
+          await appendEach(arbitraryEvents(1_200), (event) => store.append(stream, 'any', [event]))
         seen.push(item.event.id)
         if (seen.length === 1_201) break
       }

@@ -5,12 +5,13 @@ export const quiet = { level: ClickHouseLogLevel.OFF }
 
 /**
  * Bounds of every read: seconds, bytes of memory, and bytes of the statement, where the values of a filter stand: each
- * byte of the largest body may take four there.
+ * byte of the largest body may take four there; and what it is made of, four times what the engine allows by itself.
  */
 export const readLimits = {
   max_execution_time: 30,
   max_memory_usage: '4000000000',
   max_query_size: '150000000',
+  max_ast_elements: '200000',
 } as const
 
 /** Integers as numbers on the way out; on the way in, an object or a list for a text column is its text. */

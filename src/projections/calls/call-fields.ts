@@ -2,6 +2,7 @@ import { fieldPath } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
+import { readableJson } from '../expression/readable-json.js'
 import { feedbackFields } from './feedback-fields.js'
 import { BYTES, FIELDS, OUTPUT_REFS } from './stored-call.js'
 
@@ -13,12 +14,16 @@ const MILLISECONDS = `intDiv(toUnixTimestamp64Micro(${FIELDS.ended_at}) - toUnix
 /** The fields of calls as columns of a table to select from, as they stood at a position, a parameter. */
 const COLUMNS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(FIELDS).map(([field, sql]) => [`call_${field}`, sql])),
+  call_attributes: readableJson(FIELDS.attributes, 'start_is_wide'),
+  call_inputs: readableJson(FIELDS.inputs, 'start_is_wide'),
+  call_otel_dump: readableJson(FIELDS.otel_dump, 'start_is_wide'),
+  call_output: readableJson(FIELDS.output, 'end_is_wide'),
+  call_summary: readableJson(FIELDS.summary, 'end_is_wide'),
   call_bytes: BYTES,
   call_input_refs: list('input_refs'),
   call_output_refs: list(OUTPUT_REFS),
   call_latency_ms: MILLISECONDS,
   call_trace_name: `ifNull(${FIELDS.display_name}, op)`,
-  call_is_wide: '(ifNull(start_is_wide, 0) OR ifNull(end_is_wide, 0))',
 }
 
 /** Those columns that SQL speaks of: the engine takes time to understand each, also where it is not read. */

@@ -1,7 +1,7 @@
 import { fieldPath } from '../../domain/query/field-path.js'
 import { columnValue, type Derived } from '../expression/fields.js'
 import { THERE } from '../feedback/queries.js'
-import { FEEDBACK_FIELDS } from '../feedback/stored-feedback.js'
+import { FEEDBACK_FIELDS, withReadable } from '../feedback/stored-feedback.js'
 
 interface Join {
   readonly alias: string
@@ -59,7 +59,7 @@ const joinOf = ({ alias, ofType, columns }: Join): string => {
     (column) => `argMax(tuple(toNullable(${column})), tuple(created_at, id)).1 AS last_${column}`,
   )
   return `LEFT JOIN (
-    SELECT assumeNotNull(weave_ref) AS ref, ${last.join(', ')} FROM feedback FINAL
+    ${withReadable(last.join(' '))} SELECT assumeNotNull(weave_ref) AS ref, ${last.join(', ')} FROM feedback FINAL
     WHERE ${THERE} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
   ) AS ${alias} ON ${alias}.ref = concat('weave:///', call_project_id, '/call/', call_id)`
 }

@@ -1,8 +1,7 @@
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { JSON_SETTINGS } from '../expression/compile.js'
-import { byTwoParsers } from '../expression/two-parsers.js'
 import type { Narrowing } from './narrowing.js'
+import { READABLE_OF_THE_START } from './of-the-start.js'
 import { opsMeantBy } from './op-names.js'
 
 /** Which calls are meant (spec 2.3): keys are AND-ed, the values of one key OR-ed, an empty list says nothing. */
@@ -96,17 +95,12 @@ export const condition = (
   return { sql: conditions.map((one) => `(${one})`).join(' AND '), parameters }
 }
 
-/**
- * Ids of calls by their single rows, which are not yet put together. The statement around may be one that is read by the
- * faster parser, so that this one says for itself how it is read.
- */
+/** Ids of calls by their single rows, which are not yet put together. */
 const idsOfRows = (found: readonly string[], ofStarts: string | undefined): string => {
   const rows = `FROM calls WHERE ${['project_id = {project:String}', ...found].join(' AND ')}`
-  if (ofStarts === undefined) return `SELECT id ${rows}`
-  const { first, settings, then } = byTwoParsers('is_wide', ofStarts)
-  return `SELECT id FROM (
-    SELECT id, inputs, attributes, start_is_wide AS is_wide ${rows} AND ${first} ${settings}
-  ) WHERE ${then} SETTINGS ${JSON_SETTINGS}`
+  return ofStarts === undefined
+    ? `SELECT id ${rows}`
+    : `${READABLE_OF_THE_START} SELECT id ${rows} AND ${ofStarts}`
 }
 
 /** A run is named bare or as `entity/project/run`: both forms of each value are looked for. */

@@ -1,12 +1,16 @@
 import type { Operand, Operation } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 import type { Fields } from '../expression/fields.js'
+import { readableJson } from '../expression/readable-json.js'
 
-const inputs = { kind: 'json', sql: 'inputs' } as const
-const attributes = { kind: 'json', sql: 'attributes' } as const
+const inputs = { kind: 'json', sql: 'readable_inputs' } as const
+const attributes = { kind: 'json', sql: 'readable_attributes' } as const
 
-/** Payload that a call's start alone brings, in the columns of `calls`. */
+/** Payload that a call's start alone brings, as {@link READABLE_OF_THE_START} names it. */
 export const START_FIELDS: Fields = { inputs, inputs_dump: inputs, attributes, attributes_dump: attributes }
+
+export const READABLE_OF_THE_START = `WITH ${readableJson('inputs', 'start_is_wide')} AS readable_inputs,
+  ${readableJson('attributes', 'start_is_wide')} AS readable_attributes`
 
 /** They stand in the statement a second time, which has to stay within what ClickHouse parses. */
 const MAX_CONJUNCTS = 8

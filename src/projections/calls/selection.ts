@@ -3,10 +3,10 @@ import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { dateTime64 } from '../clickhouse-values.js'
-import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
+import { compileCondition } from '../expression/compile.js'
 import { comesAfter, orderKeys, termOf, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
-import { byTwoParsers, readsSomeJson } from '../expression/two-parsers.js'
+import { JSON_SETTINGS } from '../expression/readable-json.js'
 import { callFields, columnsIn } from './call-fields.js'
 import { condition, type CallsFilter, type Condition } from './filter.js'
 import { narrowing } from './narrowing.js'
@@ -51,8 +51,6 @@ export const selection = (
 ): Selection => {
   const { fields, joins } = callFields()
   const selected = operation === null ? undefined : compileCondition(operation, fields)
-  const isTried = selected !== undefined && joins() === '' && readsSomeJson(selected.sql)
-  const tried = isTried ? byTwoParsers('call_is_wide', selected.sql) : undefined
   const ordering = newParameters('o')
   const asked = orderKeys(sortBy, fields, ordering)
   const order = sortBy.some(({ field }) => field === 'id') ? asked : [...asked, BY_ID]
@@ -62,7 +60,7 @@ export const selection = (
   const there = condition(projectId, filter, position, narrowed, ofStarts?.sql)
   const inTime = began === undefined ? ANY_TIME : inRange(began)
   const conditions = [
-    ...(selected === undefined ? [] : [tried?.then ?? selected.sql]),
+    ...(selected === undefined ? [] : [selected.sql]),
     ...(after === undefined ? [] : [comesAfter(order, 'last_call')]),
   ]
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
@@ -71,7 +69,7 @@ export const selection = (
     `(SELECT ${columnsIn([outer, joins(), keys, 'call_id'].join(' '))} FROM calls FINAL WHERE ${inner})
       AS selected ${joins()}`
   const last = `WITH (SELECT tuple(${keys}) FROM ${rows('', LAST_CALL)}) AS last_call`
-  const inner = `${there.sql} ${inTime.sql} ${tried === undefined ? '' : `AND ${tried.first} ${tried.settings}`}`
+  const inner = `${there.sql} ${inTime.sql}`
   return {
     sql: `${after === undefined ? '' : last} SELECT ${columns} FROM ${rows(`${columns} ${where}`, inner)} ${where}`,
     order: order.map(termOf),

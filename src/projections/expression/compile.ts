@@ -18,7 +18,7 @@ export interface Compiled {
  * selects nothing, and neither does its negation. What the client wrote is in the parameters alone, whose names begin with
  * the prefix.
  *
- * It is to be read with {@link JSON_SETTINGS}.
+ * It is to be read with `JSON_SETTINGS`.
  *
  * @throws UnknownField
  */
@@ -27,9 +27,6 @@ export const compileCondition = (operation: Operation, fields: Fields, prefix = 
   const sql = compiler(fields, parameters).condition(operation)
   return { sql, parameters: parameters.all() }
 }
-
-/** The other JSON parser of ClickHouse gives up on a text that has an integer of more than 64 bits anywhere. */
-export const JSON_SETTINGS = 'allow_simdjson = 0'
 
 const compiler = (fields: Fields, parameters: Parameters) => {
   const value = (operand: Operand): Value => {

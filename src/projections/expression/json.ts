@@ -1,5 +1,6 @@
 import { listIndex } from '../../domain/query/field-path.js'
 import type { Parameters } from './parameters.js'
+import { readableJson } from './readable-json.js'
 
 /** A place in JSON text: some text in SQL, and the keys that lead on from it, as further arguments. */
 export interface JsonPlace {
@@ -22,7 +23,8 @@ export const jsonAt = (column: string, path: readonly string[], parameters: Para
       continue
     }
     const item = `if(JSONType(j) = 'Array', JSONExtractArrayRaw(j)[${index + 1}], JSONExtractRaw(j, ${key}))`
-    base = `arrayMap(j -> ${item}, [ifNull(${keys === '' ? base : `JSONExtractRaw(${base}${keys})`}, '')])[1]`
+    const within = keys === '' ? `ifNull(${base}, '')` : partAt({ base, keys })
+    base = readableAgain(`arrayMap(j -> ${item}, [${within}])[1]`)
     keys = ''
   }
   return { base, keys }
@@ -37,11 +39,15 @@ export const stringAt = ({ base, keys }: JsonPlace): string => `JSONExtractStrin
 export const existsAt = ({ base, keys }: JsonPlace): string =>
   `ifNull(JSONType(${base}${keys}) != 'Null', false)`
 
-/** What is there as JSON; empty for nothing. */
-export const rawAt = ({ base, keys }: JsonPlace): string => `ifNull(JSONExtractRaw(${base}${keys}), '')`
+/** What is there as JSON to be read further; empty for nothing. */
+export const partAt = ({ base, keys }: JsonPlace): string =>
+  readableAgain(`ifNull(JSONExtractRaw(${base}${keys}), '')`)
+
+/** ClickHouse writes a part of JSON anew, and a whole number without its fraction. */
+const readableAgain = (part: string): string => `arrayMap(r -> ${readableJson('r')}, [${part}])[1]`
 
 /** The texts of a list's items, or of what else is there, as an array of one. */
 export const textsAt = ({ base, keys }: JsonPlace): string =>
   `arrayMap(b -> if(JSONType(b${keys}) = 'Array',
-    arrayMap(i -> JSONExtractString(i), JSONExtractArrayRaw(b${keys})),
+    arrayMap(i -> JSONExtractString(${readableJson('i')}), JSONExtractArrayRaw(b${keys})),
     [JSONExtractString(b${keys})]), [ifNull(${base}, '')])[1]`

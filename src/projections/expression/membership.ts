@@ -1,5 +1,5 @@
 import { compare, isNull } from './compare.js'
-import { rawAt } from './json.js'
+import { partAt } from './json.js'
 import type { Parameters } from './parameters.js'
 import { asMicroseconds, asNumber, asText, isLiteral, isNothing, NEVER, type Value } from './value.js'
 import { wholeMicroseconds, writtenInstant, writtenNumber, writtenTruth } from './written.js'
@@ -12,11 +12,12 @@ export const membership = (value: Value, list: readonly Value[], parameters: Par
 }
 
 /** Short SQL is written as often as it is needed; other SQL once, or nested lists would double it at every level. */
-const isShort = (value: Value): boolean => sqlOf(value).length <= 100
+const isShort = (value: Value): boolean =>
+  (value.type === 'json' ? value.base + value.keys : sqlOf(value)).length <= 100
 
 const sqlOf = (value: Value): string => {
   if (value.type === 'nothing') return ''
-  return value.type === 'json' ? rawAt(value) : value.sql
+  return value.type === 'json' ? partAt(value) : value.sql
 }
 
 const named = (name: string, value: Value): Value =>

@@ -14,7 +14,7 @@ export const fieldPicker = (name: string): ((feedback: StoredFeedback) => string
   const [root, ...path] = fieldPath(name)
   const field = Object.hasOwn(FEEDBACK_FIELDS, root) ? FEEDBACK_FIELDS[root] : undefined
   if (field === undefined || (path.length > 0 && field.kind !== 'json')) throw new UnknownField(name)
-  const column = field.sql as keyof StoredFeedback
+  const column = (root === 'payload_dump' ? 'payload' : root) as keyof StoredFeedback
   return (feedback) => textAt(feedback[column], path)
 }
 

@@ -1,10 +1,17 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
-import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
+import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
-import { FEEDBACK_FIELDS, SELECTED, storedFeedback, type StoredFeedback } from './stored-feedback.js'
+import { JSON_SETTINGS } from '../expression/readable-json.js'
+import {
+  FEEDBACK_FIELDS,
+  SELECTED,
+  storedFeedback,
+  withReadable,
+  type StoredFeedback,
+} from './stored-feedback.js'
 
 export type { OrderBy } from '../expression/order.js'
 export type { StoredFeedback } from './stored-feedback.js'
@@ -35,14 +42,14 @@ export interface FeedbackId {
  */
 export const feedbackIds =
   (reader: ClickHouseReader) =>
-  async ({ order, limit, offset, ...asked }: FeedbackQuestion): Promise<readonly FeedbackId[]> => {
+  async ({ order: by, limit, offset, ...asked }: FeedbackQuestion): Promise<readonly FeedbackId[]> => {
     const { sql, parameters } = condition(asked)
     const ordering = newParameters('o')
-    const terms = [...orderTerms(order, FEEDBACK_FIELDS, ordering), 'id ASC']
+    const order = [...orderTerms(by, FEEDBACK_FIELDS, ordering), 'id ASC'].join(', ')
     const range = limit === null ? '' : 'LIMIT {limit:UInt64}'
     return reader.query<FeedbackId>(
-      `SELECT id, ifNull(bytes, 0) AS bytes FROM feedback FINAL WHERE ${sql}
-      ORDER BY ${terms.join(', ')} ${range} OFFSET {offset:UInt64} SETTINGS ${JSON_SETTINGS}`,
+      `${withReadable(`${sql} ${order}`)} SELECT id, ifNull(bytes, 0) AS bytes FROM feedback FINAL WHERE ${sql}
+      ORDER BY ${order} ${range} OFFSET {offset:UInt64} SETTINGS ${JSON_SETTINGS}`,
       {
         ...parameters,
         ...ordering.all(),
@@ -58,7 +65,7 @@ export const countFeedback =
   async (asked: Asked): Promise<number> => {
     const { sql, parameters } = condition(asked)
     const [row] = await reader.query<{ total: number }>(
-      `SELECT count() AS total FROM feedback FINAL WHERE ${sql} SETTINGS ${JSON_SETTINGS}`,
+      `${withReadable(sql)} SELECT count() AS total FROM feedback FINAL WHERE ${sql} SETTINGS ${JSON_SETTINGS}`,
       parameters,
     )
     return row?.total ?? 0

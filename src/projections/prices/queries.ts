@@ -1,7 +1,7 @@
 import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
-import { compileCondition, JSON_SETTINGS } from '../expression/compile.js'
+import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
 import { PRICE_FIELDS, SELECTED, storedPrice, type StoredPrice } from './stored-price.js'
@@ -33,7 +33,7 @@ export const pricesOf =
     return standing(
       reader,
       `owner = {owner:String} ${compiled === undefined ? '' : `AND ${compiled.sql}`}`,
-      `ORDER BY ${terms.join(', ')} LIMIT {limit:UInt64} OFFSET {offset:UInt64} SETTINGS ${JSON_SETTINGS}`,
+      `ORDER BY ${terms.join(', ')} LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
       { ...compiled?.parameters, ...ordering.all(), owner, position, limit, offset },
     )
   }

@@ -32,7 +32,7 @@ describe('querying feedback', () => {
       someFeedback(project, { id: 'd', payload: { score: null } }),
       someFeedback(project, {
         id: 'e',
-        payload: { score: 'high' },
+        payload: { score: 'high', share: 0.22323896460701453 },
         weave_ref: refOfCall(project, 'another'),
       }),
     ]
@@ -49,6 +49,7 @@ describe('querying feedback', () => {
     [{ $gt: [field('payload.score'), literal(5)] }, 'b c'],
     [{ $gte: [field('payload.score'), literal('9')] }, 'c e'],
     [eq('payload.big', 1e20), 'c'],
+    [eq('payload.share', 0.22323896460701453), 'e'],
     [eq('payload.a\\.b.0', 'zero'), 'a'],
     [eq('payload.tags.1', 'y'), 'a'],
     [{ $contains: { input: field('payload.tags'), substr: literal('X'), case_insensitive: true } }, 'a'],

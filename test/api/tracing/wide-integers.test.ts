@@ -13,7 +13,8 @@ const QUERIES: Readonly<Record<string, object>> = {
   $contains: { $contains: text },
   $containsToken: { $containsToken: text },
   '$eq in another field of the same call': { $eq: [field('attributes.env'), literal('prod')] },
-  'a number beside it': { $gt: [field('inputs.wide'), literal(1)] },
+  '$eq to a number of many digits': { $eq: [field('inputs.score'), literal(0.22323896460701453)] },
+  'the wide number': { $gt: [field('inputs.wide'), literal(1)] },
 }
 
 describe('a call whose JSON holds an integer of more than 64 bits', () => {
@@ -26,7 +27,7 @@ describe('a call whose JSON holds an integer of more than 64 bits', () => {
     const wide = 1e20
     const call = aStart(project, {
       id: 'a',
-      inputs: { name: 'ada', wide },
+      inputs: { name: 'ada', wide, score: 0.22323896460701453 },
       attributes: { env: 'prod', wide },
     })
     accepted(await service.post('/call/upsert_batch', { batch: [startItem(call)] }))

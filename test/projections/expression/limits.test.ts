@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
 import type { Operand, Operation } from '../../../src/domain/query/expression.js'
 import { query } from '../../../src/domain/query/query.js'
-import { compileCondition, JSON_SETTINGS } from '../../../src/projections/expression/compile.js'
+import { compileCondition } from '../../../src/projections/expression/compile.js'
+import { JSON_SETTINGS } from '../../../src/projections/expression/readable-json.js'
 import { openTestClickHouse } from '../../support/engine.js'
 
 const FIELDS = {

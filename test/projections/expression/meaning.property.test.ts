@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
 import { query } from '../../../src/domain/query/query.js'
-import { compileCondition, JSON_SETTINGS } from '../../../src/projections/expression/compile.js'
+import { compileCondition } from '../../../src/projections/expression/compile.js'
+import { JSON_SETTINGS, readableJson } from '../../../src/projections/expression/readable-json.js'
 import type { Fields } from '../../../src/projections/expression/fields.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryOperation, arbitraryRow } from '../../support/expression/arbitrary.js'
@@ -12,7 +13,7 @@ const FIELDS: Fields = {
   name: { kind: 'text', sql: 'name' },
   steps: { kind: 'number', sql: 'steps' },
   at: { kind: 'instant', sql: 'at' },
-  payload: { kind: 'json', sql: 'payload' },
+  payload: { kind: 'json', sql: 'readable' },
 }
 
 const ROWS_A_RUN = 10
@@ -60,7 +61,7 @@ describe('the meaning of a query', function () {
           const first = await insert(rows)
           const { sql, parameters } = compileCondition(operation, FIELDS)
           const answers = await clickHouse.reader.query<{ truth: number | boolean | null }>(
-            `SELECT ${sql} AS truth FROM rows WHERE number >= {first:UInt32} AND number < {end:UInt32}
+            `WITH ${readableJson('payload')} AS readable SELECT ${sql} AS truth FROM rows WHERE number >= {first:UInt32} AND number < {end:UInt32}
             ORDER BY number SETTINGS ${JSON_SETTINGS}`,
             { ...parameters, first, end: first + rows.length },
           )

@@ -59,6 +59,8 @@ const NUMBERS = [
   5.5,
   0.1,
   1 / 3,
+  0.22323896460701453,
+  123456789.12345679,
   1e3,
   1e15,
   1e20,
@@ -78,7 +80,7 @@ const number = fc.oneof(
   { weight: 1, arbitrary: fc.integer() },
 )
 
-export const KEYS = ['a', 'b', '', '0', '1', 'a.b', 'it\'s "x"\\', '漢', '__proto__']
+export const KEYS = ['a', 'b', '', '0', '1', 'a.b', 'it\'s "x"\\', '漢', '__proto__', 'x\u0000y']
 export const scalar: fc.Arbitrary<Json> = fc.oneof(fc.constant(null), fc.boolean(), number, word)
 
 export const { json } = fc.letrec<{ json: Json; list: Json; object: Json }>((tie) => ({

@@ -19,6 +19,8 @@ const COLUMNS: Readonly<Record<string, string>> = {
   call_otel_dump: readableJson(FIELDS.otel_dump, 'start_is_wide'),
   call_output: readableJson(FIELDS.output, 'end_is_wide'),
   call_summary: readableJson(FIELDS.summary, 'end_is_wide'),
+  call_start_is_wide: 'start_is_wide',
+  call_end_is_wide: 'end_is_wide',
   call_bytes: BYTES,
   call_input_refs: list('input_refs'),
   call_output_refs: list(OUTPUT_REFS),
@@ -36,7 +38,12 @@ export const columnsIn = (sql: string): string =>
 const text = (field: string): Column => ({ kind: 'text', sql: `call_${field}` })
 const number = (field: string): Column => ({ kind: 'number', sql: `call_${field}` })
 const instant = (field: string): Column => ({ kind: 'instant', sql: `call_${field}` })
-const json = (field: string): Column => ({ kind: 'json', sql: `call_${field}` })
+const ofStart = (field: string): Column => ({
+  kind: 'json',
+  sql: `call_${field}`,
+  isWide: 'call_start_is_wide',
+})
+const ofEnd = (field: string): Column => ({ kind: 'json', sql: `call_${field}`, isWide: 'call_end_is_wide' })
 
 const texts = [
   ...['project_id', 'id', 'trace_id', 'parent_id', 'thread_id', 'turn_id', 'op_name'],
@@ -62,14 +69,17 @@ const summary: Derived = {
     const [, weave, member, ...more] = fieldPath(name)
     const isDerived = weave === 'weave' && member !== undefined && Object.hasOwn(OF_WEAVE, member)
     if (isDerived) return columnValue(OF_WEAVE[member]!, more, parameters)
-    return columnValue(json('summary'), fieldPath(name).slice(1), parameters)
+    return columnValue(ofEnd('summary'), fieldPath(name).slice(1), parameters)
   },
 }
 
 /** A list of references, as a whole. */
 const refs = (field: string): Derived => ({
   kind: 'derived',
-  value: (name, parameters) => (name === field ? columnValue(json(field), [], parameters) : undefined),
+  value: (name, parameters) =>
+    name === field
+      ? columnValue({ kind: 'json', sql: `call_${field}`, isWide: '0' }, [], parameters)
+      : undefined,
 })
 
 const NEVER_DELETED: Column = { kind: 'instant', sql: `CAST(NULL, 'Nullable(DateTime64(6, \\'UTC\\'))')` }
@@ -84,13 +94,13 @@ const FIXED: Fields = {
   storage_size_bytes: number('bytes'),
   input_refs: refs('input_refs'),
   output_refs: refs('output_refs'),
-  otel_dump: json('otel_dump'),
-  attributes: json('attributes'),
-  attributes_dump: json('attributes'),
-  inputs: json('inputs'),
-  inputs_dump: json('inputs'),
-  output: json('output'),
-  output_dump: json('output'),
+  otel_dump: ofStart('otel_dump'),
+  attributes: ofStart('attributes'),
+  attributes_dump: ofStart('attributes'),
+  inputs: ofStart('inputs'),
+  inputs_dump: ofStart('inputs'),
+  output: ofEnd('output'),
+  output_dump: ofEnd('output'),
   summary,
   summary_dump: summary,
 }

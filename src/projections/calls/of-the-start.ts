@@ -3,8 +3,8 @@ import { fieldPath } from '../../domain/query/field-path.js'
 import type { Fields } from '../expression/fields.js'
 import { readableJson } from '../expression/readable-json.js'
 
-const inputs = { kind: 'json', sql: 'readable_inputs' } as const
-const attributes = { kind: 'json', sql: 'readable_attributes' } as const
+const inputs = { kind: 'json', sql: 'readable_inputs', isWide: 'start_is_wide' } as const
+const attributes = { kind: 'json', sql: 'readable_attributes', isWide: 'start_is_wide' } as const
 
 /** Payload that a call's start alone brings, as {@link READABLE_OF_THE_START} names it. */
 export const START_FIELDS: Fields = { inputs, inputs_dump: inputs, attributes, attributes_dump: attributes }

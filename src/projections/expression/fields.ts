@@ -11,6 +11,8 @@ import type { Value } from './value.js'
 export interface Column {
   readonly kind: 'text' | 'number' | 'instant' | 'json'
   readonly sql: string
+  /** Of JSON: whether integers of more than 64 bits may stand in it; else that is looked for. */
+  readonly isWide?: string
 }
 
 /** A field that works out what a name means from all of it; undefined where it means nothing. */
@@ -55,6 +57,6 @@ export const columnValue = (
     case 'instant':
       return { type: 'instant', sql: field.sql }
     case 'json':
-      return { type: 'json', ...jsonAt(field.sql, path, parameters) }
+      return { type: 'json', ...jsonAt(field, path, parameters) }
   }
 }

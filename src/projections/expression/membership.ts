@@ -21,9 +21,11 @@ const sqlOf = (value: Value): string => {
 }
 
 const named = (name: string, value: Value): Value =>
-  value.type === 'json' || value.type === 'nothing'
-    ? { type: 'json', base: name, keys: '' }
-    : { type: value.type, sql: name }
+  value.type === 'json'
+    ? { ...value, base: name, keys: '' }
+    : value.type === 'nothing'
+      ? { type: 'json', base: name, keys: '', isWide: '0' }
+      : { type: value.type, sql: name }
 
 const anyOf = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   const parts: string[] = []

@@ -1,5 +1,5 @@
 /** Digits within a text count too, so that this means perhaps, and its contrary surely not. */
-const mayBeWide = (json: string): string => `match(${json}, '[0-9]{20}|-[0-9]{19}')`
+export const mayBeWide = (json: string): string => `match(${json}, '[0-9]{20}|-[0-9]{19}')`
 
 /** A text, a number, or whatever stands between them. */
 const TOKEN = `'"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[0-9.eE+-]+|[^"0-9-]+'`

@@ -14,6 +14,7 @@ const QUERIES: Readonly<Record<string, object>> = {
   $containsToken: { $containsToken: text },
   '$eq in another field of the same call': { $eq: [field('attributes.env'), literal('prod')] },
   '$eq to a number of many digits': { $eq: [field('inputs.score'), literal(0.22323896460701453)] },
+  '$eq behind a place in a list': { $eq: [field('inputs.list.1.score'), literal(0.5)] },
   'the wide number': { $gt: [field('inputs.wide'), literal(1)] },
 }
 
@@ -27,7 +28,7 @@ describe('a call whose JSON holds an integer of more than 64 bits', () => {
     const wide = 1e20
     const call = aStart(project, {
       id: 'a',
-      inputs: { name: 'ada', wide, score: 0.22323896460701453 },
+      inputs: { name: 'ada', wide, score: 0.22323896460701453, list: [wide, { wide, score: 0.5 }] },
       attributes: { env: 'prod', wide },
     })
     accepted(await service.post('/call/upsert_batch', { batch: [startItem(call)] }))

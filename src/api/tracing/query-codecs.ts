@@ -78,6 +78,8 @@ export const requireServed = (
 }
 
 const MAX_SORT_FIELDS = 32
+/** Of all of them: more would be more than ClickHouse parses. */
+const MAX_SORT_PARTS = 256
 
 /**
  * Without a request the order is that of start; an empty list asks for no order but that of ids. A field named again
@@ -93,6 +95,11 @@ export const sortingOf = (asked: CallsQuery['sort_by']): readonly OrderBy[] => {
   }
   if (order.size > MAX_SORT_FIELDS) {
     const rule = `List should have at most ${MAX_SORT_FIELDS} different fields`
+    throw invalidField(['sort_by'], 'too_long', rule)
+  }
+  const parts = [...order.keys()].reduce((sum, field) => sum + fieldPath(field).length, 0)
+  if (parts > MAX_SORT_PARTS) {
+    const rule = `Field names should have at most ${MAX_SORT_PARTS} parts in all`
     throw invalidField(['sort_by'], 'too_long', rule)
   }
   return [...order.values()]

@@ -96,7 +96,7 @@ describe('the order of calls', () => {
       }
   })
 
-  it('names a field of at most 32 parts, and at most 32 different ones', async () => {
+  it('names a field of at most 32 parts, and at most 32 different ones of 256 in all', async () => {
     const parts = (count: number) => ['inputs', ...Array<string>(count - 1).fill('a')].join('.')
     const deep = (count: number) =>
       service.post('/calls/query', { project_id: project, sort_by: [by(parts(count))] })
@@ -110,6 +110,13 @@ describe('the order of calls', () => {
       })
     assert.equal((await many(32)).status, 200)
     assert.deepEqual(told(await many(33)), ['too_long sort_by'])
+    const manyDeep = (count: number) =>
+      service.post('/calls/query', {
+        project_id: project,
+        sort_by: Array.from({ length: count }, (_, i) => by(`inputs${`.${i}`.repeat(31)}`)),
+      })
+    assert.equal((await manyDeep(8)).status, 200)
+    assert.deepEqual(told(await manyDeep(9)), ['too_long sort_by'])
   })
 
   it('is asked strictly', async () => {

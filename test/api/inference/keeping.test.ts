@@ -34,9 +34,9 @@ describe('keeping a streamed answer', () => {
   const log = { info: (event: string) => logged.push(event), warn: (event: string) => logged.push(event) }
 
   /** An answer of so many pieces of a hundred characters. */
-  const kept = async (spools: Spools, pieces: number, isQuick = false) => {
+  const kept = async (spools: Spools, pieces: number, isQuick = false, patienceMs?: number) => {
     const answer = new AnswerBuilder('acme/chat', BOUNDS)
-    const keeping = openKeeping({ blobs, spools, log }, 20)(answer)
+    const keeping = openKeeping({ blobs, spools, log }, patienceMs)(answer)
     for (let piece = 0; piece < pieces; piece += 1) {
       answer.take({}, [{ delta: { content: 'x'.repeat(100) } }])
       await keeping.makeRoom()
@@ -81,7 +81,7 @@ describe('keeping a streamed answer', () => {
     const late = new Promise<void>((resolve) => (goOn = resolve))
     const { counting, open } = counted(spools)
     const hung: Spools = { open: () => late.then(() => counting.open()) }
-    assert.deepEqual(await kept(hung, 100), { isSpilled: false, characters: 500, isCut: true })
+    assert.deepEqual(await kept(hung, 100, false, 20), { isSpilled: false, characters: 500, isCut: true })
     assert.deepEqual(logged, ['inference.answers_cut'])
     let opened = false
     const watched = late.then(() => new Promise(setImmediate))

@@ -118,9 +118,15 @@ export const isMissing = (value: Value): boolean =>
 
 const numberText = (number: number): string => String(number).replace('e+', 'e')
 
-const jsonText = (json: Json): string => {
-  if (typeof json === 'string') return json
-  return typeof json === 'number' ? numberText(json) : JSON.stringify(json)
+const jsonText = (json: Json): string => (typeof json === 'string' ? json : writtenText(json))
+
+/** As ClickHouse writes JSON, and numbers in it. */
+const writtenText = (json: Json): string => {
+  if (typeof json === 'number') return numberText(json)
+  if (typeof json !== 'object' || json === null) return JSON.stringify(json)
+  if (Array.isArray(json)) return `[${json.map((item: Json) => writtenText(item)).join(',')}]`
+  const members = Object.entries(json).map(([key, member]) => `${JSON.stringify(key)}:${writtenText(member)}`)
+  return `{${members.join(',')}}`
 }
 
 export const textOf = (value: NonNullable<Value>): string => {

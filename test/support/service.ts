@@ -41,6 +41,8 @@ export interface SendOptions {
   readonly signal?: AbortSignal
 }
 
+const MOST_ASKED = 5
+
 /** The whole service in this process, over real stores in a scratch directory and a database of its own. */
 export const startTestService = async (
   environment: Record<string, string> = {},
@@ -70,7 +72,7 @@ export const startTestService = async (
   })
   const service = await startService(config, stores, log)
 
-  const send = async (
+  const sendOnce = async (
     method: string,
     path: string,
     body?: unknown,
@@ -90,6 +92,17 @@ export const startTestService = async (
     const text = await response.text()
     const json = (() => JSON.parse(text) as unknown) as Answered['json']
     return { status: response.status, headers: response.headers, text, json }
+  }
+
+  /** A read of what was written last is asked again where the machine is slow, as clients do. */
+  const send: TestService['send'] = async (method, path, body, options = {}) => {
+    for (let left = MOST_ASKED; ; left -= 1) {
+      const answer = await sendOnce(method, path, body, options)
+      const isEarly =
+        answer.status === 503 && answer.text.includes('What was written last cannot be read yet')
+      const asksForMore = options.headers !== undefined && 'Tallytree-Min-Position' in options.headers
+      if (!isEarly || asksForMore || left === 1) return answer
+    }
   }
 
   return {

@@ -74,7 +74,9 @@ export const recordOf = <A>(codec: Codec<A>): Codec<Readonly<Record<string, A>>>
         if (result._tag === 'Right') entries.push([key, result.right])
         else if (!gather(errors, result.left)) break
       }
-      return errors.length === 0 ? t.success(withDigitsOf(u, Object.fromEntries(entries))) : t.failures(errors)
+      return errors.length === 0
+        ? t.success(withDigitsOf(u, Object.fromEntries(entries)))
+        : t.failures(errors)
     },
     { type: 'object', additionalProperties: codec.schema },
   )

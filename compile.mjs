@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 
 const TO = 'dist/src'
@@ -26,12 +26,14 @@ const filesOf = async (folder) =>
     })),
   )
 
-/** Left alone where it is the same: another process may be reading it. */
+/** Left alone where it is the same, and whole at any time: another process may be reading it. */
 const put = async ({ path, contents }) => {
   const before = await readFile(path).catch(() => undefined)
   if (before?.equals(contents)) return
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, contents)
+  const unfinished = join(TO, '..', `${process.pid}-${relative(TO, path).replaceAll(sep, '-')}`)
+  await writeFile(unfinished, contents)
+  await rename(unfinished, path)
 }
 
 /**

@@ -19,8 +19,7 @@ describe('the pacing of writes', () => {
     assert.equal(behind, 0)
   })
 
-  it('holds one write in vain, then none, and again when something is inserted', async function () {
-    this.timeout(20_000)
+  it('holds one write in vain, then none, and again when something is inserted', async () => {
     let waits = 0
     let moves = false
     const ended: (() => void)[] = []

@@ -33,8 +33,7 @@ const all = async (events: AsyncIterable<RecordedEvent>) => {
   return found.map(({ size: _, ...event }) => event)
 }
 
-describe('a copied log', function () {
-  this.timeout(120_000)
+describe('a copied log', () => {
   let directory: string
   let service: TestService
   before(async () => {

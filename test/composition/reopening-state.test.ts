@@ -18,9 +18,7 @@ import { startReceiver } from '../support/receivers/receiver.js'
 
 const spoilt = () => Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' })
 
-describe("the dispatcher's state when its file is spoilt while it is in use", function () {
-  this.timeout(30_000)
-
+describe("the dispatcher's state when its file is spoilt while it is in use", () => {
   it('is made anew from the log, and nothing is lost or sent twice', async () => {
     const receiver = await startReceiver(answers(200), { address: '127.0.0.1' })
     const log = await startDispatching()

@@ -58,8 +58,7 @@ describe('a service that is stopped', () => {
     response.on('error', () => undefined)
   }
 
-  it('tells the clients of open completions, ends their calls and stops in time', async function () {
-    this.timeout(40_000)
+  it('tells the clients of open completions, ends their calls and stops in time', async () => {
     const streamed = ask('acme/streamed', { stream: true })
     while (upstream.arrivals.length < 1) await new Promise(setImmediate)
     upstream.behave(does.hanging)

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { tallytree } from '../support/command.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
-describe('tallytree keys issue', function () {
-  this.timeout(180_000)
+describe('tallytree keys issue', () => {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())

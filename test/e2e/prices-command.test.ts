@@ -8,8 +8,7 @@ import { startRunningService, type RunningService } from '../support/running-ser
 
 const PAGE = readFileSync(new URL('../../docs/prices.md', import.meta.url), 'utf8')
 
-describe('tallytree prices import', function () {
-  this.timeout(180_000)
+describe('tallytree prices import', () => {
   let service: RunningService
   let directory: string
   before(async () => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { tallytree } from '../support/command.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
-describe('tallytree rebuild', function () {
-  this.timeout(180_000)
+describe('tallytree rebuild', () => {
   let service: RunningService
   before(async () => {
     service = await startRunningService()

@@ -13,8 +13,7 @@ interface Told {
   readonly soundHash: string
 }
 
-describe('large things sent with the SDK of npm', function () {
-  this.timeout(120_000)
+describe('large things sent with the SDK of npm', () => {
   let sdk: SdkService
   let told: Told
   before(async () => {

@@ -30,8 +30,7 @@ const filesIn = (directory: string): readonly string[] =>
 
 const versionIn = (answer: Answered): number => answer.json<{ version: number }>().version
 
-describe('a secret value', function () {
-  this.timeout(180_000)
+describe('a secret value', () => {
   let service: RunningService
   before(async () => {
     service = await startRunningService()

@@ -7,8 +7,7 @@ import { callIdsOnceRead } from './call-ids.js'
 const PROJECT = 'default/broken'
 const IDS = ['call-1', 'call-2', 'call-3']
 
-describe('a service whose engine finds its files spoilt', function () {
-  this.timeout(120_000)
+describe('a service whose engine finds its files spoilt', () => {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())

@@ -15,8 +15,7 @@ import { virtualClock } from '../support/virtual-clock.js'
 
 const HOUR = 3600_000
 
-describe("a dispatcher whose machine's clock jumps", function () {
-  this.timeout(60_000)
+describe("a dispatcher whose machine's clock jumps", () => {
   const clock = virtualClock()
   let log: Dispatching
   let receiver: Receiver

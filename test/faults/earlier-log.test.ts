@@ -7,8 +7,7 @@ import { callIdsOnceRead } from './call-ids.js'
 
 const PROJECT = 'default/earlier'
 
-describe('a service whose log was restored to an earlier state', function () {
-  this.timeout(120_000)
+describe('a service whose log was restored to an earlier state', () => {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())

@@ -8,9 +8,7 @@ import { startProtocolDouble } from '../support/eventstoredb-protocol-double/dou
 
 const RECOVERED_WITHIN_MS = 40_000
 
-describe('a connection to an EventStoreDB (a protocol double) that is taken and never answered', function () {
-  this.timeout(120_000)
-
+describe('a connection to an EventStoreDB (a protocol double) that is taken and never answered', () => {
   it('is given up, so that writes, reads and subscriptions go on with the server once it is back', async () => {
     const first = await startProtocolDouble()
     const { log } = first

@@ -17,8 +17,7 @@ import { virtualClock, type VirtualClock } from '../support/virtual-clock.js'
 const HOUR = 3600_000
 const DAY = 24 * HOUR
 
-describe('a webhook of which nothing but failures come', function () {
-  this.timeout(60_000)
+describe('a webhook of which nothing but failures come', () => {
   let clock: VirtualClock
   let log: Dispatching
   let receiver: Receiver

@@ -10,8 +10,7 @@ const A_LITTLE = 1_000
 /** So much goes into a blob. */
 const MUCH = 400_000
 
-describe('a service whose files cannot grow', function () {
-  this.timeout(120_000)
+describe('a service whose files cannot grow', () => {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())

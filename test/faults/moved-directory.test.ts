@@ -10,8 +10,7 @@ const PROJECT = 'default/moved'
 /** So much goes into a blob. */
 const MUCH = 400_000
 
-describe('a service whose data directory is moved under it', function () {
-  this.timeout(120_000)
+describe('a service whose data directory is moved under it', () => {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())

@@ -5,8 +5,7 @@ import { callIdsOnceRead } from './call-ids.js'
 const PROJECT = 'default/memory'
 const MUCH = 'much'.repeat(25_000)
 
-describe('a service that runs out of memory', function () {
-  this.timeout(120_000)
+describe('a service that runs out of memory', () => {
   let service: RunningService
   before(async () => (service = await startRunningService({ NODE_OPTIONS: '--max-old-space-size=192' })))
   after(() => service.remove())

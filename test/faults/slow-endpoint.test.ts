@@ -15,8 +15,7 @@ const EVENTS = Number(process.env['SLOW_ENDPOINT_EVENTS'] ?? 3)
 
 const FAST = 49
 
-describe('an endpoint that takes its time beside 49 that do not', function () {
-  this.timeout(300_000)
+describe('an endpoint that takes its time beside 49 that do not', () => {
   let log: Dispatching
   let slow: Receiver
   let fast: Receiver

@@ -3,8 +3,7 @@ import { startRunningService, type RunningService } from '../support/running-ser
 
 const WRITERS = 8
 
-describe('a service that is told to stop more than once', function () {
-  this.timeout(120_000)
+describe('a service that is told to stop more than once', () => {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())

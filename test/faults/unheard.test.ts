@@ -5,17 +5,15 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { compiled, ROOT } from '../support/compiled.js'
 import { endWithThisProcess } from '../support/end-with-this-process.js'
 import { itWhen } from '../support/skipping.js'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const KEY = 'administrator-key-of-this-test'
 const FULL = '/dev/full'
 const itWithFull = itWhen(existsSync(FULL), `${FULL} is missing`)
 
-describe('a service that nobody hears', function () {
-  this.timeout(120_000)
+describe('a service that nobody hears', () => {
   let directory: string
   let child: ChildProcess
   let full: number | undefined
@@ -29,7 +27,7 @@ describe('a service that nobody hears', function () {
 
   /** Waits for the ready line, and answers the address in it. */
   const start = async (stderr: 'pipe' | number): Promise<string> => {
-    child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    child = spawn(process.execPath, [await compiled('main')], {
       cwd: ROOT,
       env: {
         PATH: process.env['PATH'],

@@ -27,8 +27,7 @@ const arbitraryLog = fc
     ...lives.flatMap(({ id, end }) => (end === null ? [] : [{ type: end, data: { id, replaced_by: 'x' } }])),
   ])
 
-describe('replaying feedback', function () {
-  this.timeout(180_000)
+describe('replaying feedback', () => {
   let clickHouse: ClickHouse
   before(async () => {
     clickHouse = await openTestClickHouse()

@@ -53,8 +53,7 @@ const placed = (events: readonly Happened[], entity: string): readonly Projected
     position: BigInt(index + 1),
   }))
 
-describe('the law of projections', function () {
-  this.timeout(180_000)
+describe('the law of projections', () => {
   let clickHouse: ClickHouse
 
   before(async () => {

@@ -25,8 +25,7 @@ const filesDone = async ({ writer }: ClickHouse) =>
     ({ name }) => name,
   )
 
-describe('migrations', function () {
-  this.timeout(120_000)
+describe('migrations', () => {
   let front: ClickHouseFront
   before(async () => (front = await startClickHouseFront()))
   after(() => front.stop())

@@ -25,8 +25,7 @@ const batchesOf = <A>(events: readonly A[], places: readonly number[]): readonly
     events.slice(cuts[index - 1] ?? 0, cut),
   )
 
-describe('replaying the log', function () {
-  this.timeout(180_000)
+describe('replaying the log', () => {
   let clickHouse: ClickHouse
 
   before(async () => {

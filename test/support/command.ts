@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { compiled, ROOT } from './compiled.js'
 
 export interface Commanded {
   readonly code: number | null
@@ -8,14 +8,12 @@ export interface Commanded {
   readonly stderr: string
 }
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-
 /** Starts `tallytree` with arguments, in a process of its own. */
-export const begin = (
+export const begin = async (
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): { readonly child: ChildProcess; readonly ended: Promise<Commanded> } => {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+): Promise<{ readonly child: ChildProcess; readonly ended: Promise<Commanded> }> => {
+  const child = spawn(process.execPath, [await compiled('cli'), ...args], {
     cwd: ROOT,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -30,5 +28,7 @@ export const begin = (
   }
 }
 
-export const tallytree = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
-  begin(args, environment).ended
+export const tallytree = async (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Commanded> => (await begin(args, environment)).ended

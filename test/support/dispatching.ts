@@ -116,7 +116,7 @@ export const startDispatching = async (
 }
 
 /** Asks until it is so. */
-export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> => {
+export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 100_000): Promise<void> => {
   const end = Date.now() + withinMs
   while (!(await holds())) {
     if (Date.now() > end) throw new Error('it did not come to be so')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { compiled, ROOT } from './compiled.js'
 import { endWithThisProcess } from './end-with-this-process.js'
 import type { Answered, SendOptions } from './service.js'
 
@@ -36,9 +36,6 @@ export interface Ended {
 }
 
 type Environment = Readonly<Record<string, string>>
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const COMMAND = ['--import', 'tsx', 'src/main.ts']
 
 /**
  * Starts the program on a free port and waits until it says that it is ready. A data directory that the environment names
@@ -106,7 +103,7 @@ const launch = async (
   environment: Environment,
   note: (text: string) => void,
 ): Promise<{ running: Running; address: string; key: string | undefined }> => {
-  const child = spawn(process.execPath, COMMAND, {
+  const child = spawn(process.execPath, [await compiled('main')], {
     cwd: ROOT,
     env: { ...inherited(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

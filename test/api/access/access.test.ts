@@ -6,6 +6,7 @@ import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
 import { makeKey } from '../../../src/api/auth/new-key.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import { until } from '../../support/receivers/until.js'
 import { arbitraryCause, bearer, openedAccess, somePorts, storedEvents } from './given.js'
 
 const opened: Access[] = []
@@ -24,22 +25,16 @@ const givenTwo = async () => {
   return { ports, here, elsewhere, principal, key: createdKey! }
 }
 
-const within = async (ms: number, holds: () => boolean): Promise<boolean> => {
-  const until = Date.now() + ms
-  while (!holds() && Date.now() < until) await wait(10)
-  return holds()
-}
-
 describe('the access of a process', () => {
-  it('knows a key at once where it was made, and elsewhere within a second', async () => {
+  it('knows a key at once where it was made, and elsewhere soon after', async () => {
     const { ports, here, elsewhere } = await givenTwo()
     const { key, known } = makeKey(ports, null)
     await here.run({ type: 'IssueApiKey', user: 'admin', key: known }, arbitraryCause())
     assert.equal(here.authenticate(bearer(key))?.keyId, known.key_id)
-    assert.ok(await within(1000, () => elsewhere.authenticate(bearer(key)) !== undefined))
+    await until(() => elsewhere.authenticate(bearer(key)) !== undefined)
   })
 
-  it('refuses a revoked key at once where it was revoked, and elsewhere within a second', async () => {
+  it('refuses a revoked key at once where it was revoked, and elsewhere soon after', async () => {
     const { ports, here, elsewhere } = await givenTwo()
     const { key, known } = makeKey(ports, null)
     await here.run({ type: 'IssueApiKey', user: 'admin', key: known }, arbitraryCause())
@@ -47,7 +42,7 @@ describe('the access of a process', () => {
     assert.ok(elsewhere.authenticate(bearer(key)))
     await here.run({ type: 'RevokeApiKey', user: 'admin', key_id: known.key_id }, arbitraryCause())
     assert.equal(here.authenticate(bearer(key)), undefined)
-    assert.ok(await within(1000, () => elsewhere.authenticate(bearer(key)) === undefined))
+    await until(() => elsewhere.authenticate(bearer(key)) === undefined)
   })
 
   it('shows a principal the teams it has now', async () => {
@@ -92,12 +87,12 @@ describe('the access of a process', () => {
     const shaky = await openAccess({ ...somePorts(unreadable(() => down, store)), log }, { refreshMs: 5 })
     opened.push(shaky)
     down = true
-    assert.ok(await within(1000, () => warnings.length > 0))
+    await until(() => warnings.length > 0)
     assert.ok(shaky.authenticate(bearer(key!)))
     const made = makeKey(ports, null)
     await here.run({ type: 'IssueApiKey', user: 'admin', key: made.known }, arbitraryCause())
     down = false
-    assert.ok(await within(1000, () => shaky.authenticate(bearer(made.key)) !== undefined))
+    await until(() => shaky.authenticate(bearer(made.key)) !== undefined)
     assert.deepEqual([...new Set(warnings)], ['access.not_refreshed'])
   })
 })

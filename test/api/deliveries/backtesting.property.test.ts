@@ -59,9 +59,7 @@ const range = fc.record({
 })
 const reads = fc.integer({ min: 1, max: 30 })
 
-describe('a backtest', function () {
-  this.timeout(120_000)
-
+describe('a backtest', () => {
   const backtested = async (
     events: readonly RecordedEvent[],
     mode: 'current' | 'historic',

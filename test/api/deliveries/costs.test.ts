@@ -50,8 +50,7 @@ const totalOf = (read: JsonObject): number | undefined => {
   return numberFrom(parts.reduce((sum, part) => sum + amountOf(part), 0n))
 }
 
-describe('automations that watch what calls cost', function () {
-  this.timeout(120_000)
+describe('automations that watch what calls cost', () => {
   let sending: Sending
   before(async () => {
     sending = await startSending()

@@ -7,8 +7,7 @@ import { givenAutomation, startSending, type Listed, type Sending } from './give
 
 type Given = Awaited<ReturnType<typeof givenAutomation>>
 
-describe('the delivery log', function () {
-  this.timeout(60_000)
+describe('the delivery log', () => {
   let sending: Sending
   before(async () => {
     sending = await startSending()

@@ -11,8 +11,7 @@ import { givenAutomation, startSending, type Sending } from './given.js'
 
 type Backtested = t.TypeOf<typeof backtested>
 
-describe('what automations did', function () {
-  this.timeout(60_000)
+describe('what automations did', () => {
   let sending: Sending
   before(async () => {
     sending = await startSending()

@@ -252,8 +252,7 @@ describe('streamed completions', () => {
     assert.equal(await gateway.upstream.arrivals.at(-1)?.left, false)
   })
 
-  it('come no faster than they are read, however long they are, and are kept up to a limit', async function () {
-    this.timeout(30_000)
+  it('come no faster than they are read, however long they are, and are kept up to a limit', async () => {
     const words = 4000
     const { behaviour, progress } = does.endless(words, 16_384)
     gateway.upstream.behave(behaviour)

@@ -23,8 +23,7 @@ interface Read {
   readonly aliases: readonly string[]
 }
 
-describe('any sequence of deeds over objects', function () {
-  this.timeout(180_000)
+describe('any sequence of deeds over objects', () => {
   let service: TestService
   before(async () => (service = await sharedService()))
 

@@ -169,5 +169,5 @@ describe('tables', () => {
       ),
       { numRuns: 60 },
     )
-  }).timeout(120_000)
+  })
 })

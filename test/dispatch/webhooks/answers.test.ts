@@ -11,8 +11,7 @@ import {
 import { answers } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
 
-describe('what a receiver asks for', function () {
-  this.timeout(60_000)
+describe('what a receiver asks for', () => {
   let log: Dispatching
   let receiver: Receiver
   beforeEach(async () => {

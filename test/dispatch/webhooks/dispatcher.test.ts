@@ -18,8 +18,7 @@ import {
 
 const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 1 }
 
-describe('the dispatcher', function () {
-  this.timeout(60_000)
+describe('the dispatcher', () => {
   let log: Dispatching
   let receivers: Receiver[]
   beforeEach(async () => {

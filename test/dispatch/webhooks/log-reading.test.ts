@@ -27,8 +27,7 @@ const failingTwice = <A extends object>(itself: A, name: keyof A): A => {
   return { ...itself, [name]: fails }
 }
 
-describe('what the dispatcher keeps', function () {
-  this.timeout(60_000)
+describe('what the dispatcher keeps', () => {
   let receiver: Receiver
   const logs: Dispatching[] = []
   beforeEach(async () => (receiver = await startReceiver(answers(200), { address: '127.0.0.1' })))

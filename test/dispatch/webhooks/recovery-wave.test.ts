@@ -43,9 +43,7 @@ const answered = (succeeded: boolean): AttemptEnd => ({
   scheduled: undefined as never,
 })
 
-describe('what waits for an endpoint that is back', function () {
-  this.timeout(30_000)
-
+describe('what waits for an endpoint that is back', () => {
   /** 10,000 that wait for an hour, behind ten that are due. */
   const waves = (fails: (attempt: number) => boolean, wait: number) => {
     const state = openSqliteDispatcherState(':memory:')

@@ -13,8 +13,7 @@ import {
 
 const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 1 }
 
-describe('a dispatcher that begins anew', function () {
-  this.timeout(60_000)
+describe('a dispatcher that begins anew', () => {
   let log: Dispatching
   let receivers: Receiver[]
   beforeEach(async () => {

@@ -19,8 +19,7 @@ interface Some {
 }
 
 /** An index knows blocks of 8,192 rows, and may name one in forty in vain. */
-describe('a filter over many calls', function () {
-  this.timeout(120_000)
+describe('a filter over many calls', () => {
   let clickHouse: ClickHouse
   let counting: EmbeddedConnection
   let some: Some

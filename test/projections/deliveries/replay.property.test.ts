@@ -15,8 +15,7 @@ const STATES = ['pending', 'in_flight', 'retrying', 'succeeded', 'dead', 'cancel
 
 const arbitraryLives = fc.tuple(...IDS.map((id) => arbitraryLife(id)))
 
-describe('replaying deliveries', function () {
-  this.timeout(180_000)
+describe('replaying deliveries', () => {
   let clickHouse: ClickHouse
   before(async () => {
     clickHouse = await openTestClickHouse()

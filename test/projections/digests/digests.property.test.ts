@@ -62,8 +62,7 @@ const otherwise = ({ type, data }: Happened): Happened => {
   return { type, data: { ...fields, ...changes[type]!() } }
 }
 
-describe('digests of read models', function () {
-  this.timeout(300_000)
+describe('digests of read models', () => {
   let first: ClickHouse
   let second: ClickHouse
   before(async () => {

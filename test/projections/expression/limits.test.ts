@@ -82,8 +82,7 @@ const LARGEST: Readonly<Record<string, Operation>> = {
   'comparisons of comparisons': nested(30, (inner) => ({ $eq: [inner, literal('true')] })),
 }
 
-describe('the largest expressions', function () {
-  this.timeout(60_000)
+describe('the largest expressions', () => {
   let clickHouse: ClickHouse
   before(async () => (clickHouse = await openTestClickHouse()))
   after(() => clickHouse.close())

@@ -19,8 +19,7 @@ const FIELDS: Fields = {
 const ROWS_A_RUN = 10
 const RUNS = 500
 
-describe('the meaning of a query', function () {
-  this.timeout(180_000)
+describe('the meaning of a query', () => {
   let clickHouse: ClickHouse
   let inserted = 0
 

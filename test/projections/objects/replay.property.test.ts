@@ -20,8 +20,7 @@ import { logOf, text, TIME } from './object-log.js'
 
 const ROUNDS = Number(process.env['OBJECT_REPLAYS'] ?? 3)
 
-describe('the rows of objects', function () {
-  this.timeout(180_000)
+describe('the rows of objects', () => {
   let clickHouse: ClickHouse
   before(async () => {
     clickHouse = await openTestClickHouse()

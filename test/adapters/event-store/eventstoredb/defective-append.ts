@@ -12,8 +12,8 @@ const append = async (): Promise<unknown> => {
   return EventStoreDBClient.connectionString(url).appendToStream('stream-1', raw)
 }
 
+const end = (said: string) => process.stdout.write(`${said}\n`, () => process.exit(0))
 append().then(
-  () => process.stdout.write('stored\n'),
-  (error: unknown) => process.stdout.write(`${(error as Error).name}\n`),
+  () => end('stored'),
+  (error: unknown) => end((error as Error).name),
 )
-setTimeout(() => process.exit(0), 2000)

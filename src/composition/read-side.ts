@@ -5,7 +5,7 @@ import type { Clock } from '../domain/ports/clock.js'
 import type { Log } from '../domain/ports/log.js'
 import { projections } from '../projections/all.js'
 import { startRebuilder } from '../projections/rebuild/rebuilder.js'
-import { emptyIfAheadOfLog } from '../projections/runtime/ahead-of-log.js'
+import { emptyIfOfAnotherLog } from '../projections/runtime/another-log.js'
 import { followCheckpoint } from '../projections/runtime/follow-checkpoint.js'
 import { startProjector } from '../projections/runtime/projector.js'
 import type { Stores } from './stores.js'
@@ -35,7 +35,7 @@ export const openReadSide = async (
   if (!roles.has('projector')) return followCheckpoint(clickHouse.reader, log)
   const head = await eventStore.head()
   // Stores of other machines may answer late, and hold what others need: their operators restore both.
-  if (eventStoreUrl === null && clickHouseUrl === null) await emptyIfAheadOfLog(clickHouse, head, log)
+  if (eventStoreUrl === null && clickHouseUrl === null) await emptyIfOfAnotherLog(clickHouse, eventStore, log)
   const projector = await startProjector({
     ...stores,
     clickHouse: clickHouse.writer,

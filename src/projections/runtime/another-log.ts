@@ -1,0 +1,79 @@
+import type { ClickHouse, ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { EventStore, Position } from '../../domain/ports/event-store.js'
+import type { Log } from '../../domain/ports/log.js'
+import { modelTables } from '../rebuild/model-tables.js'
+import { readCheckpoint } from './checkpoint.js'
+
+type Told = Pick<Log, 'error'>
+type Head = Pick<EventStore, 'head' | 'readAll'>
+
+/**
+ * Empties read models of another log than this one, which was restored to an earlier state, lost its end or took the place of
+ * theirs: they would show what is not there, and pass over what comes. They are made anew from the log.
+ */
+export const emptyIfOfAnotherLog = async (
+  { writer, database }: Pick<ClickHouse, 'writer' | 'database'>,
+  eventStore: Head,
+  log: Told,
+): Promise<void> => {
+  const checkpoint = await readCheckpoint(writer)
+  if (!(await isOfAnotherLog(writer, checkpoint, eventStore, log))) return
+  const tables = Object.keys(await modelTables(writer, database))
+  // The checkpoint goes last, so that what is cut off begins anew at the next start.
+  for (const name of [...tables, 'checkpoints']) await writer.command(`TRUNCATE TABLE \`${name}\``)
+}
+
+const isOfAnotherLog = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  checkpoint: Position,
+  eventStore: Head,
+  log: Told,
+): Promise<boolean> => {
+  if (checkpoint === 0n) return false
+  const head = await eventStore.head()
+  if (checkpoint > head) {
+    log.error('projection.ahead_of_log', {
+      log_ends_at: String(head),
+      read_models_know: String(checkpoint),
+      reason:
+        'the log was restored to an earlier state, or lost its end: the read models are made anew from what it has',
+    })
+    return true
+  }
+  const [last, before] = await lastProjected(reader, checkpoint)
+  if (last === undefined) return false
+  const atLast = await firstFrom(BigInt(last.position), BigInt(before?.position ?? 0), eventStore)
+  if (String(atLast?.position) === last.position && Number(atLast?.recordedAt) === Number(last.at))
+    return false
+  log.error('projection.of_another_log', {
+    position: last.position,
+    recorded_at: atLast?.recordedAt.toISOString() ?? null,
+    read_models_know: new Date(Number(last.at)).toISOString(),
+    reason: 'the log is not the one that the read models were made from: they are made anew from this one',
+  })
+  return true
+}
+
+/** The first event at a position or later. What stands between that and `after` was not projected. */
+const firstFrom = async (position: Position, after: Position, eventStore: Pick<EventStore, 'readAll'>) => {
+  for await (const event of eventStore.readAll({ after })) if (event.position >= position) return event
+  return undefined
+}
+
+interface Projected {
+  readonly position: string
+  /** When its event was recorded, in milliseconds. */
+  readonly at: string
+}
+
+/** The last two positions of which the read models know anything, the later one first. */
+const lastProjected = (
+  reader: Pick<ClickHouseReader, 'query'>,
+  checkpoint: Position,
+): Promise<readonly Projected[]> =>
+  reader.query<Projected>(
+    `SELECT toString(position) AS position, toString(toUnixTimestamp64Milli(recorded_at)) AS at FROM event_times
+    WHERE event_times.position <= {checkpoint:UInt64} ORDER BY event_times.position DESC
+    LIMIT 1 BY event_times.position LIMIT 2`,
+    { checkpoint: String(checkpoint) },
+  )

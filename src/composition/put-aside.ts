@@ -1,4 +1,5 @@
 import { existsSync, renameSync } from 'node:fs'
+import Database from 'better-sqlite3'
 import type { Log } from '../domain/ports/log.js'
 
 /**
@@ -7,13 +8,23 @@ import type { Log } from '../domain/ports/log.js'
  */
 export const openOrPutAside = <A>(path: string, open: (path: string) => A, log: Pick<Log, 'warn'>): A => {
   try {
-    return open(path)
+    return named(path, open)
   } catch (error) {
     if (!isSpoilt(error)) throw error
     const aside = `${path}.spoilt`
     for (const end of ['', '-wal', '-shm']) if (existsSync(path + end)) renameSync(path + end, aside + end)
     log.warn('data.file_put_aside', { path, aside, reason: 'it is no readable database' })
+    return named(path, open)
+  }
+}
+
+/** SQLite does not say which file it is that it cannot use. */
+const named = <A>(path: string, open: (path: string) => A): A => {
+  try {
     return open(path)
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+    throw new Database.SqliteError(`${path}: ${error.message}`, error.code)
   }
 }
 

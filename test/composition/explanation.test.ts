@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { openSqliteAttemptRecords } from '../../src/adapters/attempt-records/sqlite-attempt-records.js'
 import { openFileBlobStore } from '../../src/adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
+import { openSqliteDispatcherState } from '../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { openSqliteSecretStore } from '../../src/adapters/secrets/sqlite-secret-store.js'
 import { explanation } from '../../src/composition/explanation.js'
 import { listen } from '../../src/composition/listening.js'
+import { openOrPutAside } from '../../src/composition/put-aside.js'
 import { keyRingOf } from '../../src/composition/secrets.js'
 import { openWebhookSender } from '../../src/composition/webhook-sender.js'
 import { readConfig } from '../../src/config.js'
@@ -50,6 +53,15 @@ describe('what stops the program from starting', () => {
 
   it('is said of the log, where it is none', () =>
     isSaid(() => openSqliteEventStore(file), /file: the event log cannot be used \(SQLITE_NOTADB/))
+
+  it('is said of each database by its name, where that is a directory', async () => {
+    const cannotOpen = (path: string) => new RegExp(`${path}: .*unable to open database file`)
+    const path = join(directory, 'taken')
+    await mkdir(path)
+    await isSaid(() => openSqliteEventStore(path), cannotOpen(path))
+    for (const open of [openSqliteDispatcherState, openSqliteAttemptRecords] as ((path: string) => unknown)[])
+      await isSaid(() => openOrPutAside(path, open, { warn: () => undefined }), cannotOpen(path))
+  })
 
   it('is said of the engine, where its directory is none, with what makes it anew', () =>
     isSaid(() => openEmbeddedClickHouse(file), /^TALLYTREE_DATA_DIR: [^;]*file[^;]*; .*remove clickhouse\//))

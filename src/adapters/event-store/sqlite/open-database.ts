@@ -37,8 +37,9 @@ const pidFile = (path: string) => `${path}.pid`
  */
 export const openDatabase = (path: string): OpenDatabase => {
   mkdirSync(dirname(path), { recursive: true })
-  const db = new Database(path, { timeout: 0 })
+  let db: Database.Database | undefined
   try {
+    db = new Database(path, { timeout: 0 })
     db.pragma('locking_mode = EXCLUSIVE')
     // Measured: fewer, larger pages make bulk appends faster and single ones no slower. A checkpoint, which
     // holds up the event loop, stays at 8 MiB.
@@ -49,11 +50,11 @@ export const openDatabase = (path: string): OpenDatabase => {
     // up the event loop.
     db.pragma('synchronous = NORMAL')
     db.pragma('cache_size = -65536')
-    db.transaction(() => ensureSchema(db)).immediate()
+    db.transaction(ensureSchema).immediate(db)
     writeFileSync(pidFile(path), String(process.pid))
     return whole(path, db, openDurably(`${path}-wal`))
   } catch (cause) {
-    db.close()
+    db?.close()
     throw isBusy(cause) ? new StoreInUse(refusal(path), { cause }) : unusable(path, cause)
   }
 }

@@ -2,8 +2,8 @@ import { systemIds } from '../adapters/system/ids.js'
 import { systemClock } from '../adapters/system/system.js'
 import { jsonLog } from '../adapters/log/json-log.js'
 import { asking, textOf, type Ask } from '../adapters/remote-service/request.js'
-import { openReadSide } from '../composition/read-side.js'
-import { openStores } from '../composition/stores.js'
+import { openReadSide, type ReadSide } from '../composition/read-side.js'
+import { openStores, type Stores } from '../composition/stores.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
 import { execute } from '../domain/execute.js'
@@ -11,8 +11,11 @@ import { SourceUnusable } from '../domain/ports/log-source.js'
 import { rebuildDecider } from '../domain/rebuild/decider.js'
 import { rebuildStream } from '../domain/rebuild/events.js'
 import { migrate } from '../projections/migrate.js'
-import { rebuildOf } from '../projections/rebuilds/queries.js'
+import { rebuildOf, rebuildsIn, UNFINISHED } from '../projections/rebuilds/queries.js'
 import { toldUntilEnded, type LookAt, type SeenRebuild } from './rebuild-progress.js'
+
+/** Where so much was not projected yet, a rebuild that was asked for before is not known yet. */
+const KNOWN_WITHIN_MS = 30_000
 
 /**
  * `tallytree rebuild`: makes all read models anew, through the running service, or, where none answers at the address of
@@ -55,13 +58,7 @@ const rebuildHere = async (config: Config): Promise<number> => {
   await migrate(stores.clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
   try {
-    const id = systemIds.next()
-    const request = { id, requested_at: instantOf(systemClock.now()), requested_by: 'system' }
-    const cause = { correlationId: id, causationId: id, actor: 'system' }
-    const ports = { eventStore: stores.eventStore, ids: systemIds }
-    await execute(ports)(rebuildDecider, rebuildStream(id), [{ type: 'RequestRebuild', request }], cause, {
-      assumeNew: true,
-    })
+    const id = (await unfinished(stores, readSide)) ?? (await requested(stores))
     const look: LookAt = async () =>
       (await rebuildOf(stores.clickHouse.reader, id)) ?? { id, state: 'requested' }
     return await toldUntilEnded(look)
@@ -71,4 +68,25 @@ const rebuildHere = async (config: Config): Promise<number> => {
     await stores.clickHouse.close()
     await stores.secrets.close()
   }
+}
+
+/** One that was asked for before, and cut off with its process: it goes on here. */
+const unfinished = async (
+  { eventStore, clickHouse }: Stores,
+  readSide: Pick<ReadSide, 'waitFor'>,
+): Promise<string | undefined> => {
+  await readSide.waitFor(await eventStore.head(), KNOWN_WITHIN_MS)
+  const [rebuild] = await rebuildsIn(clickHouse.reader, UNFINISHED, 1)
+  return rebuild?.id
+}
+
+const requested = async ({ eventStore }: Stores): Promise<string> => {
+  const id = systemIds.next()
+  const request = { id, requested_at: instantOf(systemClock.now()), requested_by: 'system' }
+  const cause = { correlationId: id, causationId: id, actor: 'system' }
+  const command = { type: 'RequestRebuild', request } as const
+  await execute({ eventStore, ids: systemIds })(rebuildDecider, rebuildStream(id), [command], cause, {
+    assumeNew: true,
+  })
+  return id
 }

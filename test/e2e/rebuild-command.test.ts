@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { tallytree } from '../support/command.js'
+import { begin, tallytree } from '../support/command.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
 describe('tallytree rebuild', () => {
@@ -12,6 +12,11 @@ describe('tallytree rebuild', () => {
   after(() => service.remove())
 
   const port = () => new URL(service.address).port
+
+  const states = async () => {
+    const { data } = (await service.send('GET', '/api/admin/rebuilds')).json<{ data: { state: string }[] }>()
+    return data.map(({ state }) => state)
+  }
 
   it('goes through a running service, with the administrator key', async () => {
     const { code, stdout, stderr } = await tallytree(['rebuild', '--url', service.address], {
@@ -32,6 +37,20 @@ describe('tallytree rebuild', () => {
     assert.match(wrong.stderr, /answered 401/)
   })
 
+  it('goes on, when it is run again, with what a killed one began', async () => {
+    assert.equal(await service.stop(), 0)
+    const settings = { TALLYTREE_DATA_DIR: service.dataDirectory, TALLYTREE_PORT: port() }
+    const { child, ended } = await begin(['rebuild'], settings)
+    child.stderr!.once('data', () => child.kill('SIGKILL'))
+    assert.equal((await ended).code, null)
+
+    const { code, stdout, stderr } = await tallytree(['rebuild'], settings)
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /every read model says what it said before/)
+    await service.restart()
+    assert.deepEqual(await states(), ['finished', 'finished'])
+  })
+
   it('runs by itself while the service is stopped, on the same stores', async () => {
     assert.equal(await service.stop(), 0)
 
@@ -43,11 +62,7 @@ describe('tallytree rebuild', () => {
     assert.match(stdout, /every read model says what it said before/)
 
     await service.restart()
-    const { data } = (await service.send('GET', '/api/admin/rebuilds')).json<{ data: { state: string }[] }>()
-    assert.deepEqual(
-      data.map(({ state }) => state),
-      ['finished', 'finished'],
-    )
+    assert.deepEqual(await states(), ['finished', 'finished', 'finished'])
     const read = await service.post('/call/read', { project_id: 'default/p', id: 'c' })
     assert.equal(read.status, 200)
   })

@@ -40,8 +40,9 @@ const isOfAnotherLog = async (
     })
     return true
   }
-  const [last, before] = await lastProjected(reader, checkpoint)
+  const last = await lastProjected(reader, '<=', checkpoint)
   if (last === undefined) return false
+  const before = await lastProjected(reader, '<', BigInt(last.position))
   const atLast = await firstFrom(BigInt(last.position), BigInt(before?.position ?? 0), eventStore)
   if (String(atLast?.position) === last.position && Number(atLast?.recordedAt) === Number(last.at))
     return false
@@ -66,14 +67,16 @@ interface Projected {
   readonly at: string
 }
 
-/** The last two positions of which the read models know anything, the later one first. */
-const lastProjected = (
+/** The last position up to another one, or before it, of which the read models know anything. */
+const lastProjected = async (
   reader: Pick<ClickHouseReader, 'query'>,
-  checkpoint: Position,
-): Promise<readonly Projected[]> =>
-  reader.query<Projected>(
+  comparison: '<=' | '<',
+  position: Position,
+): Promise<Projected | undefined> => {
+  const [row] = await reader.query<Projected>(
     `SELECT toString(position) AS position, toString(toUnixTimestamp64Milli(recorded_at)) AS at FROM event_times
-    WHERE event_times.position <= {checkpoint:UInt64} ORDER BY event_times.position DESC
-    LIMIT 1 BY event_times.position LIMIT 2`,
-    { checkpoint: String(checkpoint) },
+    WHERE event_times.position ${comparison} {position:UInt64} ORDER BY event_times.position DESC LIMIT 1`,
+    { position: String(position) },
   )
+  return row
+}

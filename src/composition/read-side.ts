@@ -35,7 +35,8 @@ export const openReadSide = async (
   if (!roles.has('projector')) return followCheckpoint(clickHouse.reader, log)
   const head = await eventStore.head()
   // Stores of other machines may answer late, and hold what others need: their operators restore both.
-  if (eventStoreUrl === null && clickHouseUrl === null) await emptyIfOfAnotherLog(clickHouse, eventStore, log)
+  if (eventStoreUrl === null && clickHouseUrl === null)
+    await emptyIfOfAnotherLog(clickHouse, { head, eventStore }, log)
   const projector = await startProjector({
     ...stores,
     clickHouse: clickHouse.writer,

@@ -4,8 +4,11 @@ import type { Log } from '../../domain/ports/log.js'
 import { modelTables } from '../rebuild/model-tables.js'
 import { readCheckpoint } from './checkpoint.js'
 
-type Told = Pick<Log, 'error'>
-type Head = Pick<EventStore, 'head' | 'readAll'>
+/** The log that is there. */
+interface Present {
+  readonly head: Position
+  readonly eventStore: Pick<EventStore, 'readAll'>
+}
 
 /**
  * Empties read models of another log than this one, which was restored to an earlier state, lost its end or took the place of
@@ -13,11 +16,11 @@ type Head = Pick<EventStore, 'head' | 'readAll'>
  */
 export const emptyIfOfAnotherLog = async (
   { writer, database }: Pick<ClickHouse, 'writer' | 'database'>,
-  eventStore: Head,
-  log: Told,
+  present: Present,
+  log: Pick<Log, 'error'>,
 ): Promise<void> => {
   const checkpoint = await readCheckpoint(writer)
-  if (!(await isOfAnotherLog(writer, checkpoint, eventStore, log))) return
+  if (!(await isOfAnotherLog(writer, checkpoint, present, log))) return
   const tables = Object.keys(await modelTables(writer, database))
   // The checkpoint goes last, so that what is cut off begins anew at the next start.
   for (const name of [...tables, 'checkpoints']) await writer.command(`TRUNCATE TABLE \`${name}\``)
@@ -26,11 +29,10 @@ export const emptyIfOfAnotherLog = async (
 const isOfAnotherLog = async (
   reader: Pick<ClickHouseReader, 'query'>,
   checkpoint: Position,
-  eventStore: Head,
-  log: Told,
+  { head, eventStore }: Present,
+  log: Pick<Log, 'error'>,
 ): Promise<boolean> => {
   if (checkpoint === 0n) return false
-  const head = await eventStore.head()
   if (checkpoint > head) {
     log.error('projection.ahead_of_log', {
       log_ends_at: String(head),

@@ -6,6 +6,7 @@ import { openInMemorySecretStore } from '../../src/adapters/secrets/in-memory-se
 import { startService, type Service } from '../../src/composition/service.js'
 import { readConfig } from '../../src/config.js'
 import type { Log } from '../../src/domain/ports/log.js'
+import { whenReadable } from '../support/asking-again.js'
 import { arbitraryDatabase, engineDirectory } from '../support/engine.js'
 
 const KEY = 'administrator-key-of-the-tests'
@@ -38,7 +39,13 @@ describe('roles in processes of their own', () => {
     return service
   }
 
-  const ask = async ({ address }: Service, method: string, path: string, body?: unknown, headers = {}) => {
+  const askOnce = async (
+    { address }: Service,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers = {},
+  ) => {
     const response = await fetch(`${address}${path}`, {
       method,
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
@@ -46,6 +53,12 @@ describe('roles in processes of their own', () => {
     })
     return { status: response.status, text: await response.text(), headers: response.headers }
   }
+
+  const ask = (...question: Parameters<typeof askOnce>) =>
+    whenReadable(
+      () => askOnce(...question),
+      ({ text }) => text,
+    )
 
   const startCall = (service: Service, id: string) =>
     ask(service, 'POST', '/call/start', {
@@ -117,13 +130,13 @@ describe('roles in processes of their own', () => {
     assert.equal((await startCall(api, 'unread')).status, 200)
     const alone = await ask(api, 'POST', '/call/read', { project_id: PROJECT, id: 'unread' })
     assert.match(alone.text, /"id":"unread"/, 'a call is read from the log')
-    const early = await ask(api, 'POST', '/calls/query', { project_id: PROJECT })
+    const early = await askOnce(api, 'POST', '/calls/query', { project_id: PROJECT })
     assert.equal(early.status, 503)
     assert.equal(early.headers.get('retry-after'), '1')
 
     await start('projector')
-    let read = await ask(api, 'POST', '/calls/query', { project_id: PROJECT })
-    while (read.status === 503) read = await ask(api, 'POST', '/calls/query', { project_id: PROJECT })
+    let read = await askOnce(api, 'POST', '/calls/query', { project_id: PROJECT })
+    while (read.status === 503) read = await askOnce(api, 'POST', '/calls/query', { project_id: PROJECT })
     assert.match(read.text, /"id":"unread"/)
   })
 })

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isJsonObject, type Json } from '../../src/domain/json/json.js'
 import type { DescribedAnswer, Description } from './description.js'
-import { FAR_AHEAD } from './requests.js'
+import { waitsInVain } from './requests.js'
 import type { Received, Sent } from './wire.js'
 
 /** What is wrong with an answer, as the description has it; empty where nothing is. */
@@ -68,7 +68,7 @@ const sealed = (schema: Json): Json => {
 
 /** A read that was asked to wait for what has not been written, or a completion of an upstream that is not there. */
 const isAwaited = ({ planned }: Sent, status: number): boolean =>
-  (status === 503 && planned.headers['tallytree-min-position'] === FAR_AHEAD) ||
+  (status === 503 && waitsInVain(planned)) ||
   (status > 500 && planned.operation.template === '/v1/chat/completions')
 
 /** Where the path leads elsewhere, or the method does not exist, other answers than those described make sense. */

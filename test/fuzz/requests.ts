@@ -55,7 +55,9 @@ const ODD_HEADERS: readonly Readonly<Record<string, string>>[] = [
 ]
 
 /** A position far ahead, for which a read waits until it gives up. */
-export const FAR_AHEAD = '4000000000'
+const FAR_AHEAD = '4000000000'
+
+export const waitsInVain = ({ headers }: Planned): boolean => headers['tallytree-min-position'] === FAR_AHEAD
 
 const headersOf = fc.oneof(
   { weight: 500, arbitrary: fc.constant<Readonly<Record<string, string>>>({}) },

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { askingAgain } from './asking-again.js'
 import { compiled, ROOT } from './compiled.js'
 import { endWithThisProcess } from './end-with-this-process.js'
 import type { Answered, SendOptions } from './service.js'
@@ -66,7 +67,7 @@ export const startRunningService = async (environment: Environment = {}): Promis
     return running.ended
   }
   const stop = async () => (await kill('SIGTERM')).code
-  const send = sendTo(address, key)
+  const send = askingAgain(sendTo(address, key))
 
   return {
     address,

@@ -10,6 +10,7 @@ import { readConfig } from '../../src/config.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 import type { Log } from '../../src/domain/ports/log.js'
+import { askingAgain } from './asking-again.js'
 import { openTestClickHouse } from './engine.js'
 import { scratchDirectory } from './scratch.js'
 
@@ -40,8 +41,6 @@ export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
-
-const MOST_ASKED = 5
 
 /** The whole service in this process, over real stores in a scratch directory and a database of its own. */
 export const startTestService = async (
@@ -94,16 +93,7 @@ export const startTestService = async (
     return { status: response.status, headers: response.headers, text, json }
   }
 
-  /** A read of what was written last is asked again where the machine is slow, as clients do. */
-  const send: TestService['send'] = async (method, path, body, options = {}) => {
-    for (let left = MOST_ASKED; ; left -= 1) {
-      const answer = await sendOnce(method, path, body, options)
-      const isEarly =
-        answer.status === 503 && answer.text.includes('What was written last cannot be read yet')
-      const asksForMore = options.headers !== undefined && 'Tallytree-Min-Position' in options.headers
-      if (!isEarly || asksForMore || left === 1) return answer
-    }
-  }
+  const send = askingAgain(sendOnce)
 
   return {
     address: service.address,

@@ -10,6 +10,7 @@ import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory
 import { startService, type Service } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
+import { whenReadable } from '../../support/asking-again.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../support/clickhouse-http-front.js'
 import { arbitraryDatabase } from '../../support/engine.js'
 
@@ -66,14 +67,21 @@ describe('the service over a ClickHouse server', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  const post = async (path: string, body: unknown): Promise<string> => {
+  const postOnce = async (path: string, body: unknown) => {
     const response = await fetch(`${service.address}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    const text = await response.text()
-    assert.equal(response.status, 200, text)
+    return { status: response.status, text: await response.text() }
+  }
+
+  const post = async (path: string, body: unknown): Promise<string> => {
+    const { status, text } = await whenReadable(
+      () => postOnce(path, body),
+      (answer) => answer.text,
+    )
+    assert.equal(status, 200, text)
     return text
   }
 

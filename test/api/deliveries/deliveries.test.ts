@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { until } from '../../support/dispatching.js'
 import { answers, hangs, inTurn } from '../../support/receivers/behaviours.js'
 import { accepted } from '../tracing/given.js'
-import { givenAutomation, startSending, type Listed, type Sending } from './given.js'
+import { FAST, givenAutomation, startSending, type Listed, type Sending } from './given.js'
 
 type Given = Awaited<ReturnType<typeof givenAutomation>>
 
@@ -200,7 +200,7 @@ describe('the delivery log', () => {
   })
 
   it('lets members read, and those alone act who may change the automation', async () => {
-    const given = await givenAutomation(sending, hangs)
+    const given = await givenAutomation(sending, hangs, { ...FAST, timeout_s: 2 })
     await given.aliasAdded('prod')
     await until(async () => (await given.listed()).length === 1)
     const [delivery] = await given.listed()

@@ -21,7 +21,7 @@ export const OF_DELIVERIES = [
 ]
 
 /** Waits that tests can bear, in seconds. */
-const FAST = { retry_waits_s: [0.05, 0.05], timeout_s: 2 }
+export const FAST = { retry_waits_s: [0.05, 0.05], timeout_s: 30 }
 
 export interface Sending {
   readonly service: TestService
@@ -48,10 +48,14 @@ export const startSending = async (): Promise<Sending> => {
 }
 
 /** A team with a webhook at a receiver, and an automation for every alias in its project. */
-export const givenAutomation = async ({ service, receiver }: Sending, behaviour: Behaviour) => {
+export const givenAutomation = async (
+  { service, receiver }: Sending,
+  behaviour: Behaviour,
+  content: object = FAST,
+) => {
   const team = await givenTeam(service)
   const { url, received } = await receiver(behaviour)
-  const webhook = textIn(accepted(await team.postWebhook(aWebhook({ url: `${url}in`, ...FAST }))), 'id')
+  const webhook = textIn(accepted(await team.postWebhook(aWebhook({ url: `${url}in`, ...content }))), 'id')
   const payload = '{"alias": "${alias}", "token": "${ACCESS_TOKEN}"}'
   const withToken = await team.send('PATCH', `${team.webhooks}/${webhook}`, { access_token: 'TOKEN' })
   accepted(withToken)

@@ -63,13 +63,12 @@ describe('asking one of several upstreams', () => {
   const lastTries = async () => triesOf((await callsOf(service, project)).at(-1)!)
 
   it('goes to the next where one fails before it answers, and keeps each try', async () => {
-    await addBoth({ timeouts: { first_byte_ms: 500 } })
+    await addBoth()
     const failures: readonly (readonly [Behaviour, string])[] = [
       [failing(500), 'status 500'],
       [failing(429), 'status 429'],
       [failing(401), 'status 401'],
       [(_, response) => response.destroy(), 'reset UND_ERR_SOCKET'],
-      [() => undefined, 'timeout first byte'],
     ]
     for (const [behaviour, outcome] of failures) {
       // A fault of its own each time, not one in a row.
@@ -84,6 +83,13 @@ describe('asking one of several upstreams', () => {
       assert.deepEqual(own.at(-1), 'second: answered')
       if (!outcome.startsWith('reset')) assert.deepEqual(own, [`first: ${outcome}`, 'second: answered'])
     }
+  })
+
+  it('goes to the next where one says nothing for longer than it may', async () => {
+    await addBoth({ timeouts: { first_byte_ms: 50 } })
+    first.behave(() => undefined)
+    assert.match(JSON.stringify(accepted(await ask())), /from the second/)
+    assert.deepEqual(await lastTries(), ['first: timeout first byte', 'second: answered'])
   })
 
   it('goes to the next also where one says that it fails, and never why', async () => {

@@ -131,7 +131,7 @@ describe('streamed completions', () => {
 
   it('that fall silent are told so: with a status before the first event, and in a last event behind it', async () => {
     const impatient = await startGateway(await sharedService(), {
-      upstream: { timeouts: { first_byte_ms: 300, idle_ms: 300 } },
+      upstream: { timeouts: { first_byte_ms: 2000, idle_ms: 1000 } },
     })
     for (const behaviour of [
       does.hanging,

@@ -16,7 +16,7 @@ import {
   type Dispatching,
 } from '../../support/dispatching.js'
 
-const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 1 }
+const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 30 }
 
 describe('the dispatcher', () => {
   let log: Dispatching
@@ -154,12 +154,12 @@ describe('the dispatcher', () => {
   })
 
   it('says after a time-out that it may be there already', async () => {
-    const { received } = await given(inTurn(hangs, answers(200)))
+    const { received } = await given(inTurn(hangs, answers(200)), { ...FAST, timeout_s: 1 })
     await log.start()
     await log.append(COLLECTION, aliasAdded('prod'))
     await ended(1)
     assert.deepEqual(
-      received.map(({ headers }) => headers['x-vendor-possible-duplicate']),
+      received.slice(0, 2).map(({ headers }) => headers['x-vendor-possible-duplicate']),
       [undefined, 'true'],
     )
   })

@@ -11,7 +11,7 @@ import {
   type Dispatching,
 } from '../../support/dispatching.js'
 
-const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 1 }
+const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 30 }
 
 describe('a dispatcher that begins anew', () => {
   let log: Dispatching
@@ -84,7 +84,7 @@ describe('a dispatcher that begins anew', () => {
   })
 
   it('gives a receiver that hung one attempt at a time', async () => {
-    const { received } = await given(hangs, { retry_waits_s: [3600], timeout_s: 1 })
+    const { received } = await given(hangs, { retry_waits_s: [3600], timeout_s: 2 })
     const other = await receiver(answers(200))
     await watching('v', other)
     const first = await log.start()

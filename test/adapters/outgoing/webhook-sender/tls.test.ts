@@ -140,7 +140,7 @@ describe('sending by TLS', () => {
     const again = await sender.send({ ...message, url })
     assert.deepEqual([again.status, again.phases.tls, receiver.connections()], [200, null, 1])
     receiver.behave(hangsInBody(200))
-    assert.equal((await sender.send({ ...message, url, timeoutMs: 200 })).status, 200)
+    assert.equal((await sender.send({ ...message, url, timeoutMs: 1000 })).status, 200)
     await until(() => receiver.open() === 0)
     await receiver.stop()
   })

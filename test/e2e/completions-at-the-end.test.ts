@@ -42,6 +42,33 @@ describe('a service that is stopped', () => {
       { headers: { 'openai-project': project } },
     )
 
+  /** A stream of which so many events have come, and all that come until it ends. */
+  const streaming = async (project: string, count: number, more: object = {}) => {
+    const response = await fetch(`${service.address}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.key}`,
+        'content-type': 'application/json',
+        'openai-project': project,
+      },
+      body: JSON.stringify({ model: 'acme/chat', messages: MESSAGES, stream: true, ...more }),
+    })
+    const pieces = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    const read = async (): Promise<boolean> => {
+      const { done, value } = await pieces.read()
+      text += value ?? ''
+      return !done
+    }
+    while (text.split('\n\n').length <= count) assert.ok(await read(), text)
+    return {
+      allEvents: async () => {
+        while (await read());
+        return eventsIn(text)
+      },
+    }
+  }
+
   /** A stream whose client reads nothing of it but its head. */
   const unread = async (project: string): Promise<void> => {
     const sent = request(`${service.address}/v1/chat/completions`, {
@@ -59,28 +86,27 @@ describe('a service that is stopped', () => {
   }
 
   it('tells the clients of open completions, ends their calls and stops in time', async () => {
-    const streamed = ask('acme/streamed', { stream: true })
-    while (upstream.arrivals.length < 1) await new Promise(setImmediate)
+    const streamed = await streaming('acme/streamed', 3)
     upstream.behave(does.hanging)
     const whole = ask('acme/whole', {})
     while (upstream.arrivals.length < 2) await new Promise(setImmediate)
 
-    upstream.behave(rambling(100_000, 'silence').behaviour)
-    const long = ask('acme/long', { stream: true, n: 2 })
-    while (upstream.arrivals.length < 3) await new Promise(setImmediate)
+    const { behaviour, events: longEvents } = rambling(100_000, 'silence')
+    upstream.behave(behaviour)
+    const long = await streaming('acme/long', longEvents, { n: 2 })
 
     upstream.behave(does.endless(1_000_000, 1000).behaviour)
     await unread('acme/unread')
 
     const stopped = service.stop()
-    const events = eventsIn((await streamed).text)
+    const events = await streamed.allEvents()
     assert.equal(events.length, 4)
     assert.match(events.at(-1)!, /^\{"error":\{"message":"The service is stopping/)
     assert.ok(events.slice(0, -1).every((event) => event.includes('"choices"')))
     const refused = await whole
     assert.equal(refused.status, 503)
     assert.equal(refused.headers.get('retry-after'), '1')
-    assert.match(eventsIn((await long).text).at(-1)!, /The service is stopping/)
+    assert.match((await long.allEvents()).at(-1)!, /The service is stopping/)
     assert.equal(await stopped, 0)
 
     const store = openSqliteEventStore(join(service.dataDirectory, 'events.db'))

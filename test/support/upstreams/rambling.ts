@@ -12,6 +12,8 @@ interface Rambling {
   readonly behaviour: Behaviour
   /** The answer that it stands for, but for the model's name. */
   readonly output: JsonObject
+  /** How many there are before its end. */
+  readonly events: number
   /** Bytes of all texts in it. */
   readonly bytes: number
 }
@@ -62,6 +64,7 @@ export const rambling = (characters: number, then: 'done' | 'silence' = 'done'):
   const head = chunkOf('', [], null)
   return {
     behaviour,
+    events: begin.length + chunks.length,
     output: {
       ...{ id: head['id']!, created: head['created']!, object: 'chat.completion' },
       ...{ choices, usage: then === 'done' ? usage : null },

@@ -9,6 +9,7 @@ import * as does from '../support/upstreams/behaviours.js'
 import { eventsIn, MESSAGES } from '../support/upstreams/gateway.js'
 import { rambling } from '../support/upstreams/rambling.js'
 import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'
+import { until } from '../support/receivers/until.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
 interface CallEnded {
@@ -89,7 +90,8 @@ describe('a service that is stopped', () => {
     const streamed = await streaming('acme/streamed', 3)
     upstream.behave(does.hanging)
     const whole = ask('acme/whole', {})
-    while (upstream.arrivals.length < 2) await new Promise(setImmediate)
+    await Promise.race([whole, until(() => upstream.arrivals.length > 1)])
+    assert.equal(upstream.arrivals.length, 2)
 
     const { behaviour, events: longEvents } = rambling(100_000, 'silence')
     upstream.behave(behaviour)

@@ -112,7 +112,7 @@ describe('the defects of the client of EventStoreDB are contained', () => {
 
     await given.double.stop()
     await assert.rejects(
-      given.store.append(arbitraryStream(), 'none', [arbitraryEvent()], { timeoutMs: 300 }),
+      given.store.append(arbitraryStream(), 'none', [arbitraryEvent()], { timeoutMs: 10_000 }),
       StoreUnavailable,
     )
   })

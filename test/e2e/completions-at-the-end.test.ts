@@ -43,15 +43,19 @@ describe('a service that is stopped', () => {
       { headers: { 'openai-project': project } },
     )
 
+  const posted = (project: string) => ({
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.key}`,
+      'content-type': 'application/json',
+      'openai-project': project,
+    },
+  })
+
   /** A stream of which so many events have come, and all that come until it ends. */
   const streaming = async (project: string, count: number, more: object = {}) => {
     const response = await fetch(`${service.address}/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${service.key}`,
-        'content-type': 'application/json',
-        'openai-project': project,
-      },
+      ...posted(project),
       body: JSON.stringify({ model: 'acme/chat', messages: MESSAGES, stream: true, ...more }),
     })
     const pieces = response.body!.pipeThrough(new TextDecoderStream()).getReader()
@@ -72,14 +76,7 @@ describe('a service that is stopped', () => {
 
   /** A stream whose client reads nothing of it but its head. */
   const unread = async (project: string): Promise<void> => {
-    const sent = request(`${service.address}/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${service.key}`,
-        'content-type': 'application/json',
-        'openai-project': project,
-      },
-    })
+    const sent = request(`${service.address}/v1/chat/completions`, posted(project))
     sent.on('error', () => undefined)
     sent.end(JSON.stringify({ model: 'acme/chat', messages: MESSAGES, stream: true }))
     const [response] = (await once(sent, 'response')) as [IncomingMessage]

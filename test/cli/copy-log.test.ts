@@ -25,6 +25,7 @@ import { writeRows } from '../../src/projections/runtime/write-rows.js'
 import { append, PROJECT, startOf } from '../projections/given-log.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { startProtocolDouble } from '../support/eventstoredb-protocol-double/double.js'
+import { patient } from '../support/eventstoredb-protocol-double/patient.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
 
 const all = async (events: AsyncIterable<RecordedEvent>) => {
@@ -113,7 +114,7 @@ describe('a copied log', () => {
     await service.post('/obj/create', { obj: { project_id, object_id: 'moved', val } })
     const source = storedLog(service.stores.eventStore, service.stores.blobs)
     const double = await startProtocolDouble()
-    const store = await openEventStoreDb(double.url)
+    const store = patient(await openEventStoreDb(double.url))
     try {
       const blobs = [openInMemoryBlobStore(), openInMemoryBlobStore()] as const
       const end = await source.head()

@@ -1,13 +1,14 @@
 import { openEventStoreDb } from '../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
 import { eventStoreContract } from '../../../contract/event-store/event-store-contract.js'
 import { startProtocolDouble } from '../../../support/eventstoredb-protocol-double/double.js'
+import { patient } from '../../../support/eventstoredb-protocol-double/patient.js'
 
 for (const batchAppend of [true, false])
   eventStoreContract(
     `the store in EventStoreDB, over a protocol double ${batchAppend ? 'with' : 'without'} batched appends,`,
     async () => {
       const double = await startProtocolDouble({ misbehaviour: { batchAppend } })
-      const store = await openEventStoreDb(double.url)
+      const store = patient(await openEventStoreDb(double.url))
       return {
         store,
         restart: async () => {

@@ -12,7 +12,7 @@ import * as receivers from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../support/receivers/receiver.js'
 import { until } from '../../../support/receivers/until.js'
 
-const LONG: Timeouts = { connect_ms: 10_000, first_byte_ms: 10_000, idle_ms: 10_000, total_ms: 10_000 }
+const LONG: Timeouts = { connect_ms: 60_000, first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 60_000 }
 
 const textOf = async ({ body }: UpstreamAnswer): Promise<string> => {
   const pieces: Uint8Array[] = []
@@ -110,7 +110,7 @@ describe('asking an upstream', () => {
     await behaving(receivers.hangs)
     const secure = receiver.url.replace('http:', 'https:')
     const asked = [50, 60, 70].map((connect_ms) =>
-      faultOf(ask({ connect_ms, first_byte_ms: 10_000 }, undefined, { url: secure })),
+      faultOf(ask({ connect_ms, first_byte_ms: 60_000 }, undefined, { url: secure })),
     )
     assert.deepEqual(await Promise.all(asked), Array(3).fill('timeout connect'))
     await until(() => receiver.open() === 0)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { withoutConfiguration } from './service.js'
 
 const AGENT = fileURLToPath(new URL('agent.mjs', import.meta.url))
-const ENDS_WITHIN_MS = 20_000
+const ENDS_WITHIN_MS = 300_000
 
 /** Runs the agent; all that it needs to be traced are three variables. */
 export const runAgent = async (project: string, address: string, key: string, cwd: string): Promise<void> => {

@@ -26,16 +26,21 @@ export interface Trace {
   readonly inclusive: ReadonlyMap<string, Used>
 }
 
+const ANSWERS_WITHIN_MS = 60_000
+const MOST_TRIES = 30
+
 /** Asks the service for the calls of a project and what they used. */
 export const readTrace = async (project_id: string, address: string, key: string): Promise<Trace> => {
-  const ask = async (path: string): Promise<string> => {
+  const ask = async (path: string, tries = 1): Promise<string> => {
     const response = await fetch(`${address}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ project_id }),
-      signal: AbortSignal.timeout(5000),
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
     })
     const text = await response.text()
+    // What was written last may not be readable yet: the service has waited, and says so.
+    if (response.status === 503 && tries < MOST_TRIES) return ask(path, tries + 1)
     if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`)
     return text
   }

@@ -24,6 +24,7 @@ const environment = open('Environment', {
     TALLYTREE_MASTER_KEYS: withDefault(masterKeys, []),
     TALLYTREE_MAX_TRACE_CALLS: withDefault(integer(1, 100_000_000), 5_000_000),
     TALLYTREE_API_PROCESSES: withDefault(integer(1, 1000), 1),
+    TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
     TALLYTREE_VENDOR: withDefault(
       textLike('vendor', VENDOR, 'must be 1 to 64 letters, digits or inner hyphens'),
       'Vendor',
@@ -54,6 +55,8 @@ export interface Config {
   readonly maxTraceCalls: number
   /** How many processes serve the API: each lets through its share of what limits allow in a minute. */
   readonly apiProcesses: number
+  /** How long a stop may take, in seconds; what is under way has 8 s of it. */
+  readonly stopSeconds: number
   /** Stands in the names of headers, `X-<vendor>-Signature`. */
   readonly vendor: string
   readonly webhooks: {
@@ -110,6 +113,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
     masterKeys: env.TALLYTREE_MASTER_KEYS,
     maxTraceCalls: env.TALLYTREE_MAX_TRACE_CALLS,
     apiProcesses: env.TALLYTREE_API_PROCESSES,
+    stopSeconds: env.TALLYTREE_STOP_SECONDS,
     vendor: env.TALLYTREE_VENDOR,
     webhooks: {
       allowCidrs: env.TALLYTREE_WEBHOOK_ALLOW_CIDRS,

@@ -4,7 +4,8 @@ import { startService } from './composition/service.js'
 import { openStores } from './composition/stores.js'
 import { readConfig } from './config.js'
 
-const STOP_WITHIN_MS = 9500
+/** Between its own end and that which whoever supervises the program brings about. */
+const MARGIN_MS = 500
 
 /** What is said of the administrator's key, if it was made at this start. */
 let ofKey = ''
@@ -18,14 +19,13 @@ const main = async (): Promise<void> => {
   const service = await startService(config, await openStores(config, log), log, (key) => {
     ofKey = `, administrator's API key (shown this once): ${key}`
   })
-  process.stdout.write(`Tallytree is ready at ${service.address}${ofKey}\n`)
 
   let isStopping = false
   const stop = () => {
     // A terminal tells the whole group, and npm tells its child once more.
     if (isStopping) return
     isStopping = true
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref()
+    setTimeout(() => process.exit(1), config.stopSeconds * 1000 - MARGIN_MS).unref()
     service.stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -36,6 +36,7 @@ const main = async (): Promise<void> => {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  process.stdout.write(`Tallytree is ready at ${service.address}${ofKey}\n`)
 }
 
 main().catch((error: unknown) => {

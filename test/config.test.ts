@@ -22,6 +22,13 @@ describe('the configuration', () => {
       assert.throws(() => readConfig({ TALLYTREE_API_PROCESSES }), /TALLYTREE_API_PROCESSES: must be/)
   })
 
+  it('takes how long a stop may take, at least what is under way has of it', () => {
+    assert.equal(readConfig({}).stopSeconds, 10)
+    assert.equal(readConfig({ TALLYTREE_STOP_SECONDS: '60' }).stopSeconds, 60)
+    for (const TALLYTREE_STOP_SECONDS of ['9', '-1', '10.5', 'long', '3601'])
+      assert.throws(() => readConfig({ TALLYTREE_STOP_SECONDS }), /TALLYTREE_STOP_SECONDS: must be/)
+  })
+
   it('means one directory, however its name is written and whoever opens it', () => {
     assert.equal(readConfig({}).dataDirectory, resolve('data'))
     for (const name of [' ', ' data', 'a/../ data'])

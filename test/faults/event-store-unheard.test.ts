@@ -6,7 +6,7 @@ import { openEventStoreDb } from '../../src/adapters/event-store/eventstoredb/ev
 import { arbitraryEvent, givenStreamOf } from '../contract/event-store/arbitrary-events.js'
 import { startProtocolDouble } from '../support/eventstoredb-protocol-double/double.js'
 
-const RECOVERED_WITHIN_MS = 40_000
+const RECOVERED_WITHIN_MS = 120_000
 
 describe('a connection to an EventStoreDB (a protocol double) that is taken and never answered', () => {
   it('is given up, so that writes, reads and subscriptions go on with the server once it is back', async () => {

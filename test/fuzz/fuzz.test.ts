@@ -100,7 +100,7 @@ describe(`requests made from the API's description (FUZZ_SEED=${SEED} FUZZ_REQUE
     close()
     if (process.env['FUZZ_TELL'] !== undefined) console.log(tally.table())
     assert.equal(tally.problems().length, 0, `\n${tally.problems().slice(0, 60).join('\n')}`)
-  }).timeout(600_000)
+  })
 
   it('reach every endpoint, so that it does what it is there for', function () {
     if (REQUESTS < ENOUGH) skip(this, `FUZZ_REQUESTS is below ${ENOUGH}, too few for them all`)

@@ -53,7 +53,7 @@ const formOf = (form: unknown): Buffer => {
   return Buffer.from(`${parts.join('')}--x--\r\n`)
 }
 
-const LONGEST_MS = 30_000
+const LONGEST_MS = 120_000
 
 /** Without its last parameter a path may be another operation's. */
 const EMPTY = '%20'
@@ -72,7 +72,7 @@ export const senderTo = (address: string, sockets: number) => {
           resolve(buffer(response).then((all) => ({ status, headers: received, bytes: all })))
         },
       )
-      sent.on('timeout', () => sent.destroy(new Error('no answer within half a minute')))
+      sent.on('timeout', () => sent.destroy(new Error('no answer within two minutes')))
       sent.on('error', reject)
       sent.end(bytes)
     })

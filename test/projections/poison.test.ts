@@ -13,7 +13,7 @@ import { openTestClickHouse } from '../support/engine.js'
 import { startTestService } from '../support/service.js'
 import { append, POISON, PROJECT, startOf } from './given-log.js'
 
-const WAIT_MS = 30_000
+const WAIT_MS = 120_000
 
 describe('a poisoned event', () => {
   let clickHouse: ClickHouse

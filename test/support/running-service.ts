@@ -106,7 +106,7 @@ const launch = async (
 ): Promise<{ running: Running; address: string; key: string | undefined }> => {
   const child = spawn(process.execPath, [await compiled('main')], {
     cwd: ROOT,
-    env: { ...inherited(), ...environment },
+    env: { ...inherited(), TALLYTREE_STOP_SECONDS: '120', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   endWithThisProcess(child)

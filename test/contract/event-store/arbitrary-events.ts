@@ -19,7 +19,7 @@ export const arbitraryEvent = (overrides: Partial<NewEvent> = {}): NewEvent => (
 export const arbitraryEvents = (count: number): readonly NewEvent[] =>
   Array.from({ length: count }, () => arbitraryEvent())
 
-const AT_ONCE = 100
+const AT_ONCE = 20
 
 /** An append for each event, in their order, and never so many at once that the last of them waits long for its turn. */
 export const appendEach = async (

@@ -102,7 +102,7 @@ export const repeating = (opened: Opened): void => {
       const events = arbitraryEvents(2)
       loseNextAnswer()
 
-      await assert.rejects(store.append(stream, 'none', events, { timeoutMs: 3000 }), {
+      await assert.rejects(store.append(stream, 'none', events, { timeoutMs: 1900 }), {
         name: 'AppendOutcomeUnknown',
       })
       const { revision } = await store.append(stream, 'none', events)

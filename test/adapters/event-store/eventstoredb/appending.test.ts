@@ -46,7 +46,7 @@ describe('appending to an EventStoreDB', () => {
       const { stream, ids } = await streamFor(expected)
       const events = arbitraryEvents(2)
       double.misbehaviour.swallowAnswers = 1
-      await assert.rejects(store.append(stream, expected, events, { timeoutMs: 3000 }), {
+      await assert.rejects(store.append(stream, expected, events, { timeoutMs: 1900 }), {
         name: 'AppendOutcomeUnknown',
       })
       const [later] = [arbitraryEvent()]

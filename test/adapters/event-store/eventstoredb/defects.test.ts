@@ -43,7 +43,7 @@ describe('the defects of the client of EventStoreDB are contained', () => {
 
     const stream = arbitraryStream()
     const events = arbitraryEvents(2)
-    await assert.rejects(store.append(stream, 'none', events, { timeoutMs: 3000 }), {
+    await assert.rejects(store.append(stream, 'none', events, { timeoutMs: 1900 }), {
       name: 'AppendOutcomeUnknown',
     })
     await store.append(stream, 'none', events)

@@ -13,6 +13,15 @@ let ofKey = ''
 // Whoever reads what the program says may go away, and the disk that keeps it be full: the program goes on.
 for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
 
+/** An orderly exit would wait for what hangs, or pull the engine away from under what it is at. */
+const breakOff = (seconds: number) => {
+  process.stderr.write(
+    `Tallytree did not stop within ${seconds} s, and is killed. Nothing acknowledged is lost. ` +
+      'Where the machine is slow, give it more time with TALLYTREE_STOP_SECONDS.\n',
+  )
+  process.kill(process.pid, 'SIGKILL')
+}
+
 const main = async (): Promise<void> => {
   const config = readConfig()
   const log = jsonLog(process.stderr)
@@ -25,7 +34,7 @@ const main = async (): Promise<void> => {
     // A terminal tells the whole group, and npm tells its child once more.
     if (isStopping) return
     isStopping = true
-    setTimeout(() => process.exit(1), config.stopSeconds * 1000 - MARGIN_MS).unref()
+    setTimeout(() => breakOff(config.stopSeconds), config.stopSeconds * 1000 - MARGIN_MS).unref()
     service.stop().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -34,6 +34,7 @@ describe('a service that nobody hears', () => {
         TALLYTREE_PORT: '0',
         TALLYTREE_DATA_DIR: directory,
         TALLYTREE_BOOTSTRAP_API_KEY: KEY,
+        TALLYTREE_STOP_SECONDS: '120',
         UV_THREADPOOL_SIZE: '12',
       },
       stdio: ['ignore', 'pipe', stderr],

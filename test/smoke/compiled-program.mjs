@@ -17,9 +17,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-const START_MS = 60_000
-const ANSWER_MS = 15_000
-const STOP_MS = 15_000
+const START_MS = 300_000
+const ANSWER_MS = 120_000
+const STOP_SECONDS = 120
+const MOST_TRIES = 30
 
 const program = process.argv[2] ?? fileURLToPath(new URL('../../dist/src/main.js', import.meta.url))
 const key = `smoke-${randomBytes(32).toString('hex')}`
@@ -48,6 +49,7 @@ const child = spawn(process.execPath, [program], {
     TALLYTREE_PORT: String(port),
     TALLYTREE_DATA_DIR: dataDir,
     TALLYTREE_BOOTSTRAP_API_KEY: key,
+    TALLYTREE_STOP_SECONDS: String(STOP_SECONDS),
   },
   stdio: ['ignore', 'pipe', 'pipe'],
 })
@@ -89,7 +91,7 @@ const healthy = async () => {
   throw new Error(`not healthy within ${START_MS / 1000} s; the last answer of /health: ${last}`)
 }
 
-const post = async (path, body) => {
+const post = async (path, body, tries = 1) => {
   const response = await fetch(`${origin}${path}`, {
     method: 'POST',
     headers: {
@@ -100,6 +102,8 @@ const post = async (path, body) => {
     signal: withinLimit(ANSWER_MS),
   })
   const text = await response.text()
+  // What was written last may not be readable yet: the service has waited, and says so.
+  if (response.status === 503 && tries < MOST_TRIES) return post(path, body, tries + 1)
   assert.equal(response.status, 200, `${path} answered ${response.status}: ${text.slice(0, 2000)}`)
   return JSON.parse(text)
 }
@@ -129,9 +133,9 @@ const readUsage = async () => {
 const stop = async () => {
   if (ending) throw new Error(`the program ${describeEnd(ending)} before it was told to stop`)
   child.kill('SIGTERM')
-  const limit = sleep(STOP_MS, undefined, { ref: false })
+  const limit = sleep((STOP_SECONDS + 5) * 1000, undefined, { ref: false })
   const how = await Promise.race([exited, limit])
-  if (how === undefined) throw new Error(`still running ${STOP_MS / 1000} s after SIGTERM`)
+  if (how === undefined) throw new Error(`still running ${STOP_SECONDS + 5} s after SIGTERM`)
   assert.equal(how.code, 0, `after SIGTERM the program ${describeEnd(how)}`)
 }
 

@@ -16,12 +16,14 @@ import { notingBetween, type InBetween } from './work-in-between.js'
 export interface Team {
   /** Where the quick team's messages go. */
   readonly receiver: string
-  /** Receivers of the slow team; each gets an event a second. */
+  /** Receivers of the slow team. */
   readonly slow: readonly string[]
 }
 
 export interface Phase {
   readonly seconds: number
+  /** When the slow team's receivers get an event each: once, before anything is measured, or each second. */
+  readonly slowEvents: 'before' | 'each second'
 }
 
 /** What the quick team waited in a phase. */
@@ -32,6 +34,7 @@ export interface Waits {
 }
 
 const EVENTS_PER_SECOND = 100
+const SETTLED_MS = 500
 
 const { receiver, slow } = JSON.parse(process.env['TEAM'] ?? '') as Team
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
@@ -47,7 +50,19 @@ const webhookOf = async (team: string, id: string, url: string): Promise<void> =
 const write = (team: string) =>
   log.append(`artifact-${team}/p/model`, aliasAdded('production', { team, project_id: `${team}/p` }))
 
-const phase = async ({ seconds }: Phase): Promise<Waits> => {
+/** Until each receiver of the slow team has a message more to get, and as many hang as may. */
+const slowBefore = async (): Promise<void> => {
+  const after = await eventStore.head()
+  await write('slow')
+  let scheduled = 0
+  for await (const item of eventStore.subscribeAll({ after }))
+    if (item.kind === 'event' && item.event.type === 'DeliveryScheduled' && (scheduled += 1) === slow.length)
+      break
+  await sleep(SETTLED_MS)
+}
+
+const phase = async ({ seconds, slowEvents }: Phase): Promise<Waits> => {
+  if (slow.length > 0 && slowEvents === 'before') await slowBefore()
   noted.splice(0)
   const stopping = new AbortController()
   const { seen, watched } = await watchDeliveries(eventStore, stopping.signal, 'quick')
@@ -57,7 +72,7 @@ const phase = async ({ seconds }: Phase): Promise<Waits> => {
     if (early > 0) await sleep(early)
     void write('quick')
     // In between two of them, as it would be where neither knows of the other.
-    if (slow.length > 0 && event % EVENTS_PER_SECOND === 0)
+    if (slow.length > 0 && slowEvents === 'each second' && event % EVENTS_PER_SECOND === 0)
       setTimeout(() => void write('slow'), (Math.random() * 1000) / EVENTS_PER_SECOND)
   }
   while (seen.ended < EVENTS_PER_SECOND * seconds) await sleep(20)

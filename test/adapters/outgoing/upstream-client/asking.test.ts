@@ -80,7 +80,7 @@ describe('asking an upstream', () => {
     ['drips its head', receivers.dripsHead(5), { first_byte_ms: 80 }, /^timeout first byte$/],
     ['announces without end', receivers.floodsEarlyHints, {}, /^protocol TOO_MANY_INTERIM_ANSWERS$/],
     ['stops in its body', receivers.hangsInBody(200), { idle_ms: 50 }, /^timeout idle$/],
-    ['drips its body', receivers.drips(200, 5), { total_ms: 500 }, /^timeout total$/],
+    ['drips its body', receivers.drips(200, 5), { total_ms: 3000 }, /^timeout total$/],
     ['closes before its answer', receivers.closes, {}, /^reset UND_ERR_SOCKET$/],
     ['resets before its answer', receivers.resets, {}, /^reset ECONNRESET$/],
     ['resets in its body', receivers.resetsInBody(200), {}, /^reset /],
@@ -128,9 +128,10 @@ describe('asking an upstream', () => {
       assert.equal(await given, 'aborted before it was asked')
       await until(() => receiver.open() === 0)
       assert.equal(receiver.connections(), 1)
-      assert.equal(await faultOf(ask({ connect_ms: 50 }, undefined, { url, isGuarded })), 'timeout connect')
+      // A slow machine may give up before the receiver sees anything of it.
+      for (let connect_ms = 50; receiver.connections() === 1; connect_ms *= 2)
+        assert.equal(await faultOf(ask({ connect_ms }, undefined, { url, isGuarded })), 'timeout connect')
       await until(() => receiver.open() === 0)
-      assert.equal(receiver.connections(), 2)
     })
 
   it('fails of what cannot be sent at all, and quotes none of it', async () => {
@@ -186,11 +187,11 @@ describe('asking an upstream', () => {
 
   it('lets the upstream wait for a slow reader, without counting that against it', async () => {
     await behaving(receivers.answersHugely(200, 30_000_000))
-    const answer = await ask({ idle_ms: 2000 })
+    const answer = await ask({ idle_ms: 5000 })
     let read = 0
     for await (const piece of answer.body) {
       if (read === 0) {
-        const late = performance.now() + 2200
+        const late = performance.now() + 5500
         await until(() => performance.now() > late)
         assert.ok(receiver.written() < 20_000_000, 'what nobody reads is not taken')
       }

@@ -59,7 +59,7 @@ describe('where a webhook may lead', () => {
   const sendTo = (url: string, options: WebhookSenderOptions = {}): Promise<Sent> =>
     post(senderWith(options), url)
   const post = (sender: ClosableWebhookSender, url: string): Promise<Sent> =>
-    sender.send({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5000 })
+    sender.send({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 60_000 })
 
   const assertRefused = (sent: Sent, kind: 'forbidden-address' | 'forbidden-name', what: string): void => {
     assert.deepEqual(sent.error, { kind }, what)

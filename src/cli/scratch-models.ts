@@ -30,7 +30,7 @@ export const scratchModels = async (blobs: BlobStore): Promise<ScratchModels> =>
     digestsAt: (position) => digestsOf(clickHouse.reader, position),
     remove: async () => {
       await clickHouse.close()
-      await rm(directory, { recursive: true, force: true })
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }

@@ -15,10 +15,11 @@ const madeAnew = (error: unknown): boolean =>
 
 /** Again and again: an engine at work makes its own folders anew where they were, also while they are being removed. */
 const putBack = async (elsewhere: string, place: string): Promise<void> => {
-  for (;;)
+  for (let there = false; !there;)
     try {
       await rm(place, { recursive: true, force: true })
-      return await rename(elsewhere, place)
+      await rename(elsewhere, place)
+      there = true
     } catch (error) {
       if (!madeAnew(error)) throw error
     }

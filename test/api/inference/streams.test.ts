@@ -131,7 +131,7 @@ describe('streamed completions', () => {
 
   it('that fall silent are told so: with a status before the first event, and in a last event behind it', async () => {
     const impatient = await startGateway(await sharedService(), {
-      upstream: { timeouts: { first_byte_ms: 2000, idle_ms: 1000 } },
+      upstream: { timeouts: { first_byte_ms: 4000, idle_ms: 3000 } },
     })
     for (const behaviour of [
       does.hanging,
@@ -223,7 +223,7 @@ describe('streamed completions', () => {
 
   it('are over some time after their upstream is done with them, also where nobody reads them', async () => {
     const brief = await startGateway(await sharedService(), {
-      upstream: { timeouts: { idle_ms: 1000, total_ms: 1200 } },
+      upstream: { timeouts: { idle_ms: 4000, total_ms: 5000 } },
     })
     brief.upstream.behave(does.endless(1_000_000, 16_384).behaviour)
     const project = someProject()

@@ -59,7 +59,7 @@ const compile = async () => {
   await Promise.all(outputs.map(put))
   const made = new Set(outputs.map(({ path }) => relative(TO, path).split(sep)[0]))
   const old = (await readdir(TO)).filter((name) => !made.has(name))
-  await Promise.all(old.map((name) => rm(join(TO, name), { recursive: true })))
+  await Promise.all(old.map((name) => rm(join(TO, name), { recursive: true, force: true })))
 }
 
 const madeOf = await fingerprint()

@@ -4,6 +4,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { CURL_ONCE_READABLE } from './e2e/pages.js'
 import { figures } from './e2e/usage.js'
 import { run } from './e2e/run-program.js'
 import { itWith } from './support/skipping.js'
@@ -40,10 +41,15 @@ describe('the examples of the README', () => {
   })
 
   const paste = async (...pasted: readonly string[]): Promise<string> => {
-    const ran = await run('bash', ['-euo', 'pipefail', '-c', pasted.join('\n')], directory, {
-      TALLYTREE_URL: service.address,
-      TALLYTREE_API_KEY: service.key,
-    })
+    const ran = await run(
+      'bash',
+      ['-euo', 'pipefail', '-c', [CURL_ONCE_READABLE, ...pasted].join('\n')],
+      directory,
+      {
+        TALLYTREE_URL: service.address,
+        TALLYTREE_API_KEY: service.key,
+      },
+    )
     assert.deepEqual({ code: ran.code, stderr: ran.stderr }, { code: 0, stderr: '' })
     return ran.stdout
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { itWith } from '../support/skipping.js'
-import { answering, freePort, pageOf } from './pages.js'
+import { answering, CURL_ONCE_READABLE, freePort, pageOf } from './pages.js'
 import { run } from './run-program.js'
 
 const blocks = pageOf('inference.md')
@@ -45,7 +45,7 @@ describe('the page on inference', () => {
   })
 
   itWith('curl')('has a model answer, whole and streamed, and counts what that used and cost', async () => {
-    const pasted = ['-euo', 'pipefail', '-c', `${completing!}\n${asking!}`]
+    const pasted = ['-euo', 'pipefail', '-c', [CURL_ONCE_READABLE, completing, asking].join('\n')]
     const { code, stdout, stderr } = await run('bash', pasted, directory, environment)
 
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' })

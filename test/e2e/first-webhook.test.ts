@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { itWith } from '../support/skipping.js'
-import { answering, freePort, pageOf } from './pages.js'
+import { answering, CURL_ONCE_READABLE, freePort, pageOf } from './pages.js'
 import { run } from './run-program.js'
 
 const blocks = pageOf('first-webhook.md')
@@ -43,7 +43,7 @@ describe('the page on the first webhook', () => {
   const paste = async (...pasted: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await run(
       'bash',
-      ['-euo', 'pipefail', '-c', pasted.join('\n')],
+      ['-euo', 'pipefail', '-c', [CURL_ONCE_READABLE, ...pasted].join('\n')],
       directory,
       {
         TALLYTREE_URL: service.address,
@@ -57,7 +57,7 @@ describe('the page on the first webhook', () => {
   const received = () => readFile(join(directory, 'message.json'), 'utf8').catch(() => '')
 
   itWithTools('brings a signed message to a receiver, and shows it in the delivery log', async () => {
-    const listed = `for try in $(seq 50); do
+    const listed = `for try in $(seq 1000); do
       ${listing!.trim()} > listed.json; grep -q '"state":"succeeded"' listed.json && break; sleep 0.1
     done; cat listed.json`
     const told = await paste(
@@ -65,7 +65,7 @@ describe('the page on the first webhook', () => {
       testing!,
       'cat message.json && echo',
       automating!,
-      `for try in $(seq 100); do grep -q accuracy message.json && break; sleep 0.1; done`,
+      `for try in $(seq 1000); do grep -q accuracy message.json && break; sleep 0.1; done`,
       verifying!,
       'echo',
       listed,

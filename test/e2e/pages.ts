@@ -12,6 +12,16 @@ export const pageOf = (name: string): ((language: string) => readonly string[]) 
       .map((block) => block[2]!)
 }
 
+/** For a shell: as `curl`, but asks again where a slow machine has not projected yet what was written last. */
+export const CURL_ONCE_READABLE = `curl() {
+  local answer; answer=$(mktemp)
+  for try in $(seq 60); do
+    command curl "$@" > "$answer" || return
+    grep -q 'What was written last cannot be read yet' "$answer" || break
+  done
+  cat "$answer"; rm "$answer"
+}`
+
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -57,7 +57,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 }
 
 describe('the service while its ClickHouse server', function () {
-  this.timeout(4 * FAULT_MS + 600_000)
+  this.timeout(4 * FAULT_MS + 1_800_000)
   let front: ClickHouseFront
   let proxy: FaultyProxy
   let service: TestService

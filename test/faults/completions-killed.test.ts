@@ -23,7 +23,7 @@ interface SeenCall {
 }
 
 describe('kill -9 under completions', function () {
-  this.timeout(600_000)
+  this.timeout(1_800_000)
   let service: RunningService
   let upstream: MeteredUpstream
   before(async () => {

@@ -65,7 +65,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 }
 
 describe('a dispatcher that is gone at a certain point', function () {
-  this.timeout(120_000 * ROUNDS)
+  this.timeout(1_800_000 * ROUNDS)
 
   /** Crashes there, comes back, and tells of both. */
   const crashing = async (point: string, { aliases = 1, lingers = false }: Row) => {

@@ -124,7 +124,7 @@ describe('the dispatcher under kill -9', function () {
   /** Runs until nothing is left to do but what is due in hours, and stops. */
   const drain = async () => {
     const child = await start()
-    for (let still = 0, seen = -1; still < 12;) {
+    for (let still = 0, seen = -1; still < 24;) {
       await sleep(250)
       still = arrivals.length === seen ? still + 1 : 0
       seen = arrivals.length

@@ -17,7 +17,7 @@ const WEBHOOKS = 4
 const ALIASES = 100
 
 describe('SIGTERM while webhooks are being sent', function () {
-  this.timeout(600_000)
+  this.timeout(1_800_000)
   let directory: string
   let receiver: Receiver
   let answered = 0

@@ -55,6 +55,8 @@ describe('a service whose data directory is moved under it', () => {
     const { dataDirectory } = service
     const elsewhere = join(tmpdir(), `${randomBytes(8).toString('hex')}-moved`)
     const before = await write('before')
+    // Nothing of it is still to be written into the read models.
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), before.toSorted())
     await rename(dataDirectory, elsewhere)
     const meanwhile = await write('meanwhile')
     const health = (await service.send('GET', '/health')).text

@@ -9,7 +9,7 @@ const CALLS_A_BATCH = 500
 const PROJECT = 'default/rebuilt'
 
 describe('a rebuild under kill -9', function () {
-  this.timeout(600_000)
+  this.timeout(1_800_000)
   let service: RunningService
   before(async () => {
     service = await startRunningService()

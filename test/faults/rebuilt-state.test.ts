@@ -22,7 +22,7 @@ const EVENTS = Number(process.env['REBUILT_STATE_EVENTS'] ?? 30)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 describe("the dispatcher's state", function () {
-  this.timeout(600_000)
+  this.timeout(1_800_000)
   const directories: string[] = []
   let receiver: Receiver
   beforeEach(async () => {

@@ -19,7 +19,7 @@ const FIRST_LIMIT = 4
 const MOST_AT_ONCE = 16
 
 describe('an endpoint that comes back', function () {
-  this.timeout(600_000)
+  this.timeout(1_800_000)
   const clock = virtualClock()
   let log: Dispatching
   let receiver: Receiver

@@ -20,7 +20,7 @@ interface Done {
 }
 
 describe('a program of the SDK while the service is killed and restarted', function () {
-  this.timeout(60_000 + ROUNDS * 20_000)
+  this.timeout(1_200_000 + ROUNDS * 60_000)
   let sdk: SdkService
   let done: Done
   let calls: readonly Call[]

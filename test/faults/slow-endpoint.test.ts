@@ -63,7 +63,7 @@ describe('an endpoint that takes its time beside 49 that do not', () => {
     await log.append('webhook-s', webhookCreated('s', slow.url, { timeout_s: 30 }))
     await log.append('automation-s', automationCreated('s', 's'))
     await log.append(COLLECTION, aliasAdded('warm-0'))
-    await until(() => slow.received.length === 1)
+    await until(() => slow.received.length === 1 && took.length === FAST * (EVENTS + 1))
     const beside = await p99('beside')
     const ended = (await log.deliveryEvents()).filter(({ type }) => type === 'AttemptFinished')
     const ofSlow = (await log.deliveryEvents()).filter(({ data }) => data['webhook_id'] === 's')

@@ -1,4 +1,4 @@
-const MOST_ASKED = 10
+const MOST_ASKED = 60
 
 /** Asks again, as clients do, where a slow machine has not projected yet what was written last. */
 export const whenReadable = async <Answer extends { readonly status: number }>(

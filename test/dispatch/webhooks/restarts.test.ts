@@ -84,7 +84,7 @@ describe('a dispatcher that begins anew', () => {
   })
 
   it('gives a receiver that hung one attempt at a time', async () => {
-    const { received } = await given(hangs, { retry_waits_s: [3600], timeout_s: 2 })
+    const { received } = await given(hangs, { retry_waits_s: [3600], timeout_s: 10 })
     const other = await receiver(answers(200))
     await watching('v', other)
     const first = await log.start()

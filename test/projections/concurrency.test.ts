@@ -10,6 +10,9 @@ import { startTestService } from '../support/service.js'
 
 const PROJECT = 'readers/project'
 
+/** Longer than a slow machine needs for the rest. */
+const SCAN_SECONDS = 15
+
 /** A statement that takes its reader for some seconds, with a parameter like any read of the service. */
 const slowScan = (reader: ClickHouseReader, seconds: number) => {
   const sql = `SELECT count() AS rows FROM numbers({seconds:UInt64})
@@ -45,8 +48,8 @@ describe('a slow read', () => {
     const service = await startTestService()
     try {
       const { start, end } = callOf('call')
-      const scan = slowScan(service.stores.clickHouse.reader, 5)
-      const another = slowScan(service.stores.clickHouse.reader, 5)
+      const scan = slowScan(service.stores.clickHouse.reader, SCAN_SECONDS)
+      const another = slowScan(service.stores.clickHouse.reader, SCAN_SECONDS)
 
       await service.post('/call/start', { start })
       await service.post('/call/end', { end })
@@ -56,8 +59,8 @@ describe('a slow read', () => {
       assert.deepEqual([scan.isOver, another.isOver], [false, false], 'something waited for the scan')
       assert.equal(read.json<{ call: { ended_at: string } }>().call.ended_at, '2026-01-01T00:00:01.000000Z')
       assert.deepEqual(Object.keys(usage.json()['call_usage'] as object), ['call'])
-      assert.deepEqual(await scan.rows, [{ rows: 5 }])
-      assert.deepEqual(await another.rows, [{ rows: 5 }])
+      assert.deepEqual(await scan.rows, [{ rows: SCAN_SECONDS }])
+      assert.deepEqual(await another.rows, [{ rows: SCAN_SECONDS }])
     } finally {
       await service.stop()
     }

@@ -128,7 +128,10 @@ describe('automations that watch what calls cost', () => {
       data.map(({ value }) => value),
       inOrder,
     )
-    const listed = accepted(await send('GET', `${path}/deliveries`)) as { data: readonly JsonObject[] }
+    const list = async () =>
+      accepted(await send('GET', `${path}/deliveries`)) as { data: readonly JsonObject[] }
+    await until(async () => (await list()).data.length >= expected.size)
+    const listed = await list()
     assert.deepEqual(
       data.map(({ delivery }) => delivery),
       listed.data.map(({ id }) => id).toReversed(),

@@ -108,6 +108,7 @@ describe('the delivery log', () => {
     await all(given, 'dead', 1)
     well = true
     const hook = `${given.webhooks}/${given.webhook}`
+    await until(async () => accepted(await given.send('GET', hook))['enabled'] === false)
     accepted(await given.send('PATCH', hook, { enabled: true }))
     const path = `/api/automations/${given.automation}/redrive`
     const dry = accepted(await given.send('POST', path, { dry_run: true, reason: 'gone' }))

@@ -114,8 +114,8 @@ describe('sending a message once', () => {
   })
 
   const unanswered: readonly (readonly [string, Behaviour, SendError, number?])[] = [
-    ['hangs before the head', receivers.hangs, { kind: 'timeout', phase: 'total' }, 300],
-    ['drips its head', receivers.dripsHead(20), { kind: 'timeout', phase: 'total' }, 300],
+    ['hangs before the head', receivers.hangs, { kind: 'timeout', phase: 'total' }, 1500],
+    ['drips its head', receivers.dripsHead(20), { kind: 'timeout', phase: 'total' }, 1500],
     ['closes without an answer', receivers.closes, { kind: 'reset', code: 'ECONNRESET' }],
     ['resets the connection', receivers.resets, { kind: 'reset', code: 'ECONNRESET' }],
     ['speaks no HTTP', receivers.answersGarbage, { kind: 'protocol', code: 'HPE_INVALID_CONSTANT' }],
@@ -141,7 +141,7 @@ describe('sending a message once', () => {
   ]
   for (const [what, behaviour, beginning] of cutShort)
     it(`has its answer where the receiver ${what} behind a head`, async () => {
-      const sent = await meet(behaviour, 300)
+      const sent = await meet(behaviour, 1500)
       assert.deepEqual([sent.status, sent.error], [200, null])
       assert.ok(Buffer.from(sent.body).toString().startsWith(beginning))
       await until(() => receiver.open() === 0)
@@ -210,7 +210,7 @@ describe('sending a message once', () => {
     names.answer('silent.test', 'silence')
     const usual = { dns: 5000, connect: 5000, tls: 5000, head: 5000 }
     const ofSlow = (phase: keyof typeof usual, options: WebhookSenderOptions, url?: string) => {
-      open({ names: { servers: [names.address] }, limits: { ...usual, [phase]: 100 }, ...options })
+      open({ names: { servers: [names.address] }, limits: { ...usual, [phase]: 1000 }, ...options })
       return send(url === undefined ? {} : { url })
     }
     receiver.behave(receivers.hangs)

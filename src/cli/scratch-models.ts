@@ -30,6 +30,7 @@ export const scratchModels = async (blobs: BlobStore): Promise<ScratchModels> =>
     digestsAt: (position) => digestsOf(clickHouse.reader, position),
     remove: async () => {
       await clickHouse.close()
+      // A thread of the engine may still be writing there.
       await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }

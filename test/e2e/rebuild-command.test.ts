@@ -4,7 +4,8 @@ import { startRunningService, type RunningService } from '../support/running-ser
 
 /** Once it says how far it is, and at no later moment. */
 const KILLED_BY_ITS_FIRST_WORD =
-  '--import=data:text/javascript,process.stderr.write=()=>process.kill(process.pid,9)'
+  "--import=data:text/javascript,import{writeSync}from'node:fs';" +
+  'process.stderr.write=(word)=>{writeSync(2,word);process.kill(process.pid,9)}'
 
 describe('tallytree rebuild', () => {
   let service: RunningService
@@ -46,6 +47,7 @@ describe('tallytree rebuild', () => {
     const settings = { TALLYTREE_DATA_DIR: service.dataDirectory, TALLYTREE_PORT: port() }
     const killed = await tallytree(['rebuild'], { ...settings, NODE_OPTIONS: KILLED_BY_ITS_FIRST_WORD })
     assert.equal(killed.code, null)
+    assert.match(killed.stderr, /^\w+: \d+ events/)
 
     const { code, stdout, stderr } = await tallytree(['rebuild'], settings)
     assert.equal(code, 0, stderr)

@@ -27,8 +27,7 @@ const TIMEOUT_S = 10
 const LEEWAY_MS = 2000
 const GRACE_MS = 5000
 
-describe('two dispatchers over one EventStoreDB (a protocol double)', function () {
-  this.timeout(1_800_000)
+describe('two dispatchers over one EventStoreDB (a protocol double)', () => {
   let double: ProtocolDouble
   let log: Dispatching
   let others: EventStore[]

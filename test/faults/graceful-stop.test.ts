@@ -16,8 +16,7 @@ const ROUNDS = Number(process.env['GRACEFUL_STOP_ROUNDS'] ?? 1)
 const WEBHOOKS = 4
 const ALIASES = 100
 
-describe('SIGTERM while webhooks are being sent', function () {
-  this.timeout(1_800_000)
+describe('SIGTERM while webhooks are being sent', () => {
   let directory: string
   let receiver: Receiver
   let answered = 0

@@ -21,8 +21,7 @@ const EVENTS = Number(process.env['REBUILT_STATE_EVENTS'] ?? 30)
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-describe("the dispatcher's state", function () {
-  this.timeout(1_800_000)
+describe("the dispatcher's state", () => {
   const directories: string[] = []
   let receiver: Receiver
   beforeEach(async () => {

@@ -18,8 +18,7 @@ const WAITING = Number(process.env['RECOVERY_WAITING'] ?? 300)
 const FIRST_LIMIT = 4
 const MOST_AT_ONCE = 16
 
-describe('an endpoint that comes back', function () {
-  this.timeout(1_800_000)
+describe('an endpoint that comes back', () => {
   const clock = virtualClock()
   let log: Dispatching
   let receiver: Receiver

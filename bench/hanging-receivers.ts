@@ -9,9 +9,10 @@ import type { Phase, Team, Waits } from './support/team-beside.js'
 /**
  * How much longer does a team wait for its first attempts while 300 webhooks of another team hang and 8 have names that
  * lead nowhere? Once while they hang, with a message each that waits, and once while each gets a further event a second,
- * which is three times the deliveries. Two dispatchers, each in a process of its own, in turn; one of them has that other
- * team. Beside the times, which a busy machine and the collector of garbage blur, the last percent above all: how much the
- * process works, and how many deliveries of the other team are scheduled between an event and its attempt.
+ * which is three times the deliveries: there also beside as many webhooks that answer, to tell what hangs from what is
+ * much. Dispatchers, each in a process of its own, in turn. Beside the times, which a busy machine and the collector of
+ * garbage blur, the last percent above all: how much the process works, and how many deliveries of the other team are
+ * scheduled between an event and its attempt.
  */
 
 const SECONDS = Number(process.env['SECONDS'] ?? 4)
@@ -45,10 +46,13 @@ const started = (slow: readonly string[]) => {
   }
 }
 const alone = started([])
+const hosts = (count: number, atPort: string) =>
+  Array.from({ length: count }, (_, n) => `http://127.1.${n >> 7}.${(n & 127) + 1}:${atPort}/hook`)
 const beside = started([
-  ...Array.from({ length: HANGING }, (_, n) => `http://127.1.${n >> 7}.${(n & 127) + 1}:${port}/hook`),
+  ...hosts(HANGING, port),
   ...Array.from({ length: NOWHERE }, (_, n) => `http://nowhere-${n}.invalid/hook`),
 ])
+const besideAnswering = started(hosts(HANGING + NOWHERE, new URL(fast.address).port))
 
 const waited = (rounds: readonly Waits[]) => rounds.flatMap(({ between }) => between.map((one) => one.waited))
 const workedIn = (rounds: readonly Waits[]) =>
@@ -59,37 +63,44 @@ const shares = (rounds: readonly Waits[]) => {
   return [0.5, 0.9, 0.95, 0.99].map((part) => shown(sorted[Math.ceil(sorted.length * part) - 1]!)).join(', ')
 }
 
-const compared = async (what: string, slowEvents: Phase['slowEvents']): Promise<void> => {
-  const without: Waits[] = []
+const compared = async (
+  what: string,
+  slowEvents: Phase['slowEvents'],
+  other: { readonly name: string; readonly phase: typeof alone.phase },
+): Promise<void> => {
+  const others: Waits[] = []
   const withSlow: Waits[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    without.push(await alone.phase(slowEvents))
+    others.push(await other.phase(slowEvents))
     withSlow.push(await beside.phase(slowEvents))
   }
-  const times = p99(waited(withSlow)) / p99(waited(without))
+  const times = p99(waited(withSlow)) / p99(waited(others))
   /** The same of as many rounds, drawn anew: how far chance alone moves it. */
   const drawn = Array.from({ length: 400 }, () => {
-    const rounds = without.map(() => Math.floor(Math.random() * ROUNDS))
-    return p99(waited(rounds.map((n) => withSlow[n]!))) / p99(waited(rounds.map((n) => without[n]!)))
+    const rounds = others.map(() => Math.floor(Math.random() * ROUNDS))
+    return p99(waited(rounds.map((n) => withSlow[n]!))) / p99(waited(rounds.map((n) => others[n]!)))
   }).sort((a, b) => a - b)
   const overtaken = withSlow.flatMap((waits) => waits.overtaken)
   ratio(
-    `p99 of another team beside ${HANGING} hanging webhooks ${what} ÷ without`,
+    `p99 of another team beside ${HANGING} hanging webhooks ${what} ÷ ${other.name}`,
     times,
     `<= ${GOAL}`,
     times <= GOAL,
-    `of ${waited(without).length} each: p50, 90, 95, 99 ${shares(without)} ms alone, ${shares(withSlow)} ms beside; ` +
+    `of ${waited(others).length} each: p50, 90, 95, 99 ${shares(others)} ms ${other.name}, ${shares(withSlow)} ms beside; ` +
       `90 % of draws ${drawn[20]!.toFixed(2)} to ${drawn[379]!.toFixed(2)}; ` +
-      `work in between: p99 ${shown(p99(workedIn(without)))} ms alone, ${shown(p99(workedIn(withSlow)))} ms beside; ` +
+      `work in between: p99 ${shown(p99(workedIn(others)))} ms ${other.name}, ${shown(p99(workedIn(withSlow)))} ms beside; ` +
       `scheduled in between: p99 ${p99(overtaken)}, at most ${Math.max(...overtaken)}; ` +
       `load average ${loadavg()[0]!.toFixed(1)}`,
   )
 }
 
+console.log(`until it is known of all ${HANGING} that they hang, a minute or two pass`)
 for (let round = 0; round < WARM_UP; round += 1) {
-  await alone.phase('each second')
-  await beside.phase('each second')
+  for (const child of [alone, beside, besideAnswering]) await child.phase('each second')
 }
-await compared('with a message each that waits', 'before')
-await compared('with a further event a second each', 'each second')
-for (const child of [alone, beside, fast, hanging]) await child.stop()
+const without = { name: 'without', phase: alone.phase }
+const answering = { name: 'as many that answer', phase: besideAnswering.phase }
+await compared('with a message each that waits', 'before', without)
+await compared('with a further event a second each', 'each second', without)
+await compared('with a further event a second each', 'each second', answering)
+for (const child of [alone, beside, besideAnswering, fast, hanging]) await child.stop()

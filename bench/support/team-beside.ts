@@ -61,6 +61,16 @@ const slowBefore = async (): Promise<void> => {
   await sleep(SETTLED_MS)
 }
 
+/** Until each receiver of the slow team is known to hang. */
+const slowKnown = async (): Promise<void> => {
+  await slowBefore()
+  const known = new Set<string>()
+  for await (const item of eventStore.subscribeAll()) {
+    if (item.kind === 'event' && item.event.type === 'AttemptFinished') known.add(item.event.stream)
+    if (known.size === slow.length) break
+  }
+}
+
 const phase = async ({ seconds, slowEvents }: Phase): Promise<Waits> => {
   if (slow.length > 0 && slowEvents === 'before') await slowBefore()
   noted.splice(0)
@@ -85,6 +95,7 @@ await webhookOf('quick', 'quick', receiver)
 for (const [n, url] of slow.entries()) await webhookOf('slow', `slow-${n}`, url)
 const { caughtUp } = await log.start()
 await caughtUp
+if (slow.length > 0) await slowKnown()
 process.on('message', (asked: Phase) => void phase(asked).then((waits) => process.send?.(waits)))
 process.once('disconnect', () => {
   void log

@@ -3,22 +3,14 @@ import { millisOf } from '../../domain/delivery/times.js'
 import { PassingMap } from '../../domain/passing.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
-import type { Position } from '../../domain/ports/event-store.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
-import type { Breaker } from './breaker.js'
 import type { Directory, KnownWebhook } from './directory.js'
-import {
-  afterAttempt,
-  afterUnknown,
-  hasRecovered,
-  leaveOf,
-  unknownEndpoint,
-  whileProbing,
-  type Endpoint,
-} from './endpoint.js'
+import { afterAttempt, afterUnknown, hasRecovered, leaveOf, whileProbing, type Endpoint } from './endpoint.js'
 import { rememberedHosts } from './hosts.js'
+import { openPace } from './pace.js'
 import { openRotation, prefersRetries } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
+import { openStandings, type Standing, type Standings } from './standings.js'
 import { openWakeUps } from './wake-ups.js'
 
 interface Sending {
@@ -50,18 +42,9 @@ export interface Sender {
   readonly pause: () => void
   readonly isUnderWay: (deliveryId: string) => boolean
   readonly inFlight: () => number
-  /** How many endpoints have a breaker in a state. */
-  readonly breakers: () => Readonly<Record<Breaker['phase'], number>>
+  readonly breakers: Standings['breakers']
   /** Begins nothing any more, and cuts off what has not ended after so many milliseconds. */
   readonly stop: (withinMs: number) => Promise<void>
-}
-
-interface Standing {
-  endpoint: Endpoint
-  /** It answers again: what waits behind this order is hastened when nothing else is due. */
-  hastened: Position | undefined
-  inFlight: number
-  sent: number
 }
 
 const POSTPONED_MS = 1000
@@ -72,7 +55,7 @@ export const openSender = (given: Sending): Sender => {
   const shares = given.shares ?? openShares()
   const rotation = openRotation()
   const hostOf = rememberedHosts()
-  const standings = new Map<string, Standing>()
+  const standings = openStandings((webhook) => directory.get(webhook)?.hangs === true)
   const underWay = new PassingMap<string, Promise<void>>()
   const abort = new AbortController()
   // Every attempt listens to it.
@@ -81,21 +64,16 @@ export const openSender = (given: Sending): Sender => {
   let isPumping = false
 
   const now = () => clock.now().getTime()
-  const standingOf = (webhook: string): Standing => {
-    const found = standings.get(webhook)
-    if (found !== undefined) return found
-    const endpoint = { ...unknownEndpoint, hangs: directory.get(webhook)?.hangs === true }
-    const made = { endpoint, hastened: undefined, inFlight: 0, sent: 0 }
-    standings.set(webhook, made)
-    return made
-  }
-
-  const wake = (webhook: string) => {
-    rotation.add(webhook, directory.get(webhook)?.team ?? '')
+  const pumpSoon = () => {
     if (!isStarted || isPumping) return
     isPumping = true
     setImmediate(pump)
   }
+  const wake = (webhook: string) => {
+    rotation.add(webhook, directory.get(webhook)?.team ?? '')
+    pumpSoon()
+  }
+  const pace = openPace(pumpSoon)
   const wakeUps = openWakeUps(now, wake)
 
   /** Each one at most once after a recovery: one that fails again waits as long as all that fail. */
@@ -141,16 +119,16 @@ export const openSender = (given: Sending): Sender => {
         if (webhook === undefined) given.cancelAll(id)
         continue
       }
-      const standing = standingOf(id)
-      const claim = {
-        team: webhook.team,
-        host: hostOf(webhook.content.url),
-        hangs: standing.endpoint.hangs,
-      }
-      if (!shares.allows(claim)) continue
+      const standing = standings.of(id)
+      const { isNew, endpoint } = standing
+      const host = hostOf(webhook.content.url)
+      const claim = { team: webhook.team, host, hangs: endpoint.hangs, isNew }
+      const mayHang = endpoint.hangs || (isNew && shares.hasManyNew(webhook.team))
+      if (!shares.allows(claim) || (mayHang && pace.isResting())) continue
       const entry = nextOf(webhook, standing)
       if (entry === undefined) continue
       rotation.served(id)
+      if (mayHang) pace.rest()
       begin(entry as Claimed, webhook, standing, shares.take(claim))
       return true
     }
@@ -193,6 +171,7 @@ export const openSender = (given: Sending): Sender => {
     }
     const { verdict, timedOut, overloaded, throttledUntil } = ended.answer
     const before = standing.endpoint
+    standing.isNew = false
     standing.endpoint = afterAttempt(
       before,
       {
@@ -222,7 +201,7 @@ export const openSender = (given: Sending): Sender => {
 
   return {
     wake,
-    forget: (webhook) => void standings.delete(webhook),
+    forget: standings.forget,
     start: () => {
       isStarted = true
       for (const webhook of state.waitingFor()) wake(webhook)
@@ -230,14 +209,11 @@ export const openSender = (given: Sending): Sender => {
     pause: () => void (isStarted = false),
     isUnderWay: (deliveryId) => underWay.has(deliveryId),
     inFlight: () => underWay.size,
-    breakers: () => {
-      const counts = { closed: 0, open: 0, probing: 0 }
-      for (const { endpoint } of standings.values()) counts[endpoint.breaker.phase] += 1
-      return counts
-    },
+    breakers: standings.breakers,
     stop: async (withinMs) => {
       isStarted = false
       wakeUps.stop()
+      pace.stop()
       const cut = setTimeout(() => abort.abort(), withinMs)
       await Promise.all(underWay.values())
       clearTimeout(cut)

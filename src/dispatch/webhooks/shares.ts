@@ -1,10 +1,14 @@
 import { PassingMap } from '../../domain/passing.js'
 
-/** Whose slots an attempt takes. `host` is host and port; `hangs` is said of endpoints whose last attempt timed out. */
+/**
+ * Whose slots an attempt takes. `host` is host and port; `hangs` is said of endpoints whose last attempt timed out, `isNew`
+ * of those of which nothing is known yet.
+ */
 export interface Claim {
   readonly team: string
   readonly host: string
   readonly hangs: boolean
+  readonly isNew: boolean
 }
 
 /** How many attempts may be under way at once. */
@@ -16,6 +20,9 @@ export interface Limits {
   readonly hanging: number
 }
 
+/** New endpoints of a team that answer are seldom so many at a time. */
+const MANY_NEW = 16
+
 export const USUAL_LIMITS: Limits = { all: 256, team: 64, host: 32, hanging: 64 }
 
 /** Slots for attempts, shared so that nobody's many or slow receivers take those of others. */
@@ -23,6 +30,8 @@ export interface Shares {
   readonly isFull: () => boolean
   readonly hasRoomFor: (team: string) => boolean
   readonly allows: (claim: Claim) => boolean
+  /** So many attempts at new endpoints of a team are under way that some of them are likely to hang. */
+  readonly hasManyNew: (team: string) => boolean
   /** Gives the slots back when called. */
   readonly take: (claim: Claim) => () => void
   readonly inFlight: () => number
@@ -31,6 +40,7 @@ export interface Shares {
 export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
   const teams = tally()
   const hosts = tally()
+  const newOnes = tally()
   let all = 0
   let hanging = 0
   return {
@@ -41,16 +51,19 @@ export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
       teams.of(team) < limits.team &&
       hosts.of(host) < limits.host &&
       (!hangs || hanging < limits.hanging),
-    take: ({ team, host, hangs }) => {
+    hasManyNew: (team) => newOnes.of(team) >= MANY_NEW,
+    take: ({ team, host, hangs, isNew }) => {
       all += 1
       teams.add(team, 1)
       hosts.add(host, 1)
       if (hangs) hanging += 1
+      if (isNew) newOnes.add(team, 1)
       return () => {
         all -= 1
         teams.add(team, -1)
         hosts.add(host, -1)
         if (hangs) hanging -= 1
+        if (isNew) newOnes.add(team, -1)
       }
     },
     inFlight: () => all,

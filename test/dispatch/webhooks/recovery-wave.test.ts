@@ -3,32 +3,17 @@ import { setImmediate } from 'node:timers/promises'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import type { AnswerRead } from '../../../src/dispatch/webhooks/answers.js'
 import type { AttemptEnd, Claimed } from '../../../src/dispatch/webhooks/attempt.js'
-import type { KnownWebhook } from '../../../src/dispatch/webhooks/directory.js'
 import { openSender } from '../../../src/dispatch/webhooks/sending.js'
-import { evolve, initialState, type Waiting } from '../../../src/domain/delivery/state.js'
 import { instantAt } from '../../../src/domain/delivery/times.js'
-import { aScheduled } from '../../domain/delivery/arbitrary.js'
 import { until } from '../../support/dispatching.js'
+import { aKnownWebhook, aWaitingDelivery } from './waiting-deliveries.js'
 
 const HOUR = 3600 * 1000
 const START = Date.parse('2026-01-01T00:00:00Z')
 const MOST_IN_FLIGHT = 16
 
-const webhook: KnownWebhook = {
-  id: 'w',
-  team: 'a',
-  content: { url: 'http://127.0.0.1/' } as KnownWebhook['content'],
-  enabled: true,
-  revision: 0,
-  failingSince: null,
-  throttledUntil: 0,
-  hangs: false,
-}
-const waiting = (dueAt: number): Waiting => ({
-  ...(evolve(initialState, { type: 'DeliveryScheduled', data: aScheduled({ webhook_id: 'w' }) }) as Waiting),
-  phase: 'retrying',
-  dueAt: instantAt(dueAt),
-})
+const webhook = aKnownWebhook({ id: 'w' })
+const waiting = (dueAt: number) => aWaitingDelivery('w', instantAt(dueAt))
 const answered = (succeeded: boolean): AttemptEnd => ({
   kind: 'answered',
   answer: {

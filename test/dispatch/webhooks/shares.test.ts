@@ -7,6 +7,7 @@ const claim = fc.record({
   team: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
   host: fc.integer({ min: 1, max: 20 }).map((port) => `h:${port}`),
   hangs: fc.boolean(),
+  isNew: fc.boolean(),
 })
 
 describe('the shares of attempts', () => {
@@ -23,6 +24,8 @@ describe('the shares of attempts', () => {
           assert.ok(count(({ team }) => team === one.team) <= USUAL_LIMITS.team)
           assert.ok(count(({ host }) => host === one.host) <= USUAL_LIMITS.host)
           assert.ok(count(({ hangs }) => hangs) <= USUAL_LIMITS.hanging)
+          const newOnes = count(({ team, isNew }) => isNew && team === one.team)
+          assert.equal(shares.hasManyNew(one.team), newOnes >= 16)
           assert.equal(shares.inFlight(), taken.length)
         }
         for (const [, give] of taken) give()
@@ -34,11 +37,11 @@ describe('the shares of attempts', () => {
   it('keep room for others when hundreds of endpoints hang', () => {
     const shares = openShares()
     for (let index = 0; index < 600; index += 1) {
-      const hanging = { team: `t${index % 20}`, host: `h:${index}`, hangs: true }
+      const hanging = { team: `t${index % 20}`, host: `h:${index}`, hangs: true, isNew: false }
       if (shares.allows(hanging)) shares.take(hanging)
     }
     assert.equal(shares.inFlight(), 64)
-    assert.ok(shares.allows({ team: 't', host: 'h', hangs: false }))
+    assert.ok(shares.allows({ team: 't', host: 'h', hangs: false, isNew: true }))
   })
 })
 

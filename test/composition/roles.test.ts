@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.js'
 import type { Log } from '../../src/domain/ports/log.js'
 import { whenReadable } from '../support/asking-again.js'
 import { arbitraryDatabase, engineDirectory } from '../support/engine.js'
+import { scratchDirectory } from '../support/scratch.js'
 
 const KEY = 'administrator-key-of-the-tests'
 const PROJECT = 'apart/project'
@@ -30,6 +31,7 @@ describe('roles in processes of their own', () => {
       ...SERVERS,
       TALLYTREE_ROLES: role,
       TALLYTREE_PORT: '0',
+      TALLYTREE_DATA_DIR: await scratchDirectory(),
       TALLYTREE_BOOTSTRAP_API_KEY: KEY,
     })
     const clickHouse = await openEmbeddedClickHouse(engineDirectory, database)

@@ -4,6 +4,7 @@ import { startService } from '../../src/composition/service.js'
 import { readConfig } from '../../src/config.js'
 import type { EventStore, Position } from '../../src/domain/ports/event-store.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
+import { scratchDirectory } from '../support/scratch.js'
 import { ADMINISTRATOR_KEY, type TestService } from '../support/service.js'
 
 /** Where a log ends for now. */
@@ -91,7 +92,11 @@ export const replayed = async (
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND name != 'migrations'",
   ))
     await clickHouse.writer.command(`TRUNCATE TABLE ${name}`)
-  const config = readConfig({ TALLYTREE_PORT: '0', TALLYTREE_BOOTSTRAP_API_KEY: ADMINISTRATOR_KEY })
+  const config = readConfig({
+    TALLYTREE_PORT: '0',
+    TALLYTREE_DATA_DIR: await scratchDirectory(),
+    TALLYTREE_BOOTSTRAP_API_KEY: ADMINISTRATOR_KEY,
+  })
   const end = movable(to)
   const eventStore = partOf(stores.eventStore, from, end)
   const lent = { ...clickHouse, close: () => Promise.resolve() }

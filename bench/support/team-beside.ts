@@ -61,7 +61,7 @@ const slowBefore = async (): Promise<void> => {
   await sleep(SETTLED_MS)
 }
 
-/** Until each receiver of the slow team is known to hang. */
+/** Until each receiver of the slow team has answered, or hung, once. */
 const slowKnown = async (): Promise<void> => {
   await slowBefore()
   const known = new Set<string>()

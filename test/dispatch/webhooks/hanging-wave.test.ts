@@ -4,14 +4,15 @@ import type { AttemptEnd } from '../../../src/dispatch/webhooks/attempt.js'
 import { openSender } from '../../../src/dispatch/webhooks/sending.js'
 import { instantAt } from '../../../src/domain/delivery/times.js'
 import { until } from '../../support/dispatching.js'
-import { aKnownWebhook, aWaitingDelivery } from './waiting-deliveries.js'
+import { aKnownWebhook, answered, aWaitingDelivery } from './waiting-deliveries.js'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 
 describe('attempts that are likely to hang', () => {
-  /** A message for each of so many webhooks of a team; no attempt ends before it is cut off. */
+  /** A message for each of so many webhooks of a team; those answer as often as is said, and then hang until they are cut off. */
   const sending = (
     teams: Readonly<Record<string, { readonly webhooks: number; readonly hang: boolean }>>,
+    answers = 0,
   ) => {
     const state = openSqliteDispatcherState(':memory:')
     const webhooks = Object.entries(teams).flatMap(([team, { webhooks, hang }]) =>
@@ -20,14 +21,15 @@ describe('attempts that are likely to hang', () => {
       ),
     )
     const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
-    webhooks.forEach(({ id }, n) =>
+    const put = (id: string, count: number) =>
       state.putDelivery({
-        id: `d-${id}`,
+        id: `d-${id}-${count}`,
         delivery: aWaitingDelivery(id, instantAt(NOW)),
         revision: 0n,
-        order: BigInt(n),
-      }),
-    )
+        order: BigInt(count),
+      })
+    for (const { id } of webhooks) put(id, 0)
+    let left = answers
     /** The teams of the attempts that were begun without a pause in between. */
     const together: string[][] = []
     let isBeginning = false
@@ -35,11 +37,16 @@ describe('attempts that are likely to hang', () => {
       state,
       directory: { get: (id) => known.get(id) },
       clock: { now: () => new Date(NOW) },
-      attempt: (_, { team }, signal) => {
+      attempt: async ({ id }, { team }, signal) => {
         if (!isBeginning) together.push([])
         together.at(-1)!.push(team)
         isBeginning = true
         queueMicrotask(() => (isBeginning = false))
+        if (left > 0) {
+          left -= 1
+          state.removeDelivery(id)
+          return answered(true)
+        }
         return new Promise<AttemptEnd>((resolve) =>
           signal.addEventListener('abort', () => resolve({ kind: 'unknown' })),
         )
@@ -50,7 +57,13 @@ describe('attempts that are likely to hang', () => {
       cancelAll: () => undefined,
       onAnswered: () => undefined,
     })
-    return { sender, together, begun: () => together.flat().length }
+    const again = () => {
+      for (const { id } of webhooks) {
+        put(id, 1)
+        sender.wake(id)
+      }
+    }
+    return { sender, together, again, begun: () => together.flat().length }
   }
 
   it('begin one at a time, and keep nobody else from beginning', async () => {
@@ -76,6 +89,16 @@ describe('attempts that are likely to hang', () => {
     const [first, ...others] = together
     assert.deepEqual(first?.toSorted(), [...Array<string>(5).fill('few'), ...Array<string>(17).fill('many')])
     assert.deepEqual(others, Array(13).fill(['many']))
+    await sender.stop(0)
+  })
+
+  it('are none at webhooks that have answered, however many', async () => {
+    const { sender, together, again, begun } = sending({ many: { webhooks: 30, hang: false } }, 30)
+    sender.start()
+    await until(() => begun() === 30 && sender.inFlight() === 0)
+    again()
+    await until(() => begun() === 60)
+    assert.equal(together.at(-1)?.length, 30)
     await sender.stop(0)
   })
 })

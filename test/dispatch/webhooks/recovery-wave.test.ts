@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
-import type { AnswerRead } from '../../../src/dispatch/webhooks/answers.js'
-import type { AttemptEnd, Claimed } from '../../../src/dispatch/webhooks/attempt.js'
+import type { Claimed } from '../../../src/dispatch/webhooks/attempt.js'
 import { openSender } from '../../../src/dispatch/webhooks/sending.js'
 import { instantAt } from '../../../src/domain/delivery/times.js'
 import { until } from '../../support/dispatching.js'
-import { aKnownWebhook, aWaitingDelivery } from './waiting-deliveries.js'
+import { aKnownWebhook, answered, aWaitingDelivery } from './waiting-deliveries.js'
 
 const HOUR = 3600 * 1000
 const START = Date.parse('2026-01-01T00:00:00Z')
@@ -14,19 +13,6 @@ const MOST_IN_FLIGHT = 16
 
 const webhook = aKnownWebhook({ id: 'w' })
 const waiting = (dueAt: number) => aWaitingDelivery('w', instantAt(dueAt))
-const answered = (succeeded: boolean): AttemptEnd => ({
-  kind: 'answered',
-  answer: {
-    verdict: succeeded ? { result: 'succeeded' } : { result: 'failed', notBefore: null },
-    error: null,
-    timedOut: false,
-    overloaded: false,
-    throttledUntil: null,
-    disables: null,
-  } satisfies AnswerRead,
-  sent: undefined as never,
-  scheduled: undefined as never,
-})
 
 describe('what waits for an endpoint that is back', () => {
   /** 10,000 that wait for an hour, behind ten that are due. */

@@ -1,3 +1,5 @@
+import type { AnswerRead } from '../../../src/dispatch/webhooks/answers.js'
+import type { AttemptEnd } from '../../../src/dispatch/webhooks/attempt.js'
 import type { KnownWebhook } from '../../../src/dispatch/webhooks/directory.js'
 import type { Instant } from '../../../src/domain/codec/instant.js'
 import { evolve, initialState, type Waiting } from '../../../src/domain/delivery/state.js'
@@ -27,4 +29,19 @@ export const aWaitingDelivery = (webhook: string, dueAt: Instant): Waiting => ({
   }) as Waiting),
   phase: 'retrying',
   dueAt,
+})
+
+/** The end of an attempt that was answered. */
+export const answered = (succeeded: boolean): AttemptEnd => ({
+  kind: 'answered',
+  answer: {
+    verdict: succeeded ? { result: 'succeeded' } : { result: 'failed', notBefore: null },
+    error: null,
+    timedOut: false,
+    overloaded: false,
+    throttledUntil: null,
+    disables: null,
+  } satisfies AnswerRead,
+  sent: undefined as never,
+  scheduled: undefined as never,
 })

@@ -8,6 +8,7 @@ import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
 import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
 import type { Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
 import { readAnswer, type AnswerRead } from './answers.js'
+import type { Company } from './company.js'
 import type { KnownWebhook } from './directory.js'
 import type { Outgoing, Prepared } from './message.js'
 import { record, type Recording } from './recording.js'
@@ -20,6 +21,7 @@ export interface Attempting extends Recording {
   readonly webhook: (id: string) => KnownWebhook | undefined
   readonly prepare: (outgoing: Outgoing) => Promise<Prepared>
   readonly keep: (attempt: AttemptRecord) => void
+  readonly company: Company
 }
 
 export interface Claimed {
@@ -32,7 +34,7 @@ export interface Claimed {
 export type AttemptEnd =
   /** Somebody else has it, or it is over: nothing was sent. */
   | { readonly kind: 'fenced' }
-  /** The log did not take its start: nothing was sent. */
+  /** The log did not take its start, or it was cut off before: nothing was sent. */
   | { readonly kind: 'postponed' }
   /** It was cut off, or its end could not be written. */
   | { readonly kind: 'unknown' }
@@ -48,6 +50,8 @@ export type AttemptEnd =
 const USUAL_TIMEOUT_S = 20
 /** The log may take some of its time to say that it begins. */
 const LEEWAY_MS = 2000
+/** How long what is written of a receiver that hangs may wait for company. */
+const UNHURRIED_MS = 50
 
 /** One attempt: nothing leaves before its start is durable in the log, at the very revision that was seen. */
 export const attempt = async (
@@ -72,6 +76,8 @@ export const attempt = async (
     webhookRevision: webhook.revision,
   }).events
   if (started === undefined) return { kind: 'fenced' }
+  if (webhook.hangs) await given.company.wait(UNHURRIED_MS)
+  if (signal.aborted) return { kind: 'postponed' }
   try {
     await record(given, stream, revision, started, cause, { tries: 2 })
   } catch (error) {
@@ -139,6 +145,8 @@ export const attempt = async (
     status: sent.status,
     ...prepared.shown(sent),
   })
+  if (answer.timedOut) await given.company.wait(UNHURRIED_MS)
+  else given.company.setOff()
   const wrote = await finish(
     verdict,
     {

@@ -13,6 +13,7 @@ import { attempt } from './attempt.js'
 import { openAutomations } from './automations.js'
 import { blamingReads, blamingState } from './blame.js'
 import { canceling } from './canceling.js'
+import { openCompany } from './company.js'
 import { openDirectory } from './directory.js'
 import { disabling } from './disabling.js'
 import { folding } from './following.js'
@@ -89,7 +90,8 @@ export const startDispatcher = async (
   const prices = openPrices(state)
   const versions = openSecretVersions(state)
   const ledger = openLedger(reads, state, (webhook) => directory.get(webhook)?.hangs !== true)
-  const outbox = openOutbox(state, { ...ports, distrust })
+  const company = openCompany()
+  const outbox = openOutbox(state, { ...ports, company, distrust })
   const templates = rememberedTemplates()
   const keeping = keepingRecords(ports.records, log)
   const prepare = preparing({
@@ -108,6 +110,7 @@ export const startDispatcher = async (
     webhook: directory.get,
     prepare,
     keep: keeping.keep,
+    company,
   }
   const sender = openSender({
     state,

@@ -4,6 +4,7 @@ import { PassingMap, PassingSet } from '../../domain/passing.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
 import type { Log } from '../../domain/ports/log.js'
+import type { Company } from './company.js'
 import { openPortions } from './portions.js'
 import { record, type Recording } from './recording.js'
 import type { Scheduling } from './scheduling.js'
@@ -42,6 +43,7 @@ export const openOutbox = (
   state: Pick<DispatcherState, 'put' | 'remove' | 'some'>,
   ports: Recording & {
     readonly log: Pick<Log, 'error'>
+    readonly company: Company
     /** Told what the state failed with. */
     readonly distrust: (error: unknown) => void
   },
@@ -127,7 +129,7 @@ export const openOutbox = (
         ports.distrust(error)
       }
     }
-    setTimeout(end, restMs).unref()
+    void ports.company.wait(restMs).then(end)
   }
   const flush = (): void => {
     for (const team of unscheduled.teams()) behind.add(team)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { systemIds } from '../../../src/adapters/system/ids.js'
+import { openCompany, type Company } from '../../../src/dispatch/webhooks/company.js'
 import { openOutbox } from '../../../src/dispatch/webhooks/outbox.js'
 import type { Scheduling } from '../../../src/dispatch/webhooks/scheduling.js'
 import { ConcurrencyConflict, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
@@ -13,7 +14,7 @@ interface Asked {
 }
 
 /** An outbox whose log answers when it is told to. */
-const opened = (seenWithinMs?: number) => {
+const opened = (seenWithinMs?: number, company: Company = openCompany()) => {
   const asked: Asked[] = []
   const state = openSqliteDispatcherState(':memory:')
   const append = (stream: string) =>
@@ -28,6 +29,7 @@ const opened = (seenWithinMs?: number) => {
       eventStore: { append },
       ids: systemIds,
       log: { error: () => undefined },
+      company,
       distrust: (error) => {
         throw error
       },
@@ -84,10 +86,26 @@ describe('the outbox', () => {
     while (written < 80) {
       while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
       const portion = await answerAll()
-      assert.ok(portion.length <= 12)
+      assert.ok(portion.length <= 4)
       assert.deepEqual(portion, idsOf('big', written, (written += portion.length)))
     }
     assert.deepEqual(await answerAll(), [])
+  })
+
+  it('lets a rest of who has much end when something else is about to be written', async () => {
+    const goOn: (() => void)[] = []
+    const wait = () => new Promise<void>((resolve) => goOn.push(resolve))
+    const { outbox, asked, answerAll } = opened(undefined, { wait, setOff: () => undefined })
+    outbox.open()
+    for (let n = 0; n < 80; n += 1) outbox.put(scheduling('big', n))
+    outbox.put(scheduling('small', 0))
+    await new Promise((resolve) => setTimeout(resolve, 3))
+    assert.equal((await answerAll()).length, 65)
+    assert.deepEqual(await answerAll(), idsOf('big', 64, 68))
+    assert.deepEqual(asked, [])
+    goOn.pop()!()
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual(await answerAll(), idsOf('big', 68, 72))
   })
 
   it('takes what the log holds already for written', async () => {

@@ -129,7 +129,7 @@ export const openOutbox = (
         ports.distrust(error)
       }
     }
-    void ports.company.wait(restMs).then(end)
+    setTimeout(() => void ports.company.wait(restMs).then(end), restMs)
   }
   const flush = (): void => {
     for (const team of unscheduled.teams()) behind.add(team)

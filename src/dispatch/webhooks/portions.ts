@@ -1,6 +1,6 @@
 import { PassingMap } from '../../domain/passing.js'
 
-/** How much a team may have written at once of what it has much of, and how long it rests behind that at most. */
+/** How much a team may have written at once of what it has much of, and how long it rests behind that. */
 export interface Portion {
   readonly most: number
   readonly restMs: number
@@ -16,10 +16,11 @@ export interface Portions {
 }
 
 /**
- * Measured beside bursts of 300 a second, with rests that end when something else is written: one in ten of what others
- * write waits a twentieth longer. With rests by the clock alone it was two fifths for one at a time and a half for twelve.
+ * Measured beside bursts of 300 a second, with rests that go on until something else is written, or as long again: one in
+ * ten of what others write waits a twentieth longer. With rests by the clock alone it was two fifths for one at a time, and
+ * a half for twelve.
  */
-const GENTLE: Portion = { most: 4, restMs: 12 }
+const GENTLE: Portion = { most: 4, restMs: 6 }
 const SMALL: Portion = { most: 4, restMs: 0 }
 const LARGE: Portion = { most: 64, restMs: 0 }
 const RECENTLY_MS = 1000

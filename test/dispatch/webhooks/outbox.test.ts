@@ -92,7 +92,7 @@ describe('the outbox', () => {
     assert.deepEqual(await answerAll(), [])
   })
 
-  it('lets a rest of who has much end when something else is about to be written', async () => {
+  it('lets who has much go on behind a rest when something else is about to be written', async () => {
     const goOn: (() => void)[] = []
     const wait = () => new Promise<void>((resolve) => goOn.push(resolve))
     const { outbox, asked, answerAll } = opened(undefined, { wait, setOff: () => undefined })
@@ -102,6 +102,7 @@ describe('the outbox', () => {
     await new Promise((resolve) => setTimeout(resolve, 3))
     assert.equal((await answerAll()).length, 65)
     assert.deepEqual(await answerAll(), idsOf('big', 64, 68))
+    while (goOn.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
     assert.deepEqual(asked, [])
     goOn.pop()!()
     await new Promise((resolve) => setImmediate(resolve))

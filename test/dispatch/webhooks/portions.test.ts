@@ -36,7 +36,7 @@ describe('the portions of a team', () => {
     assert.deepEqual(seen[0], { most: 4, restMs: 0 })
     assert.deepEqual(
       new Set(seen.slice(1, -1).map(({ most, restMs }) => `${most}, ${restMs}`)),
-      new Set(['4, 12']),
+      new Set(['4, 6']),
     )
     assert.deepEqual(seen.at(-1), { most: 4, restMs: 0 })
   })
@@ -51,13 +51,13 @@ describe('the portions of a team', () => {
       portions.caughtUp('big')
       return portion
     }
-    assert.equal(muchFor(500).restMs, 12)
+    assert.equal(muchFor(500).restMs, 6)
     pass(5000)
-    assert.equal(muchFor(500).restMs, 12)
+    assert.equal(muchFor(500).restMs, 6)
     assert.equal(muchFor(2000).restMs, 0)
     for (let again = 0; again < 20; again += 1) assert.equal(muchFor(1999).restMs, 0)
     pass(9990)
-    assert.equal(muchFor(10).restMs, 12)
+    assert.equal(muchFor(10).restMs, 6)
   })
 
   it('are large a second after the other team had something', () => {

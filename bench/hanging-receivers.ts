@@ -8,7 +8,7 @@ import type { Phase, Team, Waits } from './support/team-beside.js'
 
 /**
  * How much longer does a team wait for its first attempts while 300 webhooks of another team hang and 8 have names that
- * lead nowhere? Once while they hang, with a message each that waits, and once while each gets a further event a second,
+ * lead nowhere? Once while they hang, with a few messages each that wait, and once while each gets a further event a second,
  * which is three times the deliveries: there also beside as many webhooks that answer, to tell what hangs from what is
  * much. Dispatchers, each in a process of its own, in turn. Beside the times, which a busy machine and the collector of
  * garbage blur, the last percent above all: how much the process works, and how many deliveries of the other team are
@@ -62,6 +62,7 @@ const besideAnswering = started(hosts(HANGING + NOWHERE, new URL(fast.address).p
 const waited = (rounds: readonly Waits[]) => rounds.flatMap(({ between }) => between.map((one) => one.waited))
 const workedIn = (rounds: readonly Waits[]) =>
   rounds.flatMap(({ between }) => between.map((one) => one.worked))
+const sum = (counts: readonly number[]) => counts.reduce((before, count) => before + count, 0)
 const shown = (value: number) => value.toFixed(1)
 const shares = (rounds: readonly Waits[]) => {
   const sorted = waited(rounds).sort((a, b) => a - b)
@@ -94,6 +95,7 @@ const compared = async (
     `of ${waited(others).length} each: p50, 90, 95, 99 ${shares(others)} ms ${other.name}, ${shares(withSlow)} ms beside; ` +
       `90 % of draws ${drawn[20]!.toFixed(2)} to ${drawn[379]!.toFixed(2)}; ` +
       `work in between: p99 ${shown(p99(workedIn(others)))} ms ${other.name}, ${shown(p99(workedIn(withSlow)))} ms beside; ` +
+      `attempts of theirs that ended meanwhile: ${sum(withSlow.map(({ endedOfOthers }) => endedOfOthers))}; ` +
       `scheduled in between: p99 ${p99(overtaken)}, at most ${Math.max(...overtaken)}; ` +
       `load average ${loadavg()[0]!.toFixed(1)}`,
   )
@@ -105,7 +107,7 @@ for (let round = 0; round < WARM_UP; round += 1) {
 }
 const without = { name: 'without', phase: alone.phase }
 const answering = { name: 'as many that answer', phase: besideAnswering.phase }
-await compared('with a message each that waits', 'before', without)
+await compared('with messages that wait', 'never', without)
 await compared('with a further event a second each', 'each second', without)
 await compared('with a further event a second each', 'each second', answering)
 for (const child of [alone, beside, besideAnswering, fast, hanging]) await child.stop()

@@ -22,8 +22,8 @@ export interface Team {
 
 export interface Phase {
   readonly seconds: number
-  /** When the slow team's receivers get an event each: once, before anything is measured, or each second. */
-  readonly slowEvents: 'before' | 'each second'
+  /** When each of the slow team's receivers gets an event more, beside those that wait for it already. */
+  readonly slowEvents: 'never' | 'each second'
 }
 
 /** What the quick team waited in a phase. */
@@ -31,10 +31,11 @@ export interface Waits {
   readonly between: readonly InBetween[]
   /** How many deliveries of the slow team were scheduled in between. */
   readonly overtaken: readonly number[]
+  /** How many attempts of the slow team ended meanwhile. */
+  readonly endedOfOthers: number
 }
 
 const EVENTS_PER_SECOND = 100
-const SETTLED_MS = 500
 
 const { receiver, slow } = JSON.parse(process.env['TEAM'] ?? '') as Team
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))
@@ -50,20 +51,9 @@ const webhookOf = async (team: string, id: string, url: string): Promise<void> =
 const write = (team: string) =>
   log.append(`artifact-${team}/p/model`, aliasAdded('production', { team, project_id: `${team}/p` }))
 
-/** Until each receiver of the slow team has a message more to get, and as many hang as may. */
-const slowBefore = async (): Promise<void> => {
-  const after = await eventStore.head()
-  await write('slow')
-  let scheduled = 0
-  for await (const item of eventStore.subscribeAll({ after }))
-    if (item.kind === 'event' && item.event.type === 'DeliveryScheduled' && (scheduled += 1) === slow.length)
-      break
-  await sleep(SETTLED_MS)
-}
-
 /** Until each receiver of the slow team has answered, or hung, once. */
 const slowKnown = async (): Promise<void> => {
-  await slowBefore()
+  await write('slow')
   const known = new Set<string>()
   for await (const item of eventStore.subscribeAll()) {
     if (item.kind === 'event' && item.event.type === 'AttemptFinished') known.add(item.event.stream)
@@ -72,7 +62,6 @@ const slowKnown = async (): Promise<void> => {
 }
 
 const phase = async ({ seconds, slowEvents }: Phase): Promise<Waits> => {
-  if (slow.length > 0 && slowEvents === 'before') await slowBefore()
   noted.splice(0)
   const stopping = new AbortController()
   const { seen, watched } = await watchDeliveries(eventStore, stopping.signal, 'quick')
@@ -88,7 +77,7 @@ const phase = async ({ seconds, slowEvents }: Phase): Promise<Waits> => {
   while (seen.ended < EVENTS_PER_SECOND * seconds) await sleep(20)
   stopping.abort()
   await watched
-  return { between: noted.splice(0), overtaken: seen.overtaken }
+  return { between: noted.splice(0), overtaken: seen.overtaken, endedOfOthers: seen.endedOfOthers }
 }
 
 await webhookOf('quick', 'quick', receiver)

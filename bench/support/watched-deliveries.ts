@@ -8,12 +8,14 @@ export interface Watched {
   readonly waited: number[]
   /** How many deliveries of other teams the log has from the event to the first attempt. */
   readonly overtaken: number[]
+  /** Attempts of other teams that ended. */
+  endedOfOthers: number
 }
 
 /** Watches the deliveries of a team, or of all, from now on; ends with the signal. */
 export const watchDeliveries = async (store: EventStore, signal: AbortSignal, team?: string) => {
   const head = await store.head()
-  const seen: Watched = { ended: 0, scheduled: 0, waited: [], overtaken: [] }
+  const seen: Watched = { ended: 0, scheduled: 0, waited: [], overtaken: [], endedOfOthers: 0 }
   const sources = new Map<string, number>()
   const waiting = new Map<string, { readonly since: number; readonly othersBefore: number }>()
   let others = 0
@@ -23,6 +25,7 @@ export const watchDeliveries = async (store: EventStore, signal: AbortSignal, te
       const { id, type, data, stream } = item.event
       if (team !== undefined && data['team'] !== team) {
         if (type === 'DeliveryScheduled') others += 1
+        if (type === 'AttemptFinished') seen.endedOfOthers += 1
       } else if (type === 'DeliveryScheduled') {
         seen.scheduled += 1
         const source = (data['source'] as { readonly event_id: string }).event_id

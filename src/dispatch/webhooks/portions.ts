@@ -17,7 +17,7 @@ export interface Portions {
 
 /**
  * Measured beside bursts of 300 a second, with rests that go on until something else is written, or as long again: one in
- * ten of what others write waits a twentieth longer. With rests by the clock alone it was two fifths for one at a time, and
+ * ten of what others write waits an eighth longer. With rests by the clock alone it was two fifths for one at a time, and
  * a half for twelve.
  */
 const GENTLE: Portion = { most: 4, restMs: 6 }

@@ -7,10 +7,11 @@ const TOKEN = `'"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[0-9.eE+-]+|[^"0-9-]+'`
 /**
  * JSON as ClickHouse can read all of it. Of its two parsers, one takes a text for empty that has an integer of more than 64
  * bits anywhere, the other reads numbers inexactly, so that one in seven is not found by its own digits. With a
- * fraction written behind them such integers are no hindrance to the first. It is to be read with {@link JSON_SETTINGS}.
+ * fraction written behind them such integers are no hindrance to the first. NULL stays so: without it, there is what a
+ * condition has just hidden. It is to be read with {@link JSON_SETTINGS}.
  */
 export const readableJson = (json: string, isWide = mayBeWide(json)): string =>
-  `if(${isWide}, arrayStringConcat(arrayMap(
+  `if(${isWide} AND ${json} IS NOT NULL, arrayStringConcat(arrayMap(
     t -> if(match(t, '^-?[0-9]{19,}$'), concat(t, '.0'), t),
     extractAll(assumeNotNull(${json}), ${TOKEN}))), ${json})`
 

@@ -1,50 +1,63 @@
 import { PassingMap, PassingSet } from '../../domain/passing.js'
 
+/** Endpoints of a team that take turns among themselves: those that hang apart from the others. */
+export interface Ring {
+  readonly team: string
+  readonly hangs: boolean
+}
+
 /**
- * Endpoints that may have something due, each team in its turn and each of its endpoints in theirs. Whoever is not ready
+ * Endpoints that may have something due, each ring in its turn and each of its endpoints in theirs. Whoever is not ready
  * is passed over and keeps its place; whoever has nothing to do leaves, until it is woken.
  */
 export interface Rotation {
-  /** An endpoint of another team than before is from now on that one's. */
-  readonly add: (endpoint: string, team: string) => void
+  /** An endpoint of another ring than before is from now on in that one. */
+  readonly add: (endpoint: string, ring: Ring) => void
   readonly leave: (endpoint: string) => void
   /** Who was served goes to the end. */
   readonly served: (endpoint: string) => void
-  /** In the order of their turns; teams that cannot be served are passed over as a whole. */
-  readonly inTurn: (mayBeServed: (team: string) => boolean) => Iterable<string>
+  /** In the order of their turns; rings that cannot be served are passed over as a whole. */
+  readonly inTurn: (mayBeServed: (ring: Ring) => boolean) => Iterable<string>
+}
+
+interface Members extends Ring {
+  readonly name: string
+  readonly endpoints: PassingSet<string>
 }
 
 export const openRotation = (): Rotation => {
-  const teams = new PassingMap<string, PassingSet<string>>()
-  const teamOf = new PassingMap<string, string>()
+  const rings = new PassingMap<string, Members>()
+  const ringOf = new PassingMap<string, Members>()
 
   const leave = (endpoint: string) => {
-    const team = teamOf.get(endpoint)
-    if (team === undefined) return
-    teamOf.delete(endpoint)
-    const own = teams.get(team)
-    own?.delete(endpoint)
-    if (own?.size === 0) teams.delete(team)
+    const ring = ringOf.get(endpoint)
+    if (ring === undefined) return
+    ringOf.delete(endpoint)
+    ring.endpoints.delete(endpoint)
+    if (ring.endpoints.size === 0) rings.delete(ring.name)
   }
 
   return {
-    add: (endpoint, team) => {
-      if (teamOf.get(endpoint) === team) return
+    add: (endpoint, { team, hangs }) => {
+      const name = `${hangs ? 'hangs' : 'answers'} ${team}`
+      if (ringOf.get(endpoint)?.name === name) return
       leave(endpoint)
-      teamOf.set(endpoint, team)
-      teams.set(team, (teams.get(team) ?? new PassingSet<string>()).add(endpoint))
+      const ring = rings.get(name) ?? { name, team, hangs, endpoints: new PassingSet<string>() }
+      ring.endpoints.add(endpoint)
+      rings.set(name, ring)
+      ringOf.set(endpoint, ring)
     },
     leave,
     served: (endpoint) => {
-      const team = teamOf.get(endpoint)
-      const own = team === undefined ? undefined : teams.get(team)
-      if (team === undefined || own === undefined) return
-      own.delete(endpoint)
-      teams.delete(team)
-      teams.set(team, own.add(endpoint))
+      const ring = ringOf.get(endpoint)
+      if (ring === undefined) return
+      ring.endpoints.delete(endpoint)
+      ring.endpoints.add(endpoint)
+      rings.delete(ring.name)
+      rings.set(ring.name, ring)
     },
     inTurn: function* (mayBeServed) {
-      for (const [team, endpoints] of teams) if (mayBeServed(team)) yield* endpoints
+      for (const ring of rings.values()) if (mayBeServed(ring)) yield* ring.endpoints
     },
   }
 }

@@ -8,7 +8,7 @@ import type { Directory, KnownWebhook } from './directory.js'
 import { afterAttempt, afterUnknown, hasRecovered, leaveOf, whileProbing, type Endpoint } from './endpoint.js'
 import { rememberedHosts } from './hosts.js'
 import { openPace } from './pace.js'
-import { openRotation, prefersRetries } from './rotation.js'
+import { openRotation, prefersRetries, type Ring } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
 import { openStandings, type Standing, type Standings } from './standings.js'
 import { openWakeUps } from './wake-ups.js'
@@ -70,7 +70,9 @@ export const openSender = (given: Sending): Sender => {
     setImmediate(pump)
   }
   const wake = (webhook: string) => {
-    rotation.add(webhook, directory.get(webhook)?.team ?? '')
+    const known = directory.get(webhook)
+    const hangs = known?.enabled === true && standings.of(webhook).endpoint.hangs
+    rotation.add(webhook, { team: known?.team ?? '', hangs })
     pumpSoon()
   }
   const pace = openPace(pumpSoon)
@@ -112,7 +114,8 @@ export const openSender = (given: Sending): Sender => {
   }
 
   const pumpOne = (): boolean => {
-    for (const id of rotation.inTurn(shares.hasRoomFor)) {
+    const mayBeServed = (ring: Ring) => shares.hasRoomFor(ring) && !(ring.hangs && pace.isResting())
+    for (const id of rotation.inTurn(mayBeServed)) {
       const webhook = directory.get(id)
       if (webhook?.enabled !== true) {
         rotation.leave(id)

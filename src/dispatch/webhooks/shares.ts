@@ -1,13 +1,12 @@
 import { PassingMap } from '../../domain/passing.js'
+import type { Ring } from './rotation.js'
 
 /**
  * Whose slots an attempt takes. `host` is host and port; `hangs` is said of endpoints whose last attempt timed out, `isNew`
  * of those of which nothing is known yet.
  */
-export interface Claim {
-  readonly team: string
+export interface Claim extends Ring {
   readonly host: string
-  readonly hangs: boolean
   readonly isNew: boolean
 }
 
@@ -28,7 +27,7 @@ export const USUAL_LIMITS: Limits = { all: 256, team: 64, host: 32, hanging: 64 
 /** Slots for attempts, shared so that nobody's many or slow receivers take those of others. */
 export interface Shares {
   readonly isFull: () => boolean
-  readonly hasRoomFor: (team: string) => boolean
+  readonly hasRoomFor: (ring: Ring) => boolean
   readonly allows: (claim: Claim) => boolean
   /** So many attempts at new endpoints of a team are under way that some of them are likely to hang. */
   readonly hasManyNew: (team: string) => boolean
@@ -43,14 +42,12 @@ export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
   const newOnes = tally()
   let all = 0
   let hanging = 0
+  const hasRoomFor = ({ team, hangs }: Ring) =>
+    teams.of(team) < limits.team && (!hangs || hanging < limits.hanging)
   return {
     isFull: () => all >= limits.all,
-    hasRoomFor: (team) => teams.of(team) < limits.team,
-    allows: ({ team, host, hangs }) =>
-      all < limits.all &&
-      teams.of(team) < limits.team &&
-      hosts.of(host) < limits.host &&
-      (!hangs || hanging < limits.hanging),
+    hasRoomFor,
+    allows: (claim) => all < limits.all && hosts.of(claim.host) < limits.host && hasRoomFor(claim),
     hasManyNew: (team) => newOnes.of(team) >= MANY_NEW,
     take: ({ team, host, hangs, isNew }) => {
       all += 1

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { openRotation, prefersRetries, type Rotation } from '../../../src/dispatch/webhooks/rotation.js'
+import {
+  openRotation,
+  prefersRetries,
+  type Ring,
+  type Rotation,
+} from '../../../src/dispatch/webhooks/rotation.js'
 import { openShares, USUAL_LIMITS, type Claim } from '../../../src/dispatch/webhooks/shares.js'
 
 const claim = fc.record({
@@ -46,7 +51,8 @@ describe('the shares of attempts', () => {
 })
 
 describe('the turns of endpoints', () => {
-  const turns = (rotation: Rotation, count: number, mayBeServed = (_: string) => true) =>
+  const ring = (team: string, hangs = false): Ring => ({ team, hangs })
+  const turns = (rotation: Rotation, count: number, mayBeServed = (_: Ring) => true) =>
     Array.from({ length: count }, () => {
       const [next] = rotation.inTurn(mayBeServed)
       rotation.served(next!)
@@ -55,26 +61,38 @@ describe('the turns of endpoints', () => {
 
   it('serve each one before anybody again', () => {
     const rotation = openRotation()
-    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint, 'team')
+    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint, ring('team'))
     assert.deepEqual(turns(rotation, 6), ['a', 'b', 'c', 'a', 'b', 'c'])
   })
 
   it('give a team with one endpoint as many turns as a team with many', () => {
     const rotation = openRotation()
-    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint, 'many')
-    rotation.add('z', 'one')
+    for (const endpoint of ['a', 'b', 'c']) rotation.add(endpoint, ring('many'))
+    rotation.add('z', ring('one'))
     assert.deepEqual(turns(rotation, 6), ['a', 'z', 'b', 'z', 'c', 'z'])
     assert.deepEqual(
-      turns(rotation, 2, (team) => team === 'many'),
+      turns(rotation, 2, ({ team }) => team === 'many'),
       ['a', 'b'],
     )
   })
 
+  it('pass over what hangs as a whole, until it answers again', () => {
+    const rotation = openRotation()
+    for (const endpoint of ['a', 'b']) rotation.add(endpoint, ring('team', true))
+    for (const endpoint of ['y', 'z']) rotation.add(endpoint, ring('team'))
+    assert.deepEqual(turns(rotation, 4), ['a', 'y', 'b', 'z'])
+    const answers = ({ hangs }: Ring) => !hangs
+    assert.deepEqual([...rotation.inTurn(answers)], ['y', 'z'])
+    rotation.add('b', ring('team'))
+    assert.deepEqual([...rotation.inTurn(answers)], ['y', 'z', 'b'])
+    assert.deepEqual([...rotation.inTurn(({ hangs }) => hangs)], ['a'])
+  })
+
   it('end for who leaves, whatever team it was of', () => {
     const rotation = openRotation()
-    rotation.add('a', 'team')
-    rotation.add('a', 'another')
-    assert.deepEqual([...rotation.inTurn((team) => team === 'team')], [])
+    rotation.add('a', ring('team'))
+    rotation.add('a', ring('another'))
+    assert.deepEqual([...rotation.inTurn(({ team }) => team === 'team')], [])
     rotation.leave('a')
     assert.deepEqual([...rotation.inTurn(() => true)], [])
   })

@@ -13,6 +13,7 @@ import { attempt } from './attempt.js'
 import { openAutomations } from './automations.js'
 import { blamingReads, blamingState } from './blame.js'
 import { canceling } from './canceling.js'
+import { committing } from './committing.js'
 import { openCompany } from './company.js'
 import { openDirectory } from './directory.js'
 import { disabling } from './disabling.js'
@@ -59,7 +60,6 @@ export interface Dispatcher {
   readonly stop: (finishWithinMs?: number) => Promise<void>
 }
 
-const COMMIT_MS = 100
 const TICK_MS = 1000
 const FINISH_WITHIN_MS = 8000
 const TELL_EVERY_MS = 5000
@@ -181,9 +181,10 @@ export const startDispatcher = async (
       anchor.note(event)
     },
     onCaughtUp: goLive,
-    beforeCommit: () => {
-      outbox.settle()
+    beforeCommit: (most) => {
+      if (!outbox.settle(most)) return false
       anchor.settle()
+      return true
     },
     // Nothing is written or sent by what is not known again yet.
     onRolledBack: () => {
@@ -223,7 +224,7 @@ export const startDispatcher = async (
     lose().catch(distrust)
     if (now() - measuredAt >= MEASURE_EVERY_MS) measure()
   }
-  const committing = setInterval(reading.commit, COMMIT_MS)
+  const stopCommitting = committing(reading)
   const ticking = setInterval(() => {
     try {
       tick()
@@ -239,7 +240,7 @@ export const startDispatcher = async (
       await sender.stop(finishWithinMs)
       await outbox.close()
       await reading.stop()
-      clearInterval(committing)
+      stopCommitting()
       reading.commit()
       state.close()
       keeping.close()

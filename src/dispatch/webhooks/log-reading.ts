@@ -10,8 +10,8 @@ interface Given {
   readonly take: (event: RecordedEvent) => Promise<void>
   /** Told whenever there is nothing more to read for now. */
   readonly onCaughtUp: () => Promise<void>
-  /** Writes into the state what it has to hold before the events up to now count as read. */
-  readonly beforeCommit: () => void
+  /** Writes into the state so much of what it has to hold before the events up to now count as read: whether that is all. */
+  readonly beforeCommit: (most: number) => boolean
   /** The state is again what it was at its last commit: what is remembered of it is read anew. */
   readonly onRolledBack: () => void
   readonly log: Pick<Log, 'error'>
@@ -20,7 +20,8 @@ interface Given {
 /** Reads the log into the state, from where that is, for as long as it takes. */
 export interface LogReading {
   readonly position: () => Position
-  readonly commit: () => void
+  /** Writes at most so many things before it: false where more are left, so that nothing is committed yet. */
+  readonly commit: (most?: number) => boolean
   /** The state failed: what was folded since the last commit is folded anew. */
   readonly distrust: (error: unknown) => void
   readonly stop: () => Promise<void>
@@ -44,15 +45,17 @@ export const readLog = (given: Given): LogReading => {
     distrusted ??= { error }
     attempt.abort()
   }
-  const commit = () => {
-    if (uncommitted === 0 || isTaking || distrusted !== undefined) return
+  const commit = (most = Infinity): boolean => {
+    if (uncommitted === 0 || distrusted !== undefined) return true
+    if (isTaking) return false
     try {
-      beforeCommit()
+      if (!beforeCommit(most)) return false
       state.commit(position)
       uncommitted = 0
     } catch (error) {
       distrust(error)
     }
+    return true
   }
   const rollBack = () => {
     state.rollBack()

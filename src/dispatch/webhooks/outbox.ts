@@ -21,8 +21,8 @@ export interface Outbox {
   readonly seen: (scheduled: Scheduled) => void
   /** From here on what is put is written; what was put before and is still here, now. */
   readonly open: () => void
-  /** To be called before what led to it counts as read. */
-  readonly settle: () => void
+  /** Keeps so many more: whether all that was put is kept now, as it must be before what led to it counts as read. */
+  readonly settle: (most: number) => boolean
   /** The state was taken back: begins to write nothing more until it is opened again. */
   readonly forget: () => void
   /** Tries again what could not be written. */

@@ -15,8 +15,8 @@ export interface Unscheduled {
   /** A team's first ones, oldest first. */
   readonly firstOf: (team: string, limit: number) => readonly Scheduling[]
   readonly teams: () => Iterable<string>
-  /** Writes all that the state has not: to be called before each commit. */
-  readonly settle: () => void
+  /** Writes so many of those that the state has not: whether it has them all, as it must before each commit. */
+  readonly settle: (most: number) => boolean
   readonly inMemory: () => number
   /** Leaves so many, a team's oldest first, to the state alone. */
   readonly makeRoom: (leaving: number) => void
@@ -92,8 +92,16 @@ export const openUnscheduled = (state: Pick<DispatcherState, 'put' | 'remove' | 
         ;[first] = state.some(KIND, 1, behindAllOf(team))
       }
     },
-    settle: () => {
-      for (const [, own] of held) for (const [key, one] of own) keep(key, one)
+    settle: (most) => {
+      let left = most
+      for (const [, own] of held)
+        for (const [key, one] of own) {
+          if (one.isKept) continue
+          if (left <= 0) return false
+          keep(key, one)
+          left -= 1
+        }
+      return true
     },
     inMemory: () => count,
     makeRoom: (leaving) => {

@@ -17,15 +17,17 @@ export const deliveryIdOf = (
   // No id has control characters, so that no two identities are one text.
   `dlv_${base32(sha256([eventId, automationId, action, replayId].join('\n')))}`
 
-const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
+const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz234567']
+/** By ten bits: an event that makes hundreds of automations fire needs as many ids before anybody else has a turn. */
+const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))
 
 /** Of hexadecimal digits; five bits a letter, the last filled up with zeros. */
 const base32 = (hex: string): string => {
   let text = ''
-  // Five digits are four letters.
+  // Five digits are two pairs of letters.
   for (let at = 0; at < hex.length; at += 5) {
     const bits = Number.parseInt(hex.slice(at, at + 5).padEnd(5, '0'), 16)
-    for (let shift = 15; shift >= 0; shift -= 5) text += ALPHABET[(bits >> shift) & 31]!
+    text += PAIRS[bits >> 10]! + PAIRS[bits & 1023]!
   }
   return text.slice(0, Math.ceil((hex.length * 4) / 5))
 }

@@ -173,7 +173,7 @@ describe('the outbox', () => {
     for (let n = 0; n < 100; n += 1) outbox.put(scheduling('a', n))
     outbox.seen(scheduling('a', 0).data)
     assert.deepEqual([...state.all('outbox')], [])
-    outbox.settle()
+    outbox.settle(Infinity)
     assert.equal([...state.all('outbox')].length, 99)
     outbox.put(scheduling('a', 100))
     outbox.open()

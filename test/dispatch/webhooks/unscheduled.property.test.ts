@@ -12,6 +12,7 @@ type Step =
   | { readonly do: 'remove'; readonly team: string; readonly nth: number }
   | { readonly do: 'read'; readonly team: string; readonly limit: number }
   | { readonly do: 'make room'; readonly leaving: number }
+  | { readonly do: 'settle some'; readonly most: number }
   | { readonly do: 'settle' | 'start anew' }
 
 const team = fc.constantFrom(...TEAMS)
@@ -20,6 +21,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('remove' as const), team, nth: fc.nat(20) }),
   fc.record({ do: fc.constant('read' as const), team, limit: fc.integer({ min: 1, max: 8 }) }),
   fc.record({ do: fc.constant('make room' as const), leaving: fc.nat(8) }),
+  fc.record({ do: fc.constant('settle some' as const), most: fc.nat(8) }),
   fc.record({ do: fc.constantFrom('settle' as const, 'start anew' as const) }),
 )
 
@@ -40,10 +42,11 @@ describe('what is not scheduled yet', () => {
         let unscheduled = openUnscheduled(state)
         const expected = new Map<string, Scheduling[]>(TEAMS.map((team) => [team, []]))
         let added = 0
+        const all = () => [...expected.values()].flat()
+        const kept = () => [...state.all('outbox')].map(([, one]) => one)
         const settle = () => {
-          unscheduled.settle()
-          const kept = [...state.all('outbox')].map(([, one]) => one)
-          assert.deepEqual(kept, [...expected.values()].flat())
+          assert.equal(unscheduled.settle(Infinity), true)
+          assert.deepEqual(kept(), all())
         }
         for (const one of steps)
           if (one.do === 'add')
@@ -64,6 +67,10 @@ describe('what is not scheduled yet', () => {
             const before = unscheduled.inMemory()
             unscheduled.makeRoom(one.leaving)
             assert.equal(unscheduled.inMemory(), Math.max(0, before - one.leaving))
+          } else if (one.do === 'settle some') {
+            const before = kept().length
+            assert.equal(unscheduled.settle(one.most), before + one.most >= all().length)
+            assert.equal(kept().length, Math.min(before + one.most, all().length))
           } else {
             settle()
             if (one.do === 'start anew') unscheduled = openUnscheduled(state)

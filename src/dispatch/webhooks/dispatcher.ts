@@ -211,7 +211,7 @@ export const startDispatcher = async (
     })
   }
   const tick = () => {
-    keeping.turn(now())
+    keeping.prune(now())
     lag(now())
     if (!isLive) {
       if (now() - toldAt >= TELL_EVERY_MS) {

@@ -4,16 +4,19 @@ import type { Log } from '../../domain/ports/log.js'
 /** Gathers what attempts looked like, and keeps it for 90 days. What cannot be kept is let go: nothing waits for it. */
 export interface RecordKeeping {
   readonly keep: (attempt: AttemptRecord) => void
-  /** Writes what was gathered, and deletes what is too old, some of it at a time. */
-  readonly turn: (now: number) => void
+  /** Deletes what is too old, some of it at a time. */
+  readonly prune: (now: number) => void
   readonly close: () => void
 }
 
 const KEEP_MS = 90 * 24 * 3600 * 1000
 const PRUNE_AT_ONCE = 1000
+/** Measured: a second's, all at once, held up every team for 2 ms; sixteen at a time cost a tenth of the rate. */
+const GATHER_MS = 100
 
 export const keepingRecords = (records: AttemptRecords, log: Pick<Log, 'error'>): RecordKeeping => {
   const gathered: AttemptRecord[] = []
+  let writing: NodeJS.Timeout | undefined
   const tried = (task: () => unknown) => {
     try {
       task()
@@ -22,15 +25,17 @@ export const keepingRecords = (records: AttemptRecords, log: Pick<Log, 'error'>)
     }
   }
   const write = () => {
+    clearTimeout(writing)
+    writing = undefined
     const attempts = gathered.splice(0)
     if (attempts.length > 0) tried(() => records.put(attempts))
   }
   return {
-    keep: (attempt) => void gathered.push(attempt),
-    turn: (now) => {
-      write()
-      tried(() => records.prune(now - KEEP_MS, PRUNE_AT_ONCE))
+    keep: (attempt) => {
+      gathered.push(attempt)
+      writing ??= setTimeout(write, GATHER_MS)
     },
+    prune: (now) => tried(() => records.prune(now - KEEP_MS, PRUNE_AT_ONCE)),
     close: () => {
       write()
       records.close()

@@ -17,7 +17,7 @@ export const deliveryIdOf = (
   // No id has control characters, so that no two identities are one text.
   `dlv_${base32(sha256([eventId, automationId, action, replayId].join('\n')))}`
 
-const ALPHABET = [...'abcdefghijklmnopqrstuvwxyz234567']
+const ALPHABET = Array.from('abcdefghijklmnopqrstuvwxyz234567')
 /** By ten bits: an event that makes hundreds of automations fire needs as many ids before anybody else has a turn. */
 const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))
 

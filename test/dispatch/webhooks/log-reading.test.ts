@@ -68,6 +68,35 @@ describe('what the dispatcher keeps', () => {
     await dispatcher.stop()
   })
 
+  it('holds all that an event leads to before the event counts as read, however much that is', async () => {
+    const inner = openInMemoryEventStore()
+    const eventStore: EventStore = {
+      ...inner,
+      append: (...given) => {
+        if (given[0].startsWith('delivery-')) throw new StoreUnavailable('the store is away')
+        return inner.append(...given)
+      },
+    }
+    const log = await dispatching(eventStore)
+    for (let n = 1; n < 100; n += 1) await log.append(`automation-a${n}`, automationCreated(`a${n}`, 'w'))
+    const committed: { readonly position: bigint; readonly kept: number }[] = []
+    const { caughtUp } = await log.start({
+      state: (state) => ({
+        ...state,
+        commit: (position) => {
+          committed.push({ position, kept: state.some('outbox', 1000).length })
+          state.commit(position)
+        },
+      }),
+    })
+    await caughtUp
+    await log.append(COLLECTION, aliasAdded('one'))
+    const head = await inner.head()
+    const read = () => committed.filter(({ position }) => position >= head)
+    await until(() => read().length > 0)
+    assert.equal(read()[0]!.kept, 100)
+  })
+
   it('loses nothing that a deletion came close behind where the log went away in between', async () => {
     const inner = openInMemoryEventStore()
     let isAway = false

@@ -77,10 +77,14 @@ const compared = async (
 ): Promise<void> => {
   const others: Waits[] = []
   const withSlow: Waits[] = []
-  for (let round = 0; round < ROUNDS; round += 1) {
-    others.push(await other.phase(slowEvents))
-    withSlow.push(await beside.phase(slowEvents))
-  }
+  const sides = [
+    { rounds: others, phase: other.phase },
+    { rounds: withSlow, phase: beside.phase },
+  ]
+  // Each as often behind the other as before it.
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const { rounds, phase } of round % 2 === 0 ? sides : sides.toReversed())
+      rounds.push(await phase(slowEvents))
   const times = p99(waited(withSlow)) / p99(waited(others))
   /** The same of as many rounds, drawn anew: how far chance alone moves it. */
   const drawn = Array.from({ length: 400 }, () => {

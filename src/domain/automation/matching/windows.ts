@@ -117,9 +117,9 @@ const moved = (
 const aggregated = (how: AutomationCondition['aggregation'], values: readonly number[]): number => {
   switch (how) {
     case 'MAX':
-      return values.reduce((a, b) => Math.max(a, b))
+      return largest(values)
     case 'MIN':
-      return values.reduce((a, b) => Math.min(a, b))
+      return smallest(values)
     case 'AVERAGE':
       return average(values)
     case null:
@@ -129,10 +129,17 @@ const aggregated = (how: AutomationCondition['aggregation'], values: readonly nu
   }
 }
 
+/** Never beyond the smallest and the largest, as rounding would have it: equal values have themselves as their average. */
+const average = (values: readonly number[]): number =>
+  Math.min(Math.max(meanOf(values), smallest(values)), largest(values))
+
 /** Where the sum is too large for a number, the values are made smaller first. */
-const average = (values: readonly number[]): number => {
+const meanOf = (values: readonly number[]): number => {
   const sum = values.reduce((a, b) => a + b, 0)
   return Number.isFinite(sum)
     ? sum / values.length
     : values.reduce((a, value) => a + value / values.length, 0)
 }
+
+const largest = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b))
+const smallest = (values: readonly number[]): number => values.reduce((a, b) => Math.min(a, b))

@@ -31,6 +31,7 @@ export const canceling = (
   return (webhook) => {
     if (underWay.has(webhook)) return
     const waiting = state.deliveriesOf(webhook, AT_ONCE)
+    if (waiting.length === 0) return
     underWay.add(webhook)
     void Promise.all(waiting.map(cancel)).then(() => {
       setTimeout(() => {

@@ -79,12 +79,12 @@ export const readLog = (given: Given): LogReading => {
       }
     }
   }
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
   const again = async (error: unknown) => {
     const isOfEvent = error instanceof EventFailed
     if (!isOfEvent)
       log.error('dispatcher.subscription_failed', { error: error instanceof Error ? error.name : 'unknown' })
-    const pause = isOfEvent ? EVENT_AGAIN_MS : AGAIN_MS
-    await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined)
+    await pause(isOfEvent ? EVENT_AGAIN_MS : AGAIN_MS)
   }
   const follow = async () => {
     while (!stopping.signal.aborted)
@@ -93,6 +93,7 @@ export const readLog = (given: Given): LogReading => {
         if (isTaking || distrusted !== undefined) rollBack()
         await read(AbortSignal.any([stopping.signal, attempt.signal]))
         if (distrusted !== undefined) await again(distrusted.error)
+        else await pause(AGAIN_MS)
       } catch (error) {
         await again(error)
       }

@@ -168,7 +168,10 @@ export const openOutbox = (
     pause: async () => {
       if (sincePause < PUT_WITHOUT_PAUSE) return
       sincePause = 0
-      if (unscheduled.inMemory() > MOST_IN_MEMORY) unscheduled.makeRoom(PUT_WITHOUT_PAUSE)
+      while (unscheduled.inMemory() > MOST_IN_MEMORY) {
+        unscheduled.makeRoom(PUT_WITHOUT_PAUSE)
+        await setImmediate()
+      }
       await setImmediate()
     },
     close: async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
+import { readLog } from '../../../src/dispatch/webhooks/log-reading.js'
 import type { DispatcherState } from '../../../src/domain/ports/dispatcher-state.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
@@ -125,5 +126,29 @@ describe('what the dispatcher keeps', () => {
     setTimeout(() => (isAway = false), 1500)
     await succeeded(log, 1)
     assert.equal(receiver.received.length, 1)
+  })
+})
+
+describe('a log whose subscription ends by itself', () => {
+  it('is asked again after a while, so that everything else has its turn', async () => {
+    let asked = 0
+    async function* subscribeAll(): AsyncGenerator<never> {
+      asked += 1
+      // Whoever asks without a pause would ask for ever.
+      if (asked > 100) await new Promise((resolve) => setTimeout(resolve, 1000))
+    }
+    const state = { checkpoint: () => 0n, commit: () => undefined, rollBack: () => undefined }
+    const reading = readLog({
+      eventStore: { subscribeAll },
+      state,
+      take: () => Promise.resolve(),
+      onCaughtUp: () => Promise.resolve(),
+      beforeCommit: () => true,
+      onRolledBack: () => undefined,
+      log: { error: () => undefined },
+    })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.equal(asked, 1)
+    await reading.stop()
   })
 })

@@ -182,4 +182,14 @@ describe('the outbox', () => {
     for (let n = 1; n <= 100; n += 1) outbox.seen(scheduling('a', n).data)
     assert.deepEqual([...state.all('outbox')], [])
   })
+
+  it('keeps few in memory, however many an event leads to, and whoever cannot be written to', async () => {
+    const { state, outbox } = opened()
+    for (let event = 0; event < 20; event += 1) {
+      for (let n = 0; n < 400; n += 1) outbox.put(scheduling('a', event * 400 + n))
+      await outbox.pause()
+    }
+    const kept = [...state.all('outbox')].length
+    assert.ok(8000 - kept <= 1000, `${8000 - kept} in memory`)
+  })
 })

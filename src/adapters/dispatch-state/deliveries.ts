@@ -44,7 +44,7 @@ export const deliveriesIn = (db: Database): Deliveries => {
      ORDER BY due_at, ordinal LIMIT 1`,
   )
   const oldest = rows(
-    `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND due_at <= ? ORDER BY ordinal LIMIT 1`,
+    `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND (turn = 'fresh' OR due_at <= ?) ORDER BY ordinal LIMIT 1`,
   )
   const claim = db.prepare('UPDATE deliveries SET claimed = ? WHERE id = ?')
   const next = db.prepare<[string], { due: number | null }>(
@@ -79,7 +79,8 @@ export const deliveriesIn = (db: Database): Deliveries => {
     removeDelivery: (id) => void remove.run(id),
     deliveriesOf: (webhook, limit) => ofWebhook.all(webhook, limit).map(entryOf),
     inFlight: () => flying.all().map(entryOf),
-    claimDue: (webhook, turn, now) => claimed(due.get(webhook, turn, now)),
+    claimDue: (webhook, turn, now) =>
+      claimed(due.get(webhook, turn, turn === 'fresh' ? Number.MAX_SAFE_INTEGER : now)),
     claimOldest: (webhook, now) => claimed(oldest.get(webhook, now)),
     unclaim: (id) => void claim.run(0, id),
     nextDue: (webhook) => next.get(webhook)?.due ?? undefined,

@@ -1,3 +1,6 @@
+import type { Json } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import { jsonText } from '../../domain/json/text.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import { deliveriesIn } from './deliveries.js'
 import { openStateFile } from './open-state-file.js'
@@ -21,7 +24,7 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
     'SELECT key, value FROM things WHERE kind = ? AND key > ? ORDER BY key LIMIT ?',
   )
   const some = (kind: string, limit: number, after = '') =>
-    all.all(kind, after, limit).map(({ key, value }) => [key, JSON.parse(value) as unknown] as const)
+    all.all(kind, after, limit).map(({ key, value }) => [key, parseJson(value)] as const)
   const unclaimAll = db.prepare('UPDATE deliveries SET claimed = 0 WHERE claimed = 1')
   begin.run()
   unclaimAll.run()
@@ -45,10 +48,10 @@ export const openSqliteDispatcherState = (path: string): DispatcherState => {
     clear: () => {
       for (const table of ['checkpoint', 'things', 'deliveries']) db.exec(`DELETE FROM ${table}`)
     },
-    put: (kind, key, value) => void put.run(kind, key, JSON.stringify(value)),
+    put: (kind, key, value) => void put.run(kind, key, jsonText(value as Json)),
     get: (kind, key) => {
       const value = get.get(kind, key)
-      return value === undefined ? undefined : (JSON.parse(value) as unknown)
+      return value === undefined ? undefined : parseJson(value)
     },
     remove: (kind, key) => void remove.run(kind, key),
     all: (kind) => some(kind, -1),

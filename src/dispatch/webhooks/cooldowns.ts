@@ -11,8 +11,10 @@ const KIND = 'cooldown'
 const BY_TIME = 'cooldown-by-time'
 /** More than are added at a time, so that none of those that are over is left in the end. */
 const FORGOTTEN_AT_ONCE = 2
+/** A clock that went ahead and was set back may have ended them too early. */
+const FORGOTTEN_AFTER_MS = COOLDOWN_MS + 7 * 24 * 3600 * 1000
 
-/** Those that are over are forgotten by the log's time, as others are noted: the same ones whenever a log is read. */
+/** Those that are long over are forgotten by the log's time, as others are noted: the same ones whenever a log is read. */
 export const openCooldowns = (state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>): Cooldowns => {
   const last = (key: string): Match | undefined => {
     const kept = state.get(KIND, key)
@@ -34,7 +36,7 @@ export const openCooldowns = (state: Pick<DispatcherState, 'get' | 'put' | 'remo
       state.put(BY_TIME, byTime(key, match.at), key)
       for (const [, other] of state.some(BY_TIME, FORGOTTEN_AT_ONCE)) {
         const oldest = last(other as string)
-        if (oldest !== undefined && oldest.at.getTime() + COOLDOWN_MS <= match.at.getTime())
+        if (oldest !== undefined && oldest.at.getTime() + FORGOTTEN_AFTER_MS <= match.at.getTime())
           forget(other as string, oldest)
       }
     },

@@ -51,7 +51,10 @@ export interface DispatcherState {
   readonly deliveriesOf: (webhook: string, limit: number) => readonly OpenEntry[]
   readonly inFlight: () => readonly OpenEntry[]
 
-  /** Takes the delivery of a webhook that has been due longest, so that nobody takes it again until it is put anew. */
+  /**
+   * Takes the delivery of a webhook that has been due longest, so that nobody takes it again until it is put anew. A first
+   * attempt is due whatever the clock says, which may have been set back since.
+   */
   readonly claimDue: (webhook: string, turn: Turn, now: number) => OpenEntry | undefined
   /** The one among those that are due which was scheduled first. */
   readonly claimOldest: (webhook: string, now: number) => OpenEntry | undefined

@@ -4,6 +4,9 @@ import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/
 import type { Instant } from '../../../src/domain/codec/instant.js'
 import { initialState, evolve, type Waiting } from '../../../src/domain/delivery/state.js'
 import { instantAt } from '../../../src/domain/delivery/times.js'
+import type { Json } from '../../../src/domain/json/json.js'
+import { parseJson } from '../../../src/domain/json/parse.js'
+import { jsonText } from '../../../src/domain/json/text.js'
 import type { DispatcherState, OpenEntry } from '../../../src/domain/ports/dispatcher-state.js'
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
 import { temporaryDirectory, type TemporaryDirectory } from '../event-store/temporary-directory.js'
@@ -64,15 +67,32 @@ describe("the dispatcher's state in SQLite", () => {
   })
 
   it('gives what has been due longest, to one claimant', () => {
-    state.putDelivery(entry('late', 1n, { dueAt: at(3000) }))
-    state.putDelivery(entry('early', 2n, { dueAt: at(2000) }))
-    state.putDelivery(entry('again', 3n, { phase: 'retrying', dueAt: at(1000) }))
-    assert.equal(state.claimDue('w', 'fresh', 2500)?.id, 'early')
-    assert.equal(state.claimDue('w', 'fresh', 2500), undefined)
-    assert.equal(state.claimDue('w', 'retry', 2500)?.id, 'again')
+    state.putDelivery(entry('late', 1n, { phase: 'retrying', dueAt: at(3000) }))
+    state.putDelivery(entry('early', 2n, { phase: 'retrying', dueAt: at(2000) }))
+    state.putDelivery(entry('first', 3n, { dueAt: at(1000) }))
+    assert.equal(state.claimDue('w', 'retry', 2500)?.id, 'early')
+    assert.equal(state.claimDue('w', 'retry', 2500), undefined)
+    assert.equal(state.claimDue('w', 'fresh', 2500)?.id, 'first')
     assert.equal(state.nextDue('w'), 3000)
     state.unclaim('early')
     assert.equal(state.nextDue('w'), 2000)
+  })
+
+  it('gives first attempts though the clock was set back since they became due', () => {
+    state.putDelivery(entry('later', 1n, { dueAt: at(9000) }))
+    state.putDelivery(entry('sooner', 2n, { dueAt: at(8000) }))
+    assert.equal(state.claimDue('w', 'fresh', 1000)?.id, 'sooner')
+    assert.equal(state.claimOldest('w', 1000)?.id, 'later')
+  })
+
+  it('keeps whole numbers in all their digits', () => {
+    const wide = '{"n":12345678901234567890,"of":[-98765432109876543210]}'
+    state.put('outbox', 'k', parseJson(wide))
+    const found = [state.get('outbox', 'k'), ...[...state.all('outbox')].map(([, value]) => value)]
+    assert.deepEqual(
+      found.map((value) => jsonText(value as Json)),
+      [wide, wide],
+    )
   })
 
   it('forgets claims with the process', () => {
@@ -84,7 +104,7 @@ describe("the dispatcher's state in SQLite", () => {
   })
 
   it('probes with the one that was scheduled first, among those that are due', () => {
-    state.putDelivery(entry('first', 1n, { dueAt: at(9000) }))
+    state.putDelivery(entry('first', 1n, { dueAt: at(9000), phase: 'retrying' }))
     state.putDelivery(entry('second', 2n, { dueAt: at(2000), phase: 'retrying' }))
     state.putDelivery(entry('third', 3n, { dueAt: at(1000) }))
     assert.equal(state.claimOldest('w', 5000)?.id, 'second')

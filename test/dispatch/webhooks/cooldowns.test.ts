@@ -30,11 +30,22 @@ describe('the cooldowns', () => {
             if (time + DAY > at) assert.equal(cooldowns.last(key)?.at.getTime(), time)
         })
         for (let more = 0; more < 50; more += 1)
-          cooldowns.note('b\n1', { position: 1000n, at: new Date(at + DAY + more) })
+          cooldowns.note('b\n1', { position: 1000n, at: new Date(at + 8 * DAY + more) })
         assert.equal([...state.all('cooldown')].length, 1)
         assert.equal([...state.all('cooldown-by-time')].length, 1)
         state.close()
       }),
       { numRuns: 30 },
     ))
+
+  it('know a match that a clock went past and came back before', () => {
+    const state = openSqliteDispatcherState(':memory:')
+    const cooldowns = openCooldowns(state)
+    const at = Date.parse('2026-01-01T00:00:00Z')
+    cooldowns.note('a\n1', { position: 1n, at: new Date(at) })
+    for (const [position, run] of [2n, 3n, 4n].entries())
+      cooldowns.note(`a\n${run}`, { position: BigInt(position + 2), at: new Date(at + DAY + 3_600_000) })
+    assert.equal(cooldowns.last('a\n1')?.at.getTime(), at)
+    state.close()
+  })
 })

@@ -5,6 +5,7 @@ import { deliveryDecider } from '../../../src/domain/delivery/decider.js'
 import type { DeliveryEvent } from '../../../src/domain/delivery/events.js'
 import { MAX_AGE_MS, USUAL_WAITS_S } from '../../../src/domain/delivery/retrying.js'
 import type { DeliveryState } from '../../../src/domain/delivery/state.js'
+import { webhookProblems } from '../../../src/domain/webhook/checks.js'
 import { after, aScheduled, at, finishing, observed, START } from './arbitrary.js'
 
 const { decide } = deliveryDecider
@@ -95,6 +96,21 @@ describe('the decider of deliveries', () => {
     }
     assert.equal(attemptsAfter(0).reason, 'too_old')
     assert.deepEqual(attemptsAfter(10 * day), attemptsAfter(0))
+  })
+
+  it('tries again after the longest wait that a webhook may have, however that turns out', () => {
+    const webhook = { name: 'w', url: 'http://a/', access_token: null, secret: null, timeout_s: null }
+    const problemsOf = (wait: number) =>
+      webhookProblems({ ...webhook, stop_on_4xx: null, retry_waits_s: [wait] })
+    const longest = 4 * 86_400
+    assert.equal(problemsOf(longest).length, 0)
+    assert.equal(problemsOf(longest + 1).length, 1)
+    const started = given(scheduling, starting(0))
+    for (let n = 0; n < 200; n += 1) {
+      const finish = { ...finishing(1, 100, { waitsS: [longest] }), deliveryId: `dlv_${n}` }
+      const [finished] = decide(started, finish).events
+      assert.ok(finished?.type === 'AttemptFinished' && finished.data.outcome === 'retry', String(n))
+    }
   })
 
   it('tries what got lost after the first wait, and says that it may be there already', () => {

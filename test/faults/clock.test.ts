@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
+import type { EventStore } from '../../src/domain/ports/event-store.js'
 import {
   aliasAdded,
   automationCreated,
@@ -9,7 +10,7 @@ import {
   webhookCreated,
   type Dispatching,
 } from '../support/dispatching.js'
-import { answers, dependingOn } from '../support/receivers/behaviours.js'
+import { after as later, answers, dependingOn } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 import { virtualClock } from '../support/virtual-clock.js'
 
@@ -83,5 +84,40 @@ describe("a dispatcher whose machine's clock jumps", () => {
       assert.equal(finished.data['outcome'], 'retry')
       assert.ok(wait > 0.79 * 600_000 && wait <= 1.2 * 600_000, `${wait}`)
     }
+  })
+
+  it('sends what is due though the clock goes back meanwhile', async () => {
+    const before = receiver.received.length
+    receiver.behave(later(100, answers(200)))
+    await log.append(COLLECTION, ...Array.from({ length: 20 }, (_, n) => aliasAdded(`v-${n}`)))
+    await until(() => receiver.received.length > before)
+    clock.advance(-HOUR)
+    await until(() => receiver.received.length === before + 20)
+    clock.advance(HOUR)
+  })
+})
+
+describe('an attempt that the log took before the clock went forward', () => {
+  it('has its time all the same', async () => {
+    const clock = virtualClock()
+    const itself = openInMemoryEventStore(clock.millis)
+    const append: EventStore['append'] = async (stream, expected, events) => {
+      const appended = await itself.append(stream, expected, events)
+      if (events.some(({ type }) => type === 'AttemptStarted')) clock.advance(60_000)
+      return appended
+    }
+    const log = await startDispatching({ ...itself, append })
+    const receiver = await startReceiver(later(50, answers(200)))
+    await log.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [] }))
+    await log.append('automation-a', automationCreated('a', 'w'))
+    await (
+      await log.start({ clock })
+    ).caughtUp
+    await log.append(COLLECTION, aliasAdded('one'))
+    const end = async () => (await log.deliveryEvents()).find(({ type }) => type === 'AttemptFinished')
+    await until(async () => (await end()) !== undefined)
+    assert.equal((await end())?.data['outcome'], 'succeeded')
+    await log.stop()
+    await receiver.stop()
   })
 })

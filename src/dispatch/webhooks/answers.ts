@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/codec/instant.js'
-import { classify, failureText } from '../../domain/delivery/classify.js'
+import { classify, failureText, type Classified } from '../../domain/delivery/classify.js'
 import type { Verdict } from '../../domain/delivery/commands.js'
 import { instantAt } from '../../domain/delivery/times.js'
 import type { Sent } from '../../domain/ports/webhook-sender.js'
@@ -21,25 +21,27 @@ export interface AnswerRead {
 /** @param now in milliseconds since 1970 */
 export const readAnswer = (sent: Sent, stopOn4xx: boolean, now: number): AnswerRead => {
   const classified = classify(sent, { now: new Date(now), stopOn4xx })
+  const { retryAfterMs, throttles, disables } = classified
   const timedOut = sent.error?.kind === 'timeout'
-  const common = {
+  const until = retryAfterMs === null ? null : instantAt(now + retryAfterMs)
+  return {
+    verdict: verdictOf(classified, until),
     error: sent.error === null ? null : failureText(sent.error),
     timedOut,
-    disables: classified.disables,
+    overloaded: timedOut || throttles,
+    throttledUntil: until,
+    disables,
   }
+}
+
+const verdictOf = (classified: Classified, notBefore: Instant | null): Verdict => {
   switch (classified.outcome) {
     case 'succeeded':
-      return { verdict: { result: 'succeeded' }, overloaded: false, throttledUntil: null, ...common }
-    case 'dead': {
-      const verdict = { result: 'dead', reason: classified.reason } as const
-      return { verdict, overloaded: false, throttledUntil: null, ...common }
-    }
-    case 'retry': {
-      const { retryAfterMs, throttles } = classified
-      const until = retryAfterMs === null ? null : instantAt(now + retryAfterMs)
-      const verdict = { result: 'failed', notBefore: until } as const
-      return { verdict, overloaded: timedOut || throttles, throttledUntil: until, ...common }
-    }
+      return { result: 'succeeded' }
+    case 'dead':
+      return { result: 'dead', reason: classified.reason }
+    case 'retry':
+      return { result: 'failed', notBefore }
     default:
       return classified satisfies never
   }

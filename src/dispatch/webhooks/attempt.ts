@@ -45,6 +45,8 @@ export type AttemptEnd =
       readonly answer: AnswerRead
       readonly sent: Sent
       readonly scheduled: DeliveryScheduled
+      /** The webhook's, when it began. */
+      readonly webhookRevision: number
     }
 
 const USUAL_TIMEOUT_S = 20
@@ -59,12 +61,15 @@ export const attempt = async (
   { id, revision, delivery }: Claimed,
   webhook: KnownWebhook,
   signal: AbortSignal,
+  /** Told what the answer means, before the log is. */
+  heard: (answer: AnswerRead) => void,
 ): Promise<AttemptEnd> => {
   const scheduled = await given.scheduled(id)
   if (scheduled === undefined) return { kind: 'fenced' }
   const cause = scheduled.source.event_id
   const stream = deliveryStream(id)
   const timeoutMs = (webhook.content.timeout_s ?? USUAL_TIMEOUT_S) * 1000
+  const began = performance.now()
   const startedAt = given.clock.now().getTime()
   const deadline = startedAt + timeoutMs + LEEWAY_MS
   const [started] = deliveryDecider.decide(delivery, {
@@ -114,7 +119,7 @@ export const attempt = async (
     const wrote = await finish(prepared.verdict, unsent(prepared.error), given.clock.now().getTime())
     return { kind: wrote ? 'unsent' : 'unknown' }
   }
-  const left = deadline - given.clock.now().getTime()
+  const left = timeoutMs + LEEWAY_MS - (performance.now() - began)
   const sent = await given.sender.send(
     { timeoutMs: Math.max(1, Math.min(timeoutMs, left)), ...prepared.message },
     signal,
@@ -132,6 +137,7 @@ export const attempt = async (
     return { kind: 'unknown' }
   }
   const answer = readAnswer(sent, webhook.content.stop_on_4xx === true, now)
+  heard(answer)
   const isGone = given.webhook(webhook.id) === undefined
   const verdict: Verdict =
     isGone && answer.verdict.result === 'failed'
@@ -161,7 +167,9 @@ export const attempt = async (
     },
     now,
   )
-  return wrote ? { kind: 'answered', answer, sent, scheduled } : { kind: 'unknown' }
+  return wrote
+    ? { kind: 'answered', answer, sent, scheduled, webhookRevision: webhook.revision }
+    : { kind: 'unknown' }
 }
 
 const unsent = (error: string): Observed => ({

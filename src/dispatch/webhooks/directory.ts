@@ -11,6 +11,8 @@ export interface KnownWebhook {
   readonly enabled: boolean
   /** The last revision of its stream. */
   readonly revision: number
+  /** The revision from which on it has the URL that it has now. */
+  readonly urlSince: number
   /** When the first attempt failed behind which none succeeded, in milliseconds since 1970. */
   readonly failingSince: number | null
   /** Before then its receiver wants nothing at all, in milliseconds since 1970; 0 where it never said so. */
@@ -21,6 +23,8 @@ export interface KnownWebhook {
 
 /** What an attempt came to. */
 interface AttemptNoted {
+  /** The webhook's when it began. */
+  readonly revision: number
   readonly succeeded: boolean
   readonly at: number
   readonly throttledUntil: number | null
@@ -65,9 +69,9 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
       if (after !== undefined) keep(after)
     },
     get: (id) => known.get(id),
-    noteAttempt: (id, { succeeded, at, throttledUntil: until, timedOut }) => {
+    noteAttempt: (id, { revision, succeeded, at, throttledUntil: until, timedOut }) => {
       const webhook = known.get(id)
-      if (webhook === undefined) return
+      if (webhook === undefined || !isOfItsReceiver(webhook, revision)) return
       const failingSince = succeeded ? null : (webhook.failingSince ?? at)
       const throttledUntil = Math.max(webhook.throttledUntil, until ?? 0)
       const isKnown =
@@ -79,6 +83,11 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
   }
 }
 
+const nothingLearnt = { failingSince: null, throttledUntil: 0, hangs: false }
+
+/** Whether what began at a revision of a webhook went to the receiver that it has now. */
+export const isOfItsReceiver = ({ urlSince }: KnownWebhook, revision: number): boolean => revision >= urlSince
+
 const webhookAfter = (
   before: KnownWebhook | undefined,
   id: string,
@@ -89,7 +98,7 @@ const webhookAfter = (
     if (E.isLeft(content)) return before
     if (before !== undefined) {
       const isElsewhere = content.right.url !== before.content.url
-      const learnt = isElsewhere ? { throttledUntil: 0, hangs: false } : {}
+      const learnt = isElsewhere ? { ...nothingLearnt, urlSince: Number(revision) } : {}
       return { ...before, ...learnt, content: content.right, revision: Number(revision) }
     }
     const { team, enabled } = data
@@ -100,9 +109,8 @@ const webhookAfter = (
       content: content.right,
       enabled: enabled !== false,
       revision: Number(revision),
-      failingSince: null,
-      throttledUntil: 0,
-      hangs: false,
+      urlSince: Number(revision),
+      ...nothingLearnt,
     }
   }
   if (before === undefined) return undefined

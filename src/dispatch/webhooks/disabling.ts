@@ -4,7 +4,7 @@ import type { Ports } from '../../domain/ports/ports.js'
 import { webhookDecider } from '../../domain/webhook/decider.js'
 import { webhookStream, type DisablingReason } from '../../domain/webhook/events.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
-import { failedForDays, type Directory } from './directory.js'
+import { failedForDays, isOfItsReceiver, type Directory } from './directory.js'
 
 type Answered = Extract<AttemptEnd, { kind: 'answered' }>
 
@@ -20,9 +20,9 @@ export const disabling = (
     await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
   }
 
-  return ({ answer, scheduled }: Answered, claimed: Claimed, now: number): void => {
+  return ({ answer, scheduled, webhookRevision }: Answered, claimed: Claimed, now: number): void => {
     const webhook = directory.get(claimed.delivery.webhook)
-    if (webhook?.enabled !== true) return
+    if (webhook?.enabled !== true || !isOfItsReceiver(webhook, webhookRevision)) return
     const failed = answer.verdict.result !== 'succeeded'
     const reason = answer.disables ?? (failed && failedForDays(webhook, now) ? 'failing_for_days' : null)
     if (reason === null) return

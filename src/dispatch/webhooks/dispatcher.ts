@@ -116,9 +116,9 @@ export const startDispatcher = async (
     state,
     directory,
     clock,
-    attempt: (claimed, webhook, signal) => {
+    attempt: (claimed, webhook, signal, heard) => {
       measures.started(claimed, now())
-      return attempt(attempting, claimed, webhook, signal)
+      return attempt(attempting, claimed, webhook, signal, heard)
     },
     onStateFailed: distrust,
     cancelAll: canceling(ports, state, (webhook) => sender.wake(webhook)),

@@ -40,6 +40,23 @@ export const afterAttempt = (endpoint: Endpoint, seen: Seen, now: number): Endpo
   }
 }
 
+/** How long it may take until a webhook that is to be disabled is. */
+const DISABLED_WITHIN_MS = 2000
+
+/** What an answer asks for holds at once, and not only when the log has its end. */
+export const heeding = (
+  endpoint: Endpoint,
+  { throttledUntil, disables }: { readonly throttledUntil: number | null; readonly disables: boolean },
+  now: number,
+): Endpoint => ({
+  ...endpoint,
+  throttledUntil: Math.max(
+    endpoint.throttledUntil,
+    throttledUntil ?? 0,
+    disables ? now + DISABLED_WITHIN_MS : 0,
+  ),
+})
+
 const limitAfter = (limit: number, { succeeded, overloaded }: Seen): number => {
   if (succeeded) return Math.min(MOST, limit + 1 / limit)
   return overloaded ? Math.max(1, limit / 2) : limit
@@ -62,8 +79,9 @@ export const leaveOf = (endpoint: Endpoint, inFlight: number, now: number): Leav
   if (throttledUntil > now) return { kind: 'wait', until: throttledUntil }
   if (breaker.phase === 'probing') return UNTIL_SOMETHING_ENDS
   if (breaker.phase === 'open') {
-    if (breaker.until > now) return { kind: 'wait', until: breaker.until }
-    return { kind: 'probe' }
+    // Nothing that was opened for less can be further away, but for a clock that was set back.
+    const isOver = breaker.until <= now || breaker.until - now > breaker.openedFor
+    return isOver ? { kind: 'probe' } : { kind: 'wait', until: breaker.until }
   }
   return inFlight < (hangs ? 1 : Math.floor(limit)) ? { kind: 'send' } : UNTIL_SOMETHING_ENDS
 }

@@ -83,9 +83,10 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   if (change === undefined) return
   const { before, after } = change
   if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(data as unknown as Scheduled)
-  if (before !== undefined && type === 'AttemptFinished' && typeof data['body_digest'] === 'string') {
+  if (before?.delivery.phase === 'in_flight' && type === 'AttemptFinished' && hasLeft(data)) {
     const { throttled_until: until, error } = data
     directory.noteAttempt(before.delivery.webhook, {
+      revision: before.delivery.webhookRevision,
       succeeded: data['outcome'] === 'succeeded',
       at: recordedAt.getTime(),
       throttledUntil: typeof until === 'string' ? Date.parse(until) : null,
@@ -94,3 +95,7 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   }
   if (after.phase === 'pending' || after.phase === 'retrying') sender.wake(after.webhook)
 }
+
+/** What was not sent at all tells nothing of a receiver. */
+const hasLeft = ({ body_digest: digest, reason }: RecordedEvent['data']): boolean =>
+  typeof digest === 'string' && reason !== 'forbidden_address'

@@ -3,9 +3,11 @@ import { millisOf } from '../../domain/delivery/times.js'
 import { PassingMap } from '../../domain/passing.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import type { AnswerRead } from './answers.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 import type { Directory, KnownWebhook } from './directory.js'
-import { afterAttempt, afterUnknown, hasRecovered, leaveOf, whileProbing, type Endpoint } from './endpoint.js'
+import { afterAttempt, afterUnknown, hasRecovered, heeding } from './endpoint.js'
+import { leaveOf, whileProbing, type Endpoint } from './endpoint.js'
 import { rememberedHosts } from './hosts.js'
 import { openPace } from './pace.js'
 import { openRotation, prefersRetries, type Ring } from './rotation.js'
@@ -20,7 +22,12 @@ interface Sending {
   >
   readonly directory: Pick<Directory, 'get'>
   readonly clock: Clock
-  readonly attempt: (claimed: Claimed, webhook: KnownWebhook, signal: AbortSignal) => Promise<AttemptEnd>
+  readonly attempt: (
+    claimed: Claimed,
+    webhook: KnownWebhook,
+    signal: AbortSignal,
+    heard: (answer: AnswerRead) => void,
+  ) => Promise<AttemptEnd>
   /** What was claimed or learnt may be lost. */
   readonly onStateFailed: (error: unknown) => void
   /** Nobody receives these any more. */
@@ -151,7 +158,9 @@ export const openSender = (given: Sending): Sender => {
     standing.inFlight += 1
     standing.sent += 1
     const sending = given
-      .attempt(claimed, webhook, abort.signal)
+      .attempt(claimed, webhook, abort.signal, (answer) => {
+        standing.endpoint = heeding(standing.endpoint, asksOf(answer), now())
+      })
       .catch((): AttemptEnd => ({ kind: 'unknown' }))
       .then((ended) => {
         giveBack()
@@ -172,7 +181,13 @@ export const openSender = (given: Sending): Sender => {
       if (ended.kind !== 'unsent') release(claimed)
       return
     }
-    const { verdict, timedOut, overloaded, throttledUntil } = ended.answer
+    given.onAnswered(ended, claimed)
+    const { verdict, timedOut, overloaded } = ended.answer
+    if (verdict.result === 'dead' && verdict.reason === 'forbidden_address') {
+      // It did not leave either, and neither will another one.
+      standing.endpoint = afterUnknown(standing.endpoint, at)
+      return
+    }
     const before = standing.endpoint
     standing.isNew = false
     standing.endpoint = afterAttempt(
@@ -181,13 +196,12 @@ export const openSender = (given: Sending): Sender => {
         succeeded: verdict.result === 'succeeded',
         timedOut,
         overloaded,
-        throttledUntil: throttledUntil === null ? null : millisOf(throttledUntil),
+        throttledUntil: asksOf(ended.answer).throttledUntil,
       },
       at,
     )
     if (hasRecovered(before, standing.endpoint)) standing.hastened = 0n
     if (standing.endpoint.breaker.phase !== 'closed') standing.hastened = undefined
-    given.onAnswered(ended, claimed)
   }
 
   const release = ({ id, delivery }: Claimed) => {
@@ -227,3 +241,8 @@ export const openSender = (given: Sending): Sender => {
 
 const throttledAs = (endpoint: Endpoint, { throttledUntil }: KnownWebhook): Endpoint =>
   throttledUntil > endpoint.throttledUntil ? { ...endpoint, throttledUntil } : endpoint
+
+const asksOf = ({ throttledUntil, disables }: AnswerRead) => ({
+  throttledUntil: throttledUntil === null ? null : millisOf(throttledUntil),
+  disables: disables !== null,
+})

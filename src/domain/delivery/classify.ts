@@ -6,15 +6,15 @@ import { retryAfterMs } from './retry-after.js'
 export type Classified = {
   /** Why the webhook is to be disabled, where its receiver wants no more. */
   readonly disables: 'gone' | 'receiver_asked' | null
+  /** How long the receiver asks to wait, at most a day: no next attempt may be earlier. */
+  readonly retryAfterMs: number | null
+  /** Whether all that waits for this webhook has to wait, and not this delivery alone. */
+  readonly throttles: boolean
 } & (
   | { readonly outcome: 'succeeded' }
   | { readonly outcome: 'dead'; readonly reason: DeadReason }
   | {
       readonly outcome: 'retry'
-      /** How long the receiver asks to wait, at most a day: no next attempt may be earlier. */
-      readonly retryAfterMs: number | null
-      /** Whether all that waits for this webhook has to wait, and not this delivery alone. */
-      readonly throttles: boolean
       /** Whether the receiver may have the message although it did not say so: the next attempt says that. */
       readonly mayHaveArrived: boolean
     }
@@ -33,23 +33,22 @@ export const classify = (
 ): Classified => {
   const { status, headers, error } = sent
   if (error?.kind === 'forbidden-address')
-    return { outcome: 'dead', reason: 'forbidden_address', disables: null }
+    return { outcome: 'dead', reason: 'forbidden_address', ...asksNothing, disables: null }
   const asked = headers['webhook-delivery']?.trim().toLowerCase()
   const disables = status === 410 ? 'gone' : asked === 'disable' ? 'receiver_asked' : null
-  if (status !== null && status >= 200 && status < 300) return { outcome: 'succeeded', disables }
-  if (disables !== null) return { outcome: 'dead', reason: disables, disables }
-  if (asked === 'abort-message') return { outcome: 'dead', reason: 'receiver_asked', disables }
-  if (stopOn4xx && status !== null && status >= 400 && status < 500 && !PASSING.has(status))
-    return { outcome: 'dead', reason: 'client_error', disables }
+  if (status !== null && status >= 200 && status < 300)
+    return { outcome: 'succeeded', ...asksNothing, disables }
+  if (disables !== null) return { outcome: 'dead', reason: disables, ...asksNothing, disables }
   const wait = retryAfterMs(headers['retry-after'], now)
-  return {
-    outcome: 'retry',
-    retryAfterMs: wait,
-    throttles: wait !== null || (status !== null && OVERLOADED.has(status)),
-    mayHaveArrived: status === null && sent.bodySent,
-    disables,
-  }
+  const throttles = wait !== null || (status !== null && OVERLOADED.has(status))
+  const asks = { retryAfterMs: wait, throttles, disables }
+  if (asked === 'abort-message') return { outcome: 'dead', reason: 'receiver_asked', ...asks }
+  if (stopOn4xx && status !== null && status >= 400 && status < 500 && !PASSING.has(status))
+    return { outcome: 'dead', reason: 'client_error', ...asks }
+  return { outcome: 'retry', mayHaveArrived: status === null && sent.bodySent, ...asks }
 }
+
+const asksNothing = { retryAfterMs: null, throttles: false }
 
 /**
  * What is said of a failure, in the log and to people: `timeout:head`, `tls:CERT_HAS_EXPIRED`. Of a refused target

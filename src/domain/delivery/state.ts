@@ -31,6 +31,8 @@ export interface InFlight extends Scheduled {
   readonly instance: string
   readonly startedAt: Instant
   readonly deadlineAt: Instant
+  /** The webhook's, when it began. */
+  readonly webhookRevision: number
 }
 
 export interface Ended extends Scheduled {
@@ -109,12 +111,13 @@ const scheduled = ({
 const started = (
   state: KnownDelivery,
   kept: Scheduled,
-  { attempt, instance, started_at, deadline_at }: Data<'AttemptStarted'>,
+  { attempt, instance, started_at, deadline_at, webhook_revision }: Data<'AttemptStarted'>,
 ): InFlight => ({
   phase: 'in_flight',
   instance,
   startedAt: started_at,
   deadlineAt: deadline_at,
+  webhookRevision: webhook_revision,
   ...kept,
   attempts: attempt,
   age: kept.age + plannedWait(state, started_at),

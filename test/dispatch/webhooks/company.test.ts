@@ -91,7 +91,7 @@ describe('an attempt', () => {
       },
     }
     const delivery = aWaitingDelivery('w', instantAt(Date.now()))
-    await attempt(given, { id, revision: 0n, delivery }, webhook, signal)
+    await attempt(given, { id, revision: 0n, delivery }, webhook, signal, () => undefined)
     return steps
   }
 

@@ -4,6 +4,7 @@ import {
   afterAttempt,
   afterUnknown,
   hasRecovered,
+  heeding,
   leaveOf,
   unknownEndpoint,
   whileProbing,
@@ -40,6 +41,21 @@ describe('what an endpoint bears', () => {
     assert.deepEqual(leaveOf(hanging, 0, 0), { kind: 'send' })
     assert.deepEqual(leaveOf(hanging, 1, 0), { kind: 'wait', until: undefined })
     assert.equal(after([failed], 0, hanging).hangs, false)
+  })
+
+  it('is probed at once where the clock was set back while its breaker was open', () => {
+    const open = after(times(10, failed), 3_600_000)
+    assert.deepEqual(leaveOf(open, 0, 3_600_000), { kind: 'wait', until: 3_630_000 })
+    assert.deepEqual(leaveOf(open, 0, 600_000), { kind: 'probe' })
+  })
+
+  it('gets nothing from when it has said so, or that it wants nothing any more', () => {
+    const asked = heeding(unknownEndpoint, { throttledUntil: 5000, disables: false }, 1000)
+    assert.deepEqual(leaveOf(asked, 0, 4999), { kind: 'wait', until: 5000 })
+    const gone = heeding(unknownEndpoint, { throttledUntil: null, disables: true }, 1000)
+    assert.equal(leaveOf(gone, 0, 1000).kind, 'wait')
+    const neither = heeding(asked, { throttledUntil: null, disables: false }, 1000)
+    assert.deepEqual(neither, asked)
   })
 
   it('gets nothing before the time that it asked for, a probe neither', () =>

@@ -27,6 +27,7 @@ const aWebhook = (secrets: Pick<KnownWebhook['content'], 'access_token' | 'secre
   },
   enabled: true,
   revision: 0,
+  urlSince: 0,
   failingSince: null,
   throttledUntil: 0,
   hangs: false,

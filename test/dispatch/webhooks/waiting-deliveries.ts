@@ -15,6 +15,7 @@ export const aKnownWebhook = ({
   content: { url } as KnownWebhook['content'],
   enabled: true,
   revision: 0,
+  urlSince: 0,
   failingSince: null,
   throttledUntil: 0,
   hangs: false,
@@ -44,4 +45,5 @@ export const answered = (succeeded: boolean): AttemptEnd => ({
   } satisfies AnswerRead,
   sent: undefined as never,
   scheduled: undefined as never,
+  webhookRevision: 0,
 })

@@ -17,12 +17,22 @@ const retry = {
   mayHaveArrived: false,
   disables: null,
 }
-const dead = (reason: string, disables: string | null = null) => ({ outcome: 'dead', reason, disables })
+const asksNothing = { retryAfterMs: null, throttles: false }
+const dead = (reason: string, disables: string | null = null) => ({
+  outcome: 'dead',
+  reason,
+  ...asksNothing,
+  disables,
+})
 
 describe('what an attempt came to', () => {
   it('is success for every 2xx', () => {
     for (const status of [200, 201, 202, 204, 299])
-      assert.deepEqual(answered(status, { 'retry-after': '5' }), { outcome: 'succeeded', disables: null })
+      assert.deepEqual(answered(status, { 'retry-after': '5' }), {
+        outcome: 'succeeded',
+        ...asksNothing,
+        disables: null,
+      })
   })
 
   it('is another attempt for what is not followed, and for what time may mend', () => {
@@ -51,6 +61,7 @@ describe('what an attempt came to', () => {
   it('is success all the same where a receiver takes a message and wants no more', () => {
     assert.deepEqual(answered(200, { 'webhook-delivery': 'disable' }), {
       outcome: 'succeeded',
+      ...asksNothing,
       disables: 'receiver_asked',
     })
   })
@@ -58,6 +69,13 @@ describe('what an attempt came to', () => {
   it('is the end of a message that its receiver wants dropped', () => {
     assert.deepEqual(answered(500, { 'webhook-delivery': 'abort-message' }), dead('receiver_asked'))
     assert.deepEqual(answered(500, { 'webhook-delivery': 'whatever' }), retry)
+  })
+
+  it('makes the whole webhook wait beside the end of one message, where the receiver asks for that', () => {
+    const waits = { retryAfterMs: 60_000, throttles: true }
+    const aborts = { 'webhook-delivery': 'abort-message', 'retry-after': '60' }
+    assert.deepEqual(answered(503, aborts), { ...dead('receiver_asked'), ...waits })
+    assert.deepEqual(answered(403, { 'retry-after': '60' }, true), { ...dead('client_error'), ...waits })
   })
 
   it('is the end for an address that is not allowed, and not for a name, which can be mended', () => {

@@ -37,7 +37,7 @@ export interface InFlight extends Scheduled {
 
 export interface Ended extends Scheduled {
   readonly phase: 'succeeded' | 'dead' | 'canceled'
-  readonly reason: DeadReason | null
+  readonly reason: DeadReason | Data<'DeliveryCanceled'>['reason'] | null
 }
 
 export type OpenDelivery = Waiting | InFlight
@@ -67,7 +67,7 @@ export const evolve = (state: DeliveryState, event: DeliveryEvent): DeliveryStat
         maybeArrived: true,
       }
     case 'DeliveryCanceled':
-      return { phase: 'canceled', reason: null, ...kept }
+      return { phase: 'canceled', reason: event.data.reason, ...kept }
     case 'DeliveryResent': {
       const { due_at } = event.data
       const arrived = maybeArrived || state.phase === 'succeeded'

@@ -88,9 +88,10 @@ describe('the delivery log', () => {
     assert.equal((await given.detailOf(one!.id)).state, 'held')
     accepted(await given.send('POST', `/api/deliveries/${one!.id}/cancel`))
     assert.deepEqual(
-      (await given.listed('state=canceled')).map(({ id }) => id),
-      [one!.id],
+      (await given.listed('state=canceled')).map(({ id, reason }) => [id, reason]),
+      [[one!.id, 'by_hand']],
     )
+    assert.equal((await given.detailOf(one!.id)).reason, 'by_hand')
     accepted(await given.send('PATCH', hook, { enabled: true }))
     await all(given, 'succeeded', 1)
     const refused = await given.send('POST', `/api/deliveries/${two!.id}/cancel`)
@@ -160,7 +161,9 @@ describe('the delivery log', () => {
     for (const alias of ['one', 'two']) await given.aliasAdded(alias)
     await all(given, 'held', 2)
     assert.deepEqual(accepted(await given.send('DELETE', hook)), { canceled: 2 })
-    await all(given, 'canceled', 2)
+    const [canceled] = await all(given, 'canceled', 2)
+    assert.equal(canceled!.reason, 'webhook_deleted')
+    assert.equal((await given.detailOf(canceled!.id)).reason, 'webhook_deleted')
     assert.deepEqual(accepted(await given.send('DELETE', hook)), { canceled: 2 })
     assert.equal(given.received.length, 1)
   })

@@ -1,5 +1,6 @@
 import * as t from 'io-ts'
 import { Codec, gather, refuse } from '../codec/codec.js'
+import { endlessNumberIn } from '../codec/finite.js'
 import { jsonObject } from '../codec/leaves.js'
 import { utf8Bytes } from '../codec/text.js'
 import { canonicalJson } from '../json/canonical.js'
@@ -21,10 +22,15 @@ export const isLargerThan = (most: number, value: Json): boolean =>
 /** What a version says of itself: bounded, as messages repeat its values. */
 export const versionMetadata: Codec<JsonObject> = new Codec<JsonObject>(
   'metadata',
-  (u): u is JsonObject => jsonObject.is(u) && isWithinBounds(u),
+  (u): u is JsonObject => jsonObject.is(u) && isWithinBounds(u) && endlessNumberIn(u, []) === undefined,
   (u, c) => {
     if (!jsonObject.is(u)) return jsonObject.validate(u, c)
-    if (isWithinBounds(u)) return t.success(u)
+    if (isWithinBounds(u)) {
+      const endless = endlessNumberIn(u, c)
+      return endless === undefined
+        ? t.success(u)
+        : refuse(undefined, endless, 'finite_number', 'Input should be a finite number')
+    }
     const errors: t.ValidationError[] = []
     for (const [key, value] of Object.entries(u))
       if (isLargerThan(MAX_VALUE_BYTES, value) && !gather(errors, tooLarge(key, value, c))) break

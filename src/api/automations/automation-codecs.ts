@@ -18,10 +18,12 @@ import { nullable, withDefault } from '../../domain/codec/containers.js'
 import { boolean } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { id, teamName } from '../../domain/ids.js'
+import { givenMetricName } from '../../domain/run/given-metrics.js'
 import { given } from './given.js'
 import { thingName } from './webhook-codecs.js'
 
 const newScope = closed('NewAutomationScope', scopeFields)
+const newConditionFields = { ...conditionFields, metric: nullable(givenMetricName) }
 
 /** The same fields, of which those that are absent stay as they are. */
 const kept = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>
@@ -36,7 +38,7 @@ export const newAutomation = closed('NewAutomation', {
     webhook: thingName,
     payload: templateText,
     scope: newScope,
-    event: closed('NewAutomationEvent', { required: { type: eventType }, optional: conditionFields }),
+    event: closed('NewAutomationEvent', { required: { type: eventType }, optional: newConditionFields }),
   },
   optional: {
     description: automationDescription,
@@ -46,7 +48,7 @@ export const newAutomation = closed('NewAutomation', {
 })
 
 const eventChange = closed('AutomationEventChange', {
-  optional: { type: withDefault(eventType, undefined), ...kept(conditionFields) },
+  optional: { type: withDefault(eventType, undefined), ...kept(newConditionFields) },
 })
 const runFilterChange = closed('RunFilterChange', { optional: kept(runFilterFields) })
 

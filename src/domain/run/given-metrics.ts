@@ -7,6 +7,18 @@ import { metricName } from './events.js'
 
 const MOST_METRICS = 1000
 
+/** The name of a metric as clients give it; logs of before may have automations that wait for one without a name. */
+export const givenMetricName: Codec<string> = new Codec<string>(
+  'string',
+  (u): u is string => u !== '' && metricName.is(u),
+  (u, c) =>
+    u === ''
+      ? refuse(u, c, 'string_too_short', 'The name should have at least 1 character')
+      : metricName.validate(u, c),
+  { ...metricName.schema, minLength: 1 },
+  'unchanged',
+)
+
 const values = recordOf(nullable(number))
 
 type Metrics = Readonly<Record<string, number | null>>
@@ -14,14 +26,15 @@ type Metrics = Readonly<Record<string, number | null>>
 /** Metrics as clients send them: null stands for a number that JSON cannot say, such as NaN. */
 export const givenMetrics: Codec<Metrics> = new Codec<Metrics>(
   'metrics',
-  (u): u is Metrics => values.is(u) && Object.keys(u).every((name) => name !== '' && metricName.is(name)),
+  (u): u is Metrics => values.is(u) && Object.keys(u).every(givenMetricName.is),
   (u, c) => {
     if (!isJsonObject(u)) return values.validate(u, c)
     const names = Object.keys(u)
     if (names.length > MOST_METRICS)
       return refuse(u, c, 'too_long', `Dictionary should have at most ${MOST_METRICS} items`)
     const errors: t.ValidationError[] = []
-    for (const name of names) gather(errors, problemsOf(name, t.appendContext(c, name, metricName, u[name])))
+    for (const name of names)
+      gather(errors, problemsOf(name, t.appendContext(c, name, givenMetricName, u[name])))
     return errors.length > 0 ? t.failures(errors) : values.validate(u, c)
   },
   {
@@ -33,10 +46,7 @@ export const givenMetrics: Codec<Metrics> = new Codec<Metrics>(
 )
 
 const problemsOf = (name: string, context: t.Context): t.Errors => {
-  const result =
-    name === ''
-      ? refuse(name, context, 'string_too_short', 'The name should have at least 1 character')
-      : metricName.validate(name, context)
+  const result = givenMetricName.validate(name, context)
   return result._tag === 'Left' ? result.left : []
 }
 

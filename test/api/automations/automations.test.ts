@@ -101,6 +101,21 @@ describe('automations', () => {
     assert.deepEqual(accepted(await change(id, { event }))['event'], { ...NO_CONDITION, ...event })
   })
 
+  it('of a metric without a name, as logs of before may have one, stay and can be changed', async () => {
+    const { team, hook, append, send, change } = await givenHook()
+    const id = `unnamed-of-${team}`
+    const metric = { type: 'RUN_METRIC', metric: '', comparison: '$lt', threshold: 1 }
+    const content = { ...anAutomation(team, { id, webhook: hook, event: metric }), enabled: true }
+    await append(`automation-${id}`, 'AutomationCreated', content)
+    const { event } = accepted(await send('GET', `/api/automations/${id}`))
+    assert.deepEqual(event, { ...NO_CONDITION, ...metric })
+    assert.equal(accepted(await change(id, { enabled: false }))['enabled'], false)
+    await writesNothing(service, async () =>
+      assert.deepEqual(told(await change(id, { event: { metric: '' } })), ['string_too_short event.metric']),
+    )
+    accepted(await change(id, { event: { metric: 'loss' } }))
+  })
+
   it('need the right that their scope needs', async () => {
     const { team, keys, postAutomation, send } = await givenHook()
     const teamEvent = { scope: { type: 'team' }, event: { type: 'WEBHOOK_DISABLED' } }
@@ -224,6 +239,7 @@ describe('automations', () => {
         'missing event.comparison',
         'missing event.threshold',
       ])
+      assert.deepEqual(await onEvent({ ...metric, metric: '' }), ['string_too_short event.metric'])
       assert.deepEqual(await onEvent({ ...metric, window: 5 }), ['value_error event.window'])
       assert.deepEqual(await onEvent({ ...metric, aggregation: 'MAX', window: 1001 }), [
         'less_than_equal event.window',

@@ -13,6 +13,7 @@ import { objectEvents } from './object/events.js'
 import { priceEvents } from './price/events.js'
 import { projectEvents } from './project/events.js'
 import { rebuildEvents } from './rebuild/events.js'
+import { redriveEvents } from './redrive/events.js'
 import { runEvents } from './run/events.js'
 import { secretEvents } from './secret/events.js'
 import { tableEvents } from './table/events.js'
@@ -50,6 +51,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'webhook', stream: 'webhook-<id>', events: webhookEvents },
   { name: 'automation', stream: 'automation-<id>', events: automationEvents },
   { name: 'delivery', stream: 'delivery-<id>', events: deliveryEvents },
+  { name: 'redrive', stream: 'redrive-<id>', events: redriveEvents },
   { name: 'upstream', stream: 'upstreams', events: upstreamEvents },
   { name: 'limit', stream: 'limits-<team>', events: limitEvents },
   { name: 'rebuild', stream: 'rebuild-<id>', events: rebuildEvents },

@@ -1,20 +1,23 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
-import { instant, instantOf } from '../../domain/codec/instant.js'
-import { boolean, int64, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
+import { nullable, withDefault } from '../../domain/codec/containers.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import { boolean, int64, integerBetween, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { deliveryDecider } from '../../domain/delivery/decider.js'
-import { deadReason, deliveryStream } from '../../domain/delivery/events.js'
+import { deliveryStream } from '../../domain/delivery/events.js'
 import { execute, load } from '../../domain/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { redrivenStates, redriveFilters } from '../../domain/redrive/events.js'
 import {
   countDeliveries,
   deliveriesOf,
   webhooksOf,
   type DeliveryQuestion,
+  type StoredDelivery,
 } from '../../projections/deliveries/queries.js'
 import { readsPresent, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
+import { redriveAskedAt } from './asked-before.js'
 import { cursorIn } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
 import { eventIdFor, wroteBefore } from './repeats.js'
@@ -24,24 +27,22 @@ import { webhooksThat } from './webhooks.js'
 const MOST_AT_ONCE = 10_000
 const PAGE = 500
 const TOGETHER = 16
+const GONE = ['deleted', undefined] as const
 
 const redriveBody = closed('Redrive', {
   required: { dry_run: boolean },
   optional: {
-    states: withDefault(arrayOf(oneOf('dead', 'canceled'), 1), ['dead'] as const),
-    reason: nullable(deadReason),
-    from: nullable(instant),
-    to: nullable(instant),
+    states: withDefault(redrivenStates, ['dead'] as const),
     limit: withDefault(integerBetween(1, MOST_AT_ONCE), MOST_AT_ONCE),
-    /** The `next` of a request before. */
-    after: nullable(string),
+    ...redriveFilters,
   },
 })
 
 const redriven = open('Redriven', {
   says:
     '`matching` were found whose webhook is still there, `resent` of them are sent again, and `left` are for a next ' +
-    'request, with `next` as its `after`. What changed meanwhile is none of them.',
+    'request, with `next` as its `after`. What changed meanwhile is none of them. A repeat finishes what the first ' +
+    'began, and counts what that has sent.',
   required: { dry_run: boolean, matching: int64, resent: int64, left: int64, next: nullable(string) },
 })
 
@@ -51,10 +52,11 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     path: '/api/automations/:id/redrive',
     summary:
       'Sends dead deliveries of an automation again, the newest first and as fast as their endpoints bear, or says how ' +
-      `many that would be. Takes up to ${MOST_AT_ONCE} at a time. Needs the role that its scope needs.`,
+      `many that would be. Takes up to ${MOST_AT_ONCE} at a time. Repeated with the same Idempotency-Key it sends no ` +
+      'others. Needs the role that its scope needs.',
     body: redriveBody,
     takes: [...readsPresent.takes, 'Idempotency-Key'],
-    fails: [...readsPresent.fails, ...writesDirectory.fails, 'forbidden'],
+    fails: [...readsPresent.fails, ...writesDirectory.fails, 'forbidden', 'conflict'],
     answer: { schema: redriven.schema },
     handle: async (asked) => {
       const { ports, reading, reader } = deliveries
@@ -64,12 +66,17 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const { dry_run, limit, reason, from, to, states } = body
       const before = cursorIn(['body', 'after'], body.after)
       const { team, id } = automation
-      const position = await reading.current(acknowledgedAs(team), headers, await ports.eventStore.head())
+      const name = acknowledgedAs(team)
+      const now = await reading.current(name, headers, await ports.eventStore.head())
+      const askedAt = dry_run ? undefined : await redriveAskedAt(deliveries, asked, automation, body)
+      // A repeat has to find the same, which tables that have not come so far cannot tell, stale as the request may take them.
+      const reached = askedAt === undefined ? now : await reading.current(name, {}, askedAt)
+      const position = askedAt ?? now
       const asking: DeliveryQuestion = {
         ...{ team, automation: id, position, states, before },
         ...{ reason: reason ?? undefined, from: from ?? undefined, to: to ?? undefined },
       }
-      const gone = await webhooksThat(ports, ['deleted', undefined], await webhooksOf(reader)(asking))
+      const gone = await webhooksThat(ports, GONE, await webhooksOf(reader)(asking), askedAt)
       const question = { ...asking, webhooks: { only: false, ids: [...gone] } }
       const matching = await countDeliveries(reader)(question)
       const left = Math.max(0, matching - limit)
@@ -78,7 +85,7 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const next = left === 0 || sent.last === undefined ? null : String(sent.last)
       return {
         body: { dry_run, matching, resent: sent.resent, left, next },
-        position: reading.acknowledged(acknowledgedAs(team), sent.position ?? position),
+        position: reading.acknowledged(name, sent.position ?? reached),
       }
     },
   })
@@ -96,12 +103,14 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
       { ...question, before: last ?? question.before },
       asking,
     )
+    const webhooks = page.flatMap(({ webhook }) => (webhook === null ? [] : [webhook]))
+    const gone = await webhooksThat(deliveries.ports, GONE, webhooks)
     for (let at = 0; at < page.length; at += TOGETHER) {
       const some = page.slice(at, at + TOGETHER)
-      for (const done of await Promise.all(some.map(({ id }) => resend(deliveries, asked, id)))) {
+      for (const done of await Promise.all(some.map((one) => resend(deliveries, asked, one, gone)))) {
         if (done === undefined) continue
         resent += 1
-        if (position === undefined || done > position) position = done
+        if (position === undefined || (done.at ?? 0n) > position) position = done.at
       }
     }
     last = page.at(-1)?.position ?? last
@@ -111,19 +120,21 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
   return { resent, position, last }
 }
 
-/** Where it was resent; undefined where it is not what was asked for any more. */
+/** Where it was resent, if now; undefined where it is not what was asked for any more. */
 const resend = async (
   { ports }: Deliveries,
   asked: Redriving,
-  deliveryId: string,
-): Promise<Position | undefined> => {
+  { id: deliveryId, webhook }: Pick<StoredDelivery, 'id' | 'webhook'>,
+  gone: ReadonlySet<string>,
+): Promise<{ readonly at: Position | undefined } | undefined> => {
   const stream = deliveryStream(deliveryId)
   const eventId = eventIdFor(ports, asked, `${deliveryId}\nredrive`)
+  if (eventId !== undefined && (await wroteBefore(ports, stream, eventId))) return { at: undefined }
+  if (webhook !== null && gone.has(webhook)) return undefined
   const { state } = await load(ports, deliveryDecider, stream)
   if (!asked.body.states.some((wanted) => wanted === state.phase)) return undefined
-  if (eventId !== undefined && (await wroteBefore(ports, stream, eventId))) return undefined
   const command = { type: 'ResendDelivery', deliveryId, now: instantOf(ports.clock.now()) } as const
   const ids = eventId === undefined ? ports.ids : { next: () => eventId }
   const { position } = await execute({ ...ports, ids })(deliveryDecider, stream, [command], asked.cause)
-  return position
+  return position === undefined ? undefined : { at: position }
 }

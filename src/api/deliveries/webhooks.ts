@@ -1,3 +1,4 @@
+import type { Position } from '../../domain/ports/event-store.js'
 import { standingOf, type Standing } from '../../domain/webhook/standing.js'
 import { webhooksOf, type DeliveryQuestion } from '../../projections/deliveries/queries.js'
 import type { Deliveries } from './deliveries.js'
@@ -6,17 +7,18 @@ type Ports = Pick<Deliveries['ports'], 'eventStore'>
 
 const TOGETHER = 16
 
-/** Those of some webhooks that stand in one of these ways now. */
+/** Those of some webhooks that stand in one of these ways now, or stood so at a position. */
 export const webhooksThat = async (
   { eventStore }: Ports,
   are: readonly (Standing | undefined)[],
   ids: Iterable<string>,
+  asOf?: Position,
 ): Promise<ReadonlySet<string>> => {
   const all = [...new Set(ids)]
   const found = new Set<string>()
   for (let at = 0; at < all.length; at += TOGETHER) {
     const some = all.slice(at, at + TOGETHER)
-    const standings = await Promise.all(some.map((id) => standingOf(eventStore, id)))
+    const standings = await Promise.all(some.map((id) => standingOf(eventStore, id, asOf)))
     for (const [place, id] of some.entries()) if (are.includes(standings[place])) found.add(id)
   }
   return found

@@ -11,7 +11,7 @@ const OF_PROJECT =
 const OF_TEAM = /^(?:registry|registered|names|secret|limits)-([A-Za-z0-9._-]{1,128})(?:\/|$)/
 
 /** The streams of things of teams: whose a thing is, stands in their events. */
-const OF_THING = /^(?:(?:webhook|automation|delivery)-|(?:upstreams|access-directory)$)/
+const OF_THING = /^(?:(?:webhook|automation|delivery|redrive)-|(?:upstreams|access-directory)$)/
 
 /** What is only shown to administrators of its team elsewhere: addresses, limits, the names of secrets, who is a member. */
 const FOR_ADMINISTRATORS = /^(?:(?:webhook|secret|limits)-|(?:upstreams|access-directory)$)/

@@ -1,16 +1,20 @@
 import { id as idCodec } from '../ids.js'
-import type { EventStore } from '../ports/event-store.js'
+import type { EventStore, Position } from '../ports/event-store.js'
 import { webhookStream } from './events.js'
 
 export type Standing = 'enabled' | 'disabled' | 'deleted'
 
-/** How a webhook stands, as the newest of its events tells that can; undefined for one that never was. */
+/** How a webhook stands, or stood at a position, as the newest event tells that can; undefined for one that never was. */
 export const standingOf = async (
   eventStore: Pick<EventStore, 'readStream'>,
   id: string,
+  at?: Position,
 ): Promise<Standing | undefined> => {
   if (!idCodec.is(id)) return undefined
-  for await (const { type, data } of eventStore.readStream(webhookStream(id), { backwards: true })) {
+  for await (const { type, data, position } of eventStore.readStream(webhookStream(id), {
+    backwards: true,
+  })) {
+    if (at !== undefined && position > at) continue
     if (type === 'WebhookDeleted') return 'deleted'
     if (type === 'WebhookEnabled') return 'enabled'
     if (type === 'WebhookDisabled') return 'disabled'

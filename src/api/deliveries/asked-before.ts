@@ -1,0 +1,35 @@
+import type { Automation } from '../../domain/automation/decider.js'
+import { execute } from '../../domain/execute.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { redriveDecider } from '../../domain/redrive/decider.js'
+import { redriveStream, type RedriveAsked } from '../../domain/redrive/events.js'
+import { repeatableId } from '../access/idempotency.js'
+import { refuseIf } from '../auth/rights.js'
+import type { Asked } from '../route.js'
+import type { Deliveries } from './deliveries.js'
+
+type Wanted = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
+
+/**
+ * Where the log has it that a redrive was asked for under the request's `Idempotency-Key`, now or by the one that it
+ * repeats: what both send again is what was to be selected there. Undefined without a key.
+ *
+ * @throws Failure, a conflict where the key was used for another redrive
+ */
+export const redriveAskedAt = async (
+  { ports }: Pick<Deliveries, 'ports'>,
+  { headers, principal, cause }: Pick<Asked<unknown>, 'headers' | 'principal' | 'cause'>,
+  { id: automation_id, team }: Pick<Automation, 'id' | 'team'>,
+  { states, limit, reason, from, to, after }: Wanted,
+): Promise<Position | undefined> => {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  const id = repeatableId(ports, `${principal.userId}\n${automation_id}\nredrive`, key)
+  const redrive = { id, team, automation_id, states, limit, reason, from, to, after }
+  const command = { type: 'AskRedrive', redrive } as const
+  const { refusals } = await execute(ports)(redriveDecider, redriveStream(id), [command], cause)
+  refuseIf(refusals.get(0))
+  for await (const { position } of ports.eventStore.readStream(redriveStream(id), { limit: 1 }))
+    return position
+  return undefined
+}

@@ -1,0 +1,16 @@
+import { nothing, refused, type Decider } from '../decider.js'
+import { jsonEqual } from '../json/equal.js'
+import type { AskRedrive } from './commands.js'
+import type { RedriveAsked, RedriveEvent } from './events.js'
+
+/** What became of a redrive stands in the streams of its deliveries. */
+export const redriveDecider: Decider<RedriveAsked | null, AskRedrive, RedriveEvent> = {
+  initialState: null,
+  evolve: (_, { data }) => data,
+  decide: (asked, { redrive }) => {
+    if (asked === null) return { events: [{ type: 'RedriveAsked', data: redrive }] }
+    return jsonEqual(asked, redrive)
+      ? nothing
+      : refused('conflict', 'The Idempotency-Key was used for another redrive before. Use another key.')
+  },
+}

@@ -1,0 +1,33 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable } from '../codec/containers.js'
+import { instant } from '../codec/instant.js'
+import { int64, oneOf, string } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import type { EventOf } from '../decider.js'
+import { deadReason } from '../delivery/events.js'
+import { id, teamName } from '../ids.js'
+
+export const redrivenStates = arrayOf(oneOf('dead', 'canceled'), 1)
+
+/** Which deliveries in these states: why they are over, when they were scheduled, and the `next` of a redrive before. */
+export const redriveFilters = {
+  reason: nullable(deadReason),
+  from: nullable(instant),
+  to: nullable(instant),
+  after: nullable(string),
+}
+
+const redriveAsked = open('RedriveAsked', {
+  says:
+    'Somebody had deliveries of an automation sent again, under an Idempotency-Key: the newest of those that were as ' +
+    'it says when this was recorded, which a repeat sends too.',
+  required: { id, team: teamName, automation_id: id, states: redrivenStates, limit: int64 },
+  optional: redriveFilters,
+})
+
+export const redriveEvents = { RedriveAsked: redriveAsked }
+
+export type RedriveEvent = EventOf<typeof redriveEvents>
+export type RedriveAsked = t.TypeOf<typeof redriveAsked>
+
+export const redriveStream = (id: string): string => `redrive-${id}`

@@ -10,5 +10,8 @@ export const binaryOf = (bytes: Uint8Array): Binary => {
   return binary
 }
 
-export const bytesOf = (binary: Binary): Uint8Array =>
-  Uint8Array.from(binary, (character) => character.charCodeAt(0))
+export const bytesOf = (binary: Binary): Uint8Array => {
+  const bytes = new Uint8Array(binary.length)
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at)
+  return bytes
+}

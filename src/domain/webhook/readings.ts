@@ -14,6 +14,7 @@ export interface Reading {
 const MOST_LAYERS = 2
 /** Between runs of digits: no text has it. */
 const GAP = BREAK - 1
+const PADDING = '='.charCodeAt(0)
 
 const NO_DIGIT = -1
 const LINE_END = -2
@@ -55,21 +56,21 @@ export const readingsOf = (text: string): Generator<Reading> => {
     plain.from[at] = at
     plain.to[at] = at + 1
   }
-  return readings(plain, MOST_LAYERS, true)
+  return readings(plain, MOST_LAYERS)
 }
 
-const readings = function* (reading: Reading, layers: number, mayDecode: boolean): Generator<Reading> {
+const readings = function* (reading: Reading, layers: number): Generator<Reading> {
   yield reading
   if (layers === 0) return
   for (const escape of escapes) {
     const unescaped = without(reading, escape)
-    if (unescaped !== undefined) yield* readings(unescaped, layers - 1, mayDecode)
+    if (unescaped !== undefined) yield* readings(unescaped, layers - 1)
   }
-  if (!mayDecode) return
   for (const code of codes)
     for (const skipped of code.skipped) {
       const decoded = decodedBy(code, reading, skipped)
-      if (decoded !== undefined) yield* readings(decoded, layers - 1, false)
+      if (decoded === undefined) break
+      yield* readings(decoded, layers - 1)
     }
 }
 
@@ -100,24 +101,29 @@ const without = ({ units, from, to, least }: Reading, { begins, read }: Escape):
   return isChanged ? upTo(left, length) : undefined
 }
 
-/** Decodes each run of digits but for its first few; undefined where nothing can be. */
+/**
+ * Decodes each run of digits but for its first few; undefined where nothing can be. What pads a run is a part of its
+ * last unit, so that it goes where that goes.
+ */
 const decodedBy = (
   { values, bits, least }: Code,
   { units, from, to }: Reading,
   skipped: number,
 ): Reading | undefined => {
   const decoded = empty(units.length, least)
+  const { units: bytes, from: begins, to: ends } = decoded
   let length = 0
   let [digits, held, count, first] = [0, 0, 0, 0]
   for (let at = 0; at < units.length; at += 1) {
     const value = values[units[at]!]!
     if (value === LINE_END) continue
     if (value === NO_DIGIT) {
-      const isBreak = units[at] === BREAK
-      if (length > 0 && decoded.units[length - 1]! < GAP) {
-        decoded.units[length] = isBreak ? BREAK : GAP
-        decoded.from[length] = from[at]!
-        decoded.to[length] = from[at]!
+      for (let pad = at; count > 0 && pad < at + 2 && units[pad] === PADDING; pad += 1)
+        ends[length - 1] = to[pad]!
+      if (length > 0 && bytes[length - 1]! < GAP) {
+        bytes[length] = units[at] === BREAK ? BREAK : GAP
+        begins[length] = from[at]!
+        ends[length] = from[at]!
         length += 1
       }
       digits = 0
@@ -131,9 +137,9 @@ const decodedBy = (
     count += bits
     if (count < 8) continue
     count -= 8
-    decoded.units[length] = (held >> count) & 0xff
-    decoded.from[length] = from[first]!
-    decoded.to[length] = to[at]!
+    bytes[length] = (held >> count) & 0xff
+    begins[length] = from[first]!
+    ends[length] = to[at]!
     length += 1
     first = at
   }

@@ -20,7 +20,8 @@ const LEAST_TRACE = 4
  * Takes secrets out of what a receiver answered, in every form in which it may have given them back: as they are, escaped
  * for JSON, a URL or HTML, in hexadecimal digits, in base64 of either alphabet at any place of a longer text, and two of
  * these on top of each other; also where the end of the text cuts one off. Letters of either case count
- * but for those of base64. It takes as long for many secrets as for one.
+ * but for those of base64. In hexadecimal digits it looks for secrets of two bytes and more, in base64 of three and more:
+ * fewer stand there by chance. It takes as long for many secrets as for one.
  */
 export const scrubbing =
   (secrets: readonly Sought[]): Scrub =>

@@ -12,7 +12,7 @@ import { invalid } from '../failure.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
 import type { Automations } from './automations.js'
-import { checkedContent, roleFor, webhookCalled } from './checks.js'
+import { checkedContent, roleFor, webhookCalled, webhookCalledThen } from './checks.js'
 import { automationById, rosterOf } from './kept.js'
 import { keepName, takeName } from './names.js'
 
@@ -39,9 +39,11 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
 
       return inTurn(async () => {
         const before = key === undefined ? null : await automationById(ports, id, cause)
-        const webhook = await webhookCalled(ports, team, proposed.webhook, cause)
-        // A repeat is compared with what was made then, whatever became of the webhook's secrets.
+        // A repeat is compared with what was made then, whatever became of the webhook and its secrets.
         const isRepeat = before !== null
+        const webhook = isRepeat
+          ? await webhookCalledThen(ports, before, proposed.webhook, cause)
+          : await webhookCalled(ports, team, proposed.webhook, cause)
         const checked = await checkedContent(ports, team, proposed, payload, isRepeat ? undefined : webhook)
         const { secret } = isRepeat ? before.first.content : webhook.content
         const content: AutomationContent = {

@@ -1,5 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { AutomationContent, AutomationScope } from '../../domain/automation/events.js'
+import type { Automation } from '../../domain/automation/decider.js'
+import {
+  automationStream,
+  type AutomationContent,
+  type AutomationScope,
+} from '../../domain/automation/events.js'
 import { watchedBy, type Watched } from '../../domain/automation/watched.js'
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Role } from '../../domain/access/roles.js'
@@ -7,6 +12,7 @@ import type { Cause } from '../../domain/event.js'
 import { holderOf } from '../../domain/names/decider.js'
 import { parseTemplate } from '../../domain/template/parse.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
+import { webhookStream } from '../../domain/webhook/events.js'
 import { invalidBody, invalidField } from '../failure.js'
 import type { CheckingPorts } from './automations.js'
 import { hasRegistry, rosterOf, webhookById } from './kept.js'
@@ -37,6 +43,34 @@ export const webhookCalled = async (
   const byName = await standing(holderOf(await rosterOf(ports, team, cause), 'webhook', named))
   if (byName?.content.name === named) return byName
   throw invalidField(['webhook'], 'value_error', 'The team has no webhook of this name or id')
+}
+
+/** The same for a repeat of an automation's creation: the webhook that the name or id stood for then, whatever became of it. */
+export const webhookCalledThen = async (
+  ports: CheckingPorts,
+  { id, team, first }: Automation,
+  named: string,
+  cause: Cause,
+): Promise<Webhook> => {
+  const webhook = await webhookById(ports, first.content.webhook, cause)
+  return webhook !== null && (webhook.id === named || (await nameThen(ports, webhook.id, id)) === named)
+    ? webhook
+    : webhookCalled(ports, team, named, cause)
+}
+
+/** What a webhook was called when an automation was made. */
+const nameThen = async (
+  { eventStore }: CheckingPorts,
+  webhook: string,
+  automation: string,
+): Promise<unknown> => {
+  let name: unknown
+  for await (const made of eventStore.readStream(automationStream(automation), { limit: 1 }))
+    for await (const { data, position } of eventStore.readStream(webhookStream(webhook))) {
+      if (position > made.position) break
+      name = data['name'] ?? name
+    }
+  return name
 }
 
 /** What of a payload is kept: its text and the secret that it was written for; or why it is no template. */

@@ -175,6 +175,28 @@ describe('automations', () => {
     )
   })
 
+  it('repeat under an Idempotency-Key whatever became of their webhook, and with another one are a conflict', async () => {
+    const { team, hook, postAutomation, postWebhook, send, webhooks } = await givenHook()
+    const repeat = (webhook: string) =>
+      postAutomation(anAutomation(team, { webhook }), { headers: { 'idempotency-key': 'k' } })
+    const made = accepted(await repeat('hook'))
+    const rename = (id: string, name: string) => send('PATCH', `${webhooks}/${id}`, { name })
+    const isRepeated = (webhook: string) =>
+      writesNothing(service, async () => assert.deepEqual(accepted(await repeat(webhook)), made))
+
+    accepted(await rename(hook, 'renamed'))
+    await isRepeated('hook')
+    const other = textIn(accepted(await postWebhook(aWebhook())), 'id')
+    for (const named of ['hook', hook, 'renamed']) await isRepeated(named)
+    reasonOf(await repeat(other), 409)
+    accepted(await rename(other, 'other'))
+    reasonOf(await repeat('other'), 409)
+    accepted(await send('DELETE', `${webhooks}/${hook}`))
+    for (const named of ['hook', hook]) await isRepeated(named)
+    reasonOf(await repeat('other'), 409)
+    assert.deepEqual(told(await repeat('nothing')), ['value_error webhook'])
+  })
+
   it('send to a webhook of their team, by name or id', async () => {
     const [mine, theirs] = [await givenHook(), await givenHook()]
     const gone = textIn(accepted(await mine.postWebhook(aWebhook({ name: 'gone' }))), 'id')

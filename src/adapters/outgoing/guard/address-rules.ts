@@ -40,7 +40,9 @@ export const addressRules = (
     takesAddress: (target, text) => {
       if (isIP(text) === 0) return false
       const address = ipaddr.process(text)
-      if (isNever(address) || isOwn(address, target.port, listening())) return false
+      const own = listening()
+      const isRefused = (one: Address) => isNever(one) || isOwn(one, target.port, own)
+      if ([address, ...embeddedIpv4(address)].some(isRefused)) return false
       return isPublic(address) || isNamed(target) || cidrs.some((cidr) => isWithin(address, cidr))
     },
   }
@@ -64,30 +66,61 @@ const GLOBAL_IPV6 = cidr('2000::/3')
 const isPublic = (address: Address): boolean =>
   address.range() === 'unicast' && (address.kind() === 'ipv4' || isWithin(address, GLOBAL_IPV6))
 
-/** No machine's address, and the metadata services of the large clouds, of which one is in public space. */
-const NEVER = [
-  '0.0.0.0/8',
-  '224.0.0.0/4',
-  '255.255.255.255/32',
+/** Metadata and credential services of the large clouds; one of them has a public address. */
+const METADATA = [
   '169.254.169.254/32',
   '169.254.170.2/32',
   '169.254.170.23/32',
   '100.100.100.200/32',
   '168.63.129.16/32',
-  '::/128',
-  'ff00::/8',
   'fd00:ec2::254/128',
   'fd00:ec2::23/128',
   'fd20:ce::254/128',
 ].map(cidr)
 
-/** IPv4 written inside IPv6: at the end (mapped, translated, NAT64), or behind 2002 (6to4). */
+const NEVER = [
+  ...METADATA,
+  ...['0.0.0.0/8', '224.0.0.0/4', '255.255.255.255/32', '::/128', 'ff00::/8'].map(cidr),
+]
+
+const isIn = (address: Address, networks: readonly [Address, number][]): boolean =>
+  networks.some((network) => isWithin(address, network))
+
+/** Any IPv6 network can be the NAT64 prefix of a site, so a metadata address in the last four bytes is always refused. */
 const isNever = (address: Address): boolean => {
-  if (NEVER.some((never) => isWithin(address, never))) return true
-  if (address.kind() === 'ipv4') return false
+  if (isIn(address, NEVER)) return true
+  return address.kind() === 'ipv6' && isIn(new ipaddr.IPv4(address.toByteArray().slice(12)), METADATA)
+}
+
+const IPV6_LOOPBACK = '::1'
+const NAT64_LOCAL = cidr('64:ff9b:1::/48')
+const TEREDO = cidr('2001::/32')
+const SIX_TO_FOUR = cidr('2002::/16')
+/** IPv4-compatible, IPv4-translated and the well-known prefix of NAT64. IPv4-mapped addresses are parsed as IPv4. */
+const IPV4_AT_THE_END = ['::/96', '::ffff:0:0:0/96', '64:ff9b::/96'].map(cidr)
+/** RFC 6052, 2.2: the bytes of the IPv4 address behind a prefix of 48, 56, 64 and 96 bits. */
+const NAT64_LAYOUTS = [
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12],
+  [12, 13, 14, 15],
+]
+
+/** The IPv4 addresses that a translator or a tunnel may send to for this IPv6 address. */
+const embeddedIpv4 = (address: Address): readonly ipaddr.IPv4[] => {
+  if (address.kind() === 'ipv4' || address.toString() === IPV6_LOOPBACK) return []
   const bytes = address.toByteArray()
-  const inside = bytes[0] === 0x20 && bytes[1] === 0x02 ? bytes.slice(2, 6) : bytes.slice(12)
-  return inside.join('.') === '169.254.169.254'
+  const at = (places: readonly number[]) => new ipaddr.IPv4(places.map((place) => bytes[place]!))
+  if (isIn(address, IPV4_AT_THE_END)) return [at([12, 13, 14, 15])]
+  if (isWithin(address, SIX_TO_FOUR)) return [at([2, 3, 4, 5])]
+  // The client's address is stored inverted.
+  if (isWithin(address, TEREDO))
+    return [at([4, 5, 6, 7]), new ipaddr.IPv4(bytes.slice(12).map((byte) => byte ^ 0xff))]
+  if (!isWithin(address, NAT64_LOCAL)) return []
+  // The length of the prefix is unknown. Zeros are padding in the other layouts, unless all layouts give zeros.
+  const readings = NAT64_LAYOUTS.map(at)
+  const likely = readings.filter((reading) => reading.octets[0] !== 0)
+  return likely.length > 0 ? likely : readings
 }
 
 /** A service that listens everywhere is reached by every address of its machine. */

@@ -102,6 +102,30 @@ describe('where a webhook may lead', () => {
     }
   })
 
+  it('refuses IPv4 addresses inside IPv6 that are in a never allowed range, even where all is allowed', async () => {
+    const allowed = { cidrs: ['0.0.0.0/0', '::/0'] }
+    const refused =
+      // NAT64, at the well-known prefix and in the layouts that the local-use prefix may have
+      '[64:ff9b::169.254.170.2] [64:ff9b::169.254.170.23] [64:ff9b::168.63.129.16] [64:ff9b::100.100.100.200] ' +
+      '[64:ff9b::0.0.0.0] [64:ff9b::0.1.2.3] [64:ff9b::224.0.0.1] [64:ff9b::255.255.255.255] ' +
+      '[64:ff9b:1::168.63.129.16] [64:ff9b:1::224.0.0.1] [64:ff9b:1::] [64:ff9b:1:2:3::169.254.170.2] ' +
+      '[64:ff9b:1:a9fe:a9:fe00::] [64:ff9b:1:a9:fe:a9fe::] [64:ff9b:1:0:a9:fea9:fe00:0] ' +
+      // 6to4, Teredo (server and client), IPv4-translated, IPv4-compatible, IPv4-mapped
+      '[2002:a83f:8110::1] [2002:a9fe:aa02::] [2002:6464:64c8::] [2002:e000:1::] [2002:0:1::] [2002:ffff:ffff::] ' +
+      '[2001:0:a83f:8110::] [2001:0:808:808::5601:55fd] [2001:0:808:808::57c0:7eef] ' +
+      '[::ffff:0:168.63.129.16] [::ffff:0:224.0.0.1] [::168.63.129.16] [::224.0.0.1] [::0.1.2.3] ' +
+      '[::ffff:169.254.170.2] [::ffff:0.0.0.0] ' +
+      // a NAT64 prefix of the network itself, which may be any
+      '[2600:1:2:3::169.254.170.2] [fd00::168.63.129.16]'
+    for (const host of refused.split(' '))
+      assertRefused(await sendTo(`http://${host}/`, { allowed }), 'forbidden-address', host)
+    const reached =
+      '[64:ff9b::8.8.8.8] [64:ff9b:1::8.8.8.8] [64:ff9b:1:808:8:800::] [2002:808:808::1] [2001:0:808:808::f7f7:f7f7] ' +
+      '[::8.8.8.8] [::1] [fd00::1] [2600::e000:1] [64:ff9b::127.0.0.1]'
+    for (const host of reached.split(' ')) await sendTo(`http://${host}/`, { allowed })
+    assert.equal(dialled.length, reached.split(' ').length)
+  })
+
   it('is nothing but HTTP without a user', async () => {
     const urls = [
       'ftp://8.8.8.8/',
@@ -204,6 +228,8 @@ describe('where a webhook may lead', () => {
         const url = `http://${family === 'IPv6' ? `[${address}]` : address}:4600/`
         assertRefused(await sendTo(url, own(everywhere)), 'forbidden-address', url)
       }
+    for (const url of ['http://[64:ff9b::127.0.0.1]:4600/', 'http://[2002:7f00:1::]:4600/'])
+      assertRefused(await sendTo(url, own('0.0.0.0')), 'forbidden-address', url)
     await sendTo('http://127.0.0.1:4601/', own('0.0.0.0'))
     assert.deepEqual(dialled, ['127.0.0.1 4601'])
   })

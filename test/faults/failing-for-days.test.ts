@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
 import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
 import {
@@ -90,6 +91,27 @@ describe('a webhook of which nothing but failures come', () => {
     })
     const { succeeded, dead = 0, DeliveryCanceled = 0 } = await outcomes()
     assert.deepEqual({ succeeded, dead, DeliveryCanceled }, { succeeded: 32, dead: 0, DeliveryCanceled: 0 })
+  })
+
+  it('is not disabled when all messages are answered 422 for days', async () => {
+    receiver.behave(answers(422))
+    for (let days = 0; days < 6; days += 1) {
+      if (days > 0) clock.advance(DAY)
+      await attempted(`day-${days}`)
+    }
+    // Disabling is an append of its own, after the end of the attempt.
+    await sleep(100)
+    assert.deepEqual(await disabled(), [])
+  })
+
+  it('is not disabled when a 404 came between failures', async () => {
+    for (let days = 0; days < 7; days += 1) {
+      if (days > 0) clock.advance(DAY)
+      receiver.behave(answers(days === 3 ? 404 : 500))
+      await attempted(`day-${days}`)
+    }
+    await sleep(100)
+    assert.deepEqual(await disabled(), [])
   })
 
   it('is left alone where one arrived in between', async () => {

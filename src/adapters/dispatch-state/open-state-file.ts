@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 
 /** Raised whenever the tables, or what is folded into them, change: a file of another make is made anew. */
-const MAKE = 4
+const MAKE = 5
 
 const SCHEMA = `
   CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), position TEXT NOT NULL);

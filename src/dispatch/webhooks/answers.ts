@@ -1,5 +1,5 @@
 import type { Instant } from '../../domain/codec/instant.js'
-import { classify, failureText, type Classified } from '../../domain/delivery/classify.js'
+import { classify, failureText, isReceiverUp, type Classified } from '../../domain/delivery/classify.js'
 import type { Verdict } from '../../domain/delivery/commands.js'
 import { instantAt } from '../../domain/delivery/times.js'
 import type { Sent } from '../../domain/ports/webhook-sender.js'
@@ -9,10 +9,12 @@ export interface AnswerRead {
   readonly verdict: Verdict
   /** Its kind in a word or two, without anything that the receiver said; null where an answer came. */
   readonly error: string | null
+  /** False when the answer counts for the circuit breaker and for automatic disabling. */
+  readonly receiverUp: boolean
   readonly timedOut: boolean
   /** It timed out, or the receiver said that it has too much to do. */
   readonly overloaded: boolean
-  /** Before then the endpoint wants nothing at all. */
+  /** What `Retry-After` asked for. It holds for the whole webhook unless the receiver is up. */
   readonly throttledUntil: Instant | null
   /** The receiver wants nothing any more. */
   readonly disables: 'gone' | 'receiver_asked' | null
@@ -27,6 +29,7 @@ export const readAnswer = (sent: Sent, stopOn4xx: boolean, now: number): AnswerR
   return {
     verdict: verdictOf(classified, until),
     error: sent.error === null ? null : failureText(sent.error),
+    receiverUp: isReceiverUp(sent.status),
     timedOut,
     overloaded: timedOut || throttles,
     throttledUntil: until,

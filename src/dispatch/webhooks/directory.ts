@@ -13,7 +13,7 @@ export interface KnownWebhook {
   readonly revision: number
   /** The revision from which on it has the URL that it has now. */
   readonly urlSince: number
-  /** When the first attempt failed behind which none succeeded, in milliseconds since 1970. */
+  /** When the first attempt failed after the last one that proved the receiver up, in milliseconds since 1970. */
   readonly failingSince: number | null
   /** Before then its receiver wants nothing at all, in milliseconds since 1970; 0 where it never said so. */
   readonly throttledUntil: number
@@ -25,7 +25,7 @@ export interface KnownWebhook {
 interface AttemptNoted {
   /** The webhook's when it began. */
   readonly revision: number
-  readonly succeeded: boolean
+  readonly receiverUp: boolean
   readonly at: number
   readonly throttledUntil: number | null
   readonly timedOut: boolean
@@ -69,10 +69,10 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
       if (after !== undefined) keep(after)
     },
     get: (id) => known.get(id),
-    noteAttempt: (id, { revision, succeeded, at, throttledUntil: until, timedOut }) => {
+    noteAttempt: (id, { revision, receiverUp, at, throttledUntil: until, timedOut }) => {
       const webhook = known.get(id)
       if (webhook === undefined || !isOfItsReceiver(webhook, revision)) return
-      const failingSince = succeeded ? null : (webhook.failingSince ?? at)
+      const failingSince = receiverUp ? null : (webhook.failingSince ?? at)
       const throttledUntil = Math.max(webhook.throttledUntil, until ?? 0)
       const isKnown =
         failingSince === webhook.failingSince &&

@@ -23,8 +23,8 @@ export const disabling = (
   return ({ answer, scheduled, webhookRevision }: Answered, claimed: Claimed, now: number): void => {
     const webhook = directory.get(claimed.delivery.webhook)
     if (webhook?.enabled !== true || !isOfItsReceiver(webhook, webhookRevision)) return
-    const failed = answer.verdict.result !== 'succeeded'
-    const reason = answer.disables ?? (failed && failedForDays(webhook, now) ? 'failing_for_days' : null)
+    const isFailing = !answer.receiverUp && failedForDays(webhook, now)
+    const reason = answer.disables ?? (isFailing ? 'failing_for_days' : null)
     if (reason === null) return
     disable(claimed, reason, scheduled.source.event_id).catch((error: unknown) => {
       // The next answer says it again.

@@ -12,7 +12,7 @@ export interface Endpoint {
 
 /** What an attempt said about its endpoint. */
 export interface Seen {
-  readonly succeeded: boolean
+  readonly receiverUp: boolean
   readonly timedOut: boolean
   /** It timed out, or the endpoint said that it has too much to do. */
   readonly overloaded: boolean
@@ -30,7 +30,7 @@ export const unknownEndpoint: Endpoint = {
 }
 
 export const afterAttempt = (endpoint: Endpoint, seen: Seen, now: number): Endpoint => {
-  const breaker = seen.succeeded ? afterSuccess(endpoint.breaker, now) : afterFailure(endpoint.breaker, now)
+  const breaker = seen.receiverUp ? afterSuccess(endpoint.breaker, now) : afterFailure(endpoint.breaker, now)
   const recovered = endpoint.breaker.phase !== 'closed' && breaker.phase === 'closed'
   return {
     limit: recovered ? FIRST_LIMIT : limitAfter(endpoint.limit, seen),
@@ -57,8 +57,8 @@ export const heeding = (
   ),
 })
 
-const limitAfter = (limit: number, { succeeded, overloaded }: Seen): number => {
-  if (succeeded) return Math.min(MOST, limit + 1 / limit)
+const limitAfter = (limit: number, { receiverUp, overloaded }: Seen): number => {
+  if (receiverUp) return Math.min(MOST, limit + 1 / limit)
   return overloaded ? Math.max(1, limit / 2) : limit
 }
 

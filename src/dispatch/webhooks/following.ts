@@ -1,3 +1,4 @@
+import { isReceiverUp } from '../../domain/delivery/classify.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Sha256 } from '../../domain/ports/sha256.js'
@@ -84,12 +85,13 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
   const { before, after } = change
   if (type === 'DeliveryScheduled' || type === 'DeliverySuppressed') outbox.seen(data as unknown as Scheduled)
   if (before?.delivery.phase === 'in_flight' && type === 'AttemptFinished' && hasLeft(data)) {
-    const { throttled_until: until, error } = data
+    const { throttled_until: until, error, status } = data
+    const receiverUp = isReceiverUp(typeof status === 'number' ? status : null)
     directory.noteAttempt(before.delivery.webhook, {
       revision: before.delivery.webhookRevision,
-      succeeded: data['outcome'] === 'succeeded',
+      receiverUp,
       at: recordedAt.getTime(),
-      throttledUntil: typeof until === 'string' ? Date.parse(until) : null,
+      throttledUntil: !receiverUp && typeof until === 'string' ? Date.parse(until) : null,
       timedOut: typeof error === 'string' && error.startsWith('timeout:'),
     })
   }

@@ -182,7 +182,7 @@ export const openSender = (given: Sending): Sender => {
       return
     }
     given.onAnswered(ended, claimed)
-    const { verdict, timedOut, overloaded } = ended.answer
+    const { verdict, receiverUp, timedOut, overloaded } = ended.answer
     if (verdict.result === 'dead' && verdict.reason === 'forbidden_address') {
       // It did not leave either, and neither will another one.
       standing.endpoint = afterUnknown(standing.endpoint, at)
@@ -193,7 +193,7 @@ export const openSender = (given: Sending): Sender => {
     standing.endpoint = afterAttempt(
       before,
       {
-        succeeded: verdict.result === 'succeeded',
+        receiverUp,
         timedOut,
         overloaded,
         throttledUntil: asksOf(ended.answer).throttledUntil,
@@ -242,7 +242,7 @@ export const openSender = (given: Sending): Sender => {
 const throttledAs = (endpoint: Endpoint, { throttledUntil }: KnownWebhook): Endpoint =>
   throttledUntil > endpoint.throttledUntil ? { ...endpoint, throttledUntil } : endpoint
 
-const asksOf = ({ throttledUntil, disables }: AnswerRead) => ({
-  throttledUntil: throttledUntil === null ? null : millisOf(throttledUntil),
+const asksOf = ({ throttledUntil, receiverUp, disables }: AnswerRead) => ({
+  throttledUntil: throttledUntil === null || receiverUp ? null : millisOf(throttledUntil),
   disables: disables !== null,
 })

@@ -26,6 +26,13 @@ const OVERLOADED = new Set([429, 502, 503, 504])
 /** Of the 4xx, those that time alone mends. */
 const PASSING = new Set([408, 425, 429])
 
+/**
+ * Whether the answer proves that the receiver works. A connection fault, a time-out, a 5xx, 408, 425 or 429 does not;
+ * any other 4xx is about the message, not about the receiver.
+ */
+export const isReceiverUp = (status: number | null): boolean =>
+  status !== null && status < 500 && !PASSING.has(status)
+
 /** What is to become of a delivery after one attempt, as facts 5.3 have it. A caller's own abort is no attempt's fault. */
 export const classify = (
   sent: Pick<Sent, 'status' | 'headers' | 'error' | 'bodySent'>,
@@ -40,7 +47,7 @@ export const classify = (
     return { outcome: 'succeeded', ...asksNothing, disables }
   if (disables !== null) return { outcome: 'dead', reason: disables, ...asksNothing, disables }
   const wait = retryAfterMs(headers['retry-after'], now)
-  const throttles = wait !== null || (status !== null && OVERLOADED.has(status))
+  const throttles = !isReceiverUp(status) && (wait !== null || (status !== null && OVERLOADED.has(status)))
   const asks = { retryAfterMs: wait, throttles, disables }
   if (asked === 'abort-message') return { outcome: 'dead', reason: 'receiver_asked', ...asks }
   if (stopOn4xx && status !== null && status >= 400 && status < 500 && !PASSING.has(status))

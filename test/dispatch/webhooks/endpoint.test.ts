@@ -12,8 +12,8 @@ import {
   type Seen,
 } from '../../../src/dispatch/webhooks/endpoint.js'
 
-const succeeded: Seen = { succeeded: true, timedOut: false, overloaded: false, throttledUntil: null }
-const failed: Seen = { ...succeeded, succeeded: false }
+const succeeded: Seen = { receiverUp: true, timedOut: false, overloaded: false, throttledUntil: null }
+const failed: Seen = { ...succeeded, receiverUp: false }
 const busy: Seen = { ...failed, overloaded: true }
 const timedOut: Seen = { ...busy, timedOut: true }
 

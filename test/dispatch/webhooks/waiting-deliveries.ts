@@ -38,6 +38,7 @@ export const answered = (succeeded: boolean): AttemptEnd => ({
   answer: {
     verdict: succeeded ? { result: 'succeeded' } : { result: 'failed', notBefore: null },
     error: null,
+    receiverUp: succeeded,
     timedOut: false,
     overloaded: false,
     throttledUntil: null,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { classify, failureText } from '../../../src/domain/delivery/classify.js'
+import { classify, failureText, isReceiverUp } from '../../../src/domain/delivery/classify.js'
 import type { SendError } from '../../../src/domain/ports/webhook-sender.js'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
@@ -75,7 +75,25 @@ describe('what an attempt came to', () => {
     const waits = { retryAfterMs: 60_000, throttles: true }
     const aborts = { 'webhook-delivery': 'abort-message', 'retry-after': '60' }
     assert.deepEqual(answered(503, aborts), { ...dead('receiver_asked'), ...waits })
-    assert.deepEqual(answered(403, { 'retry-after': '60' }, true), { ...dead('client_error'), ...waits })
+  })
+
+  it('makes only the message wait when a 4xx that time does not mend has a Retry-After', () => {
+    for (const status of [400, 403, 404, 422])
+      assert.deepEqual(answered(status, { 'retry-after': '60' }), { ...retry, retryAfterMs: 60_000 })
+    for (const status of [408, 425, 429, 500])
+      assert.deepEqual(answered(status, { 'retry-after': '60' }), {
+        ...retry,
+        retryAfterMs: 60_000,
+        throttles: true,
+      })
+  })
+
+  it('proves the receiver up for every status except 5xx, 408, 425 and 429', () => {
+    for (const status of [200, 301, 400, 401, 403, 404, 409, 410, 413, 422, 451])
+      assert.equal(isReceiverUp(status), true, String(status))
+    for (const status of [408, 425, 429, 500, 502, 503, 504, 599])
+      assert.equal(isReceiverUp(status), false, String(status))
+    assert.equal(isReceiverUp(null), false)
   })
 
   it('is the end for an address that is not allowed, and not for a name, which can be mended', () => {

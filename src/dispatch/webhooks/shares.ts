@@ -14,7 +14,8 @@ export interface Claim extends Ring {
 export interface Limits {
   readonly all: number
   readonly team: number
-  readonly host: number
+  /** Of one team: what one team sends to a host must not delay what others send there. */
+  readonly teamAndHost: number
   /** For all endpoints together that hang, so that half of the slots always serve the others. */
   readonly hanging: number
 }
@@ -22,7 +23,7 @@ export interface Limits {
 /** New endpoints of a team that answer are seldom so many at a time. */
 const MANY_NEW = 16
 
-export const USUAL_LIMITS: Limits = { all: 256, team: 64, host: 32, hanging: 64 }
+export const USUAL_LIMITS: Limits = { all: 256, team: 64, teamAndHost: 32, hanging: 64 }
 
 /** Slots for attempts, shared so that nobody's many or slow receivers take those of others. */
 export interface Shares {
@@ -38,7 +39,7 @@ export interface Shares {
 
 export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
   const teams = tally()
-  const hosts = tally()
+  const teamsAndHosts = tally()
   const newOnes = tally()
   let all = 0
   let hanging = 0
@@ -47,18 +48,20 @@ export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
   return {
     isFull: () => all >= limits.all,
     hasRoomFor,
-    allows: (claim) => all < limits.all && hosts.of(claim.host) < limits.host && hasRoomFor(claim),
+    allows: (claim) =>
+      all < limits.all && teamsAndHosts.of(teamAndHost(claim)) < limits.teamAndHost && hasRoomFor(claim),
     hasManyNew: (team) => newOnes.of(team) >= MANY_NEW,
-    take: ({ team, host, hangs, isNew }) => {
+    take: (claim) => {
+      const { team, hangs, isNew } = claim
       all += 1
       teams.add(team, 1)
-      hosts.add(host, 1)
+      teamsAndHosts.add(teamAndHost(claim), 1)
       if (hangs) hanging += 1
       if (isNew) newOnes.add(team, 1)
       return () => {
         all -= 1
         teams.add(team, -1)
-        hosts.add(host, -1)
+        teamsAndHosts.add(teamAndHost(claim), -1)
         if (hangs) hanging -= 1
         if (isNew) newOnes.add(team, -1)
       }
@@ -66,6 +69,8 @@ export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
     inFlight: () => all,
   }
 }
+
+const teamAndHost = ({ team, host }: Claim): string => `${team} ${host}`
 
 const tally = () => {
   const counts = new PassingMap<string, number>()

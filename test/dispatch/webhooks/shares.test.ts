@@ -27,7 +27,9 @@ describe('the shares of attempts', () => {
           const count = (holds: (claim: Claim) => boolean) => taken.filter(([held]) => holds(held)).length
           assert.ok(count(() => true) <= USUAL_LIMITS.all)
           assert.ok(count(({ team }) => team === one.team) <= USUAL_LIMITS.team)
-          assert.ok(count(({ host }) => host === one.host) <= USUAL_LIMITS.host)
+          assert.ok(
+            count(({ team, host }) => team === one.team && host === one.host) <= USUAL_LIMITS.teamAndHost,
+          )
           assert.ok(count(({ hangs }) => hangs) <= USUAL_LIMITS.hanging)
           const newOnes = count(({ team, isNew }) => isNew && team === one.team)
           assert.equal(shares.hasManyNew(one.team), newOnes >= 16)

@@ -42,8 +42,8 @@ describe('an endpoint that comes back', () => {
   }
   const later30s = async (factor: number) => {
     clock.advance(30_000 * factor)
-    // Somebody changes it: that is a reason to look at what is due.
-    await log.append('webhook-w', { type: 'WebhookEnabled', data: { id: 'w', team: 'default' } })
+    // Any event of the webhook makes the dispatcher look at what is due.
+    await log.append('webhook-w', { type: 'TestSent', data: { id: 'w', team: 'default', duration_ms: 1 } })
   }
 
   it(`has ${WAITING} messages drained as it bears them, the oldest first, behind a probe that is alone`, async () => {

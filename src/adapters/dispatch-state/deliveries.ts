@@ -57,6 +57,7 @@ export const deliveriesIn = (db: Database): Deliveries => {
     `SELECT ${COLUMNS} FROM deliveries WHERE ${UNCLAIMED} AND due_at > ? AND ordinal > ? ORDER BY ordinal LIMIT ?`,
   )
   const hasten = db.prepare('UPDATE deliveries SET due_at = MAX(not_before, ?) WHERE id = ?')
+  const makeDue = db.prepare('UPDATE deliveries SET due_at = ? WHERE id = ?')
   const count = db.prepare<[], { turn: string; deliveries: number; due: number }>(
     'SELECT turn, COUNT(*) AS deliveries, MIN(due_at) AS due FROM deliveries GROUP BY turn',
   )
@@ -85,9 +86,10 @@ export const deliveriesIn = (db: Database): Deliveries => {
     unclaim: (id) => void claim.run(0, id),
     nextDue: (webhook) => next.get(webhook)?.due ?? undefined,
     waitingFor: () => waiting.all(),
-    hasten: (webhook, now, { after, limit }) => {
+    hasten: (webhook, now, { after, limit, ignoresNotBefore = false }) => {
       const hastened = later.all(webhook, now, after, limit)
-      for (const { id } of hastened) hasten.run(now, id)
+      const update = ignoresNotBefore ? makeDue : hasten
+      for (const { id } of hastened) update.run(now, id)
       return hastened.at(-1)?.ordinal
     },
     counts: () => {

@@ -11,14 +11,16 @@ export interface KnownWebhook {
   readonly enabled: boolean
   /** The last revision of its stream. */
   readonly revision: number
-  /** The revision from which on it has the URL that it has now. */
-  readonly urlSince: number
+  /** The revision at which it was last created, changed or enabled: attempts that began before do not count. */
+  readonly resetRevision: number
   /** When the first attempt failed after the last one that proved the receiver up, in milliseconds since 1970. */
   readonly failingSince: number | null
   /** Before then its receiver wants nothing at all, in milliseconds since 1970; 0 where it never said so. */
   readonly throttledUntil: number
   /** Its last attempt timed out. */
   readonly hangs: boolean
+  /** The last request that resent messages of it, and when, in milliseconds since 1970. */
+  readonly lastResend: { readonly request: string; readonly at: number } | null
 }
 
 /** What an attempt came to. */
@@ -38,7 +40,11 @@ export interface Directory {
   readonly apply: (event: RecordedEvent) => void
   readonly get: (id: string) => KnownWebhook | undefined
   readonly noteAttempt: (id: string, attempt: AttemptNoted) => void
+  /** Lifts a Retry-After. False when the same request did so within the last minute. */
+  readonly noteResend: (id: string, request: string, at: number) => boolean
 }
+
+const ONE_REQUEST_MS = 60_000
 
 const KIND = 'webhook'
 
@@ -71,7 +77,7 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
     get: (id) => known.get(id),
     noteAttempt: (id, { revision, receiverUp, at, throttledUntil: until, timedOut }) => {
       const webhook = known.get(id)
-      if (webhook === undefined || !isOfItsReceiver(webhook, revision)) return
+      if (webhook === undefined || !beganAfterReset(webhook, revision)) return
       const failingSince = receiverUp ? null : (webhook.failingSince ?? at)
       const throttledUntil = Math.max(webhook.throttledUntil, until ?? 0)
       const isKnown =
@@ -80,13 +86,22 @@ export const openDirectory = (state: Pick<DispatcherState, 'all' | 'put' | 'remo
         timedOut === webhook.hangs
       if (!isKnown) keep({ ...webhook, failingSince, throttledUntil, hangs: timedOut })
     },
+    noteResend: (id, request, at) => {
+      const webhook = known.get(id)
+      if (webhook === undefined) return false
+      const { lastResend } = webhook
+      if (lastResend?.request === request && Math.abs(at - lastResend.at) < ONE_REQUEST_MS) return false
+      keep({ ...webhook, throttledUntil: 0, lastResend: { request, at } })
+      return true
+    },
   }
 }
 
-const nothingLearnt = { failingSince: null, throttledUntil: 0, hangs: false }
+const nothingLearnt = { failingSince: null, throttledUntil: 0, hangs: false, lastResend: null }
 
-/** Whether what began at a revision of a webhook went to the receiver that it has now. */
-export const isOfItsReceiver = ({ urlSince }: KnownWebhook, revision: number): boolean => revision >= urlSince
+/** Whether an attempt that began at a revision of the webhook began after it was last changed or enabled. */
+export const beganAfterReset = ({ resetRevision }: KnownWebhook, revision: number): boolean =>
+  revision >= resetRevision
 
 const webhookAfter = (
   before: KnownWebhook | undefined,
@@ -96,26 +111,22 @@ const webhookAfter = (
   if (type === 'WebhookCreated' || type === 'WebhookChanged') {
     const content = webhookContent.decode(data)
     if (E.isLeft(content)) return before
-    if (before !== undefined) {
-      const isElsewhere = content.right.url !== before.content.url
-      const learnt = isElsewhere ? { ...nothingLearnt, urlSince: Number(revision) } : {}
-      return { ...before, ...learnt, content: content.right, revision: Number(revision) }
-    }
+    const at = { content: content.right, revision: Number(revision), resetRevision: Number(revision) }
+    if (before !== undefined) return { ...before, ...nothingLearnt, ...at }
     const { team, enabled } = data
     if (typeof team !== 'string') return undefined
     return {
       id,
       team,
-      content: content.right,
+      ...at,
       enabled: enabled !== false,
-      revision: Number(revision),
-      urlSince: Number(revision),
       ...nothingLearnt,
     }
   }
   if (before === undefined) return undefined
   const seen = { ...before, revision: Number(revision) }
-  if (type === 'WebhookEnabled') return { ...seen, enabled: true, failingSince: null }
+  if (type === 'WebhookEnabled')
+    return { ...seen, ...nothingLearnt, enabled: true, resetRevision: Number(revision) }
   if (type === 'WebhookDisabled') return { ...seen, enabled: false }
   return seen
 }

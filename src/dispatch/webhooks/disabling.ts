@@ -4,7 +4,7 @@ import type { Ports } from '../../domain/ports/ports.js'
 import { webhookDecider } from '../../domain/webhook/decider.js'
 import { webhookStream, type DisablingReason } from '../../domain/webhook/events.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
-import { failedForDays, isOfItsReceiver, type Directory } from './directory.js'
+import { beganAfterReset, failedForDays, type Directory } from './directory.js'
 
 type Answered = Extract<AttemptEnd, { kind: 'answered' }>
 
@@ -22,7 +22,7 @@ export const disabling = (
 
   return ({ answer, scheduled, webhookRevision }: Answered, claimed: Claimed, now: number): void => {
     const webhook = directory.get(claimed.delivery.webhook)
-    if (webhook?.enabled !== true || !isOfItsReceiver(webhook, webhookRevision)) return
+    if (webhook?.enabled !== true || !beganAfterReset(webhook, webhookRevision)) return
     const isFailing = !answer.receiverUp && failedForDays(webhook, now)
     const reason = answer.disables ?? (isFailing ? 'failing_for_days' : null)
     if (reason === null) return

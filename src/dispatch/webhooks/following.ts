@@ -24,9 +24,12 @@ export interface Folding {
   readonly secrets: SecretVersions
   readonly ledger: Ledger
   readonly outbox: Outbox
-  readonly sender: Pick<Sender, 'wake' | 'forget'>
+  readonly sender: Pick<Sender, 'wake' | 'reset' | 'closeBreaker'>
   readonly measures: Pick<Measures, 'matched' | 'suppressed'>
 }
+
+/** After these, what was learnt of a webhook's receiver no longer counts. */
+const RESETTING = new Set(['WebhookChanged', 'WebhookEnabled', 'WebhookDeleted'])
 
 /** Takes one event of the log: what it makes fire is put out to be scheduled, then it changes what is known. */
 export const folding =
@@ -36,9 +39,8 @@ export const folding =
     switch (event.stream.slice(0, event.stream.indexOf('-'))) {
       case 'webhook': {
         const id = event.stream.slice('webhook-'.length)
-        const before = given.directory.get(id)
         given.directory.apply(event)
-        if (before?.content.url !== given.directory.get(id)?.content.url) given.sender.forget(id)
+        if (RESETTING.has(event.type)) given.sender.reset(id)
         given.sender.wake(id)
         return
       }
@@ -95,6 +97,12 @@ const fold = async ({ ledger, outbox, directory, sender }: Folding, event: Recor
       timedOut: typeof error === 'string' && error.startsWith('timeout:'),
     })
   }
+  if (
+    type === 'DeliveryResent' &&
+    after.phase === 'pending' &&
+    directory.noteResend(after.webhook, event.metadata.correlationId, recordedAt.getTime())
+  )
+    sender.closeBreaker(after.webhook)
   if (after.phase === 'pending' || after.phase === 'retrying') sender.wake(after.webhook)
 }
 

@@ -6,13 +6,13 @@ import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-s
 import type { AnswerRead } from './answers.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 import type { Directory, KnownWebhook } from './directory.js'
-import { afterAttempt, afterUnknown, hasRecovered, heeding } from './endpoint.js'
+import { afterUnknown, heeding } from './endpoint.js'
 import { leaveOf, whileProbing, type Endpoint } from './endpoint.js'
 import { rememberedHosts } from './hosts.js'
 import { openPace } from './pace.js'
 import { openRotation, prefersRetries, type Ring } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
-import { openStandings, type Standing, type Standings } from './standings.js'
+import { learnFrom, openStandings, type Standing, type Standings } from './standings.js'
 import { openWakeUps } from './wake-ups.js'
 
 interface Sending {
@@ -41,8 +41,10 @@ interface Sending {
 export interface Sender {
   /** Something may be due for a webhook. */
   readonly wake: (webhook: string) => void
-  /** What was learnt of a webhook's receiver is not so of the one that it has now. */
-  readonly forget: (webhook: string) => void
+  /** Forgets what was learnt of a webhook's receiver, and makes what waits for it due. */
+  readonly reset: (webhook: string) => void
+  /** Sends again, also before the time that the receiver asked for. */
+  readonly closeBreaker: (webhook: string) => void
   /** Everything that waits is looked at. */
   readonly start: () => void
   /** Begins nothing until it is started again. */
@@ -87,10 +89,11 @@ export const openSender = (given: Sending): Sender => {
 
   /** Each one at most once after a recovery: one that fails again waits as long as all that fail. */
   const hastenNext = (webhook: string, standing: Standing, at: number): boolean => {
-    if (standing.hastened === undefined) return false
-    const behind = { after: standing.hastened, limit: HASTENED_AT_ONCE }
-    standing.hastened = state.hasten(webhook, at, behind)
-    return standing.hastened !== undefined
+    const { hastening } = standing
+    if (hastening === undefined) return false
+    const after = state.hasten(webhook, at, { ...hastening, limit: HASTENED_AT_ONCE })
+    standing.hastening = after === undefined ? undefined : { ...hastening, after }
+    return after !== undefined
   }
 
   /** The next one of an endpoint that may go now; where there is none, the endpoint leaves until it is woken. */
@@ -188,20 +191,8 @@ export const openSender = (given: Sending): Sender => {
       standing.endpoint = afterUnknown(standing.endpoint, at)
       return
     }
-    const before = standing.endpoint
-    standing.isNew = false
-    standing.endpoint = afterAttempt(
-      before,
-      {
-        receiverUp,
-        timedOut,
-        overloaded,
-        throttledUntil: asksOf(ended.answer).throttledUntil,
-      },
-      at,
-    )
-    if (hasRecovered(before, standing.endpoint)) standing.hastened = 0n
-    if (standing.endpoint.breaker.phase !== 'closed') standing.hastened = undefined
+    const { throttledUntil } = asksOf(ended.answer)
+    learnFrom(standing, { receiverUp, timedOut, overloaded, throttledUntil }, at)
   }
 
   const release = ({ id, delivery }: Claimed) => {
@@ -218,7 +209,13 @@ export const openSender = (given: Sending): Sender => {
 
   return {
     wake,
-    forget: standings.forget,
+    reset: (webhook) => {
+      standings.forget(webhook)
+      // While the log is read again, this happened long ago, and what waits keeps its times.
+      if (isStarted && directory.get(webhook) !== undefined)
+        standings.of(webhook).hastening = { after: 0n, ignoresNotBefore: true }
+    },
+    closeBreaker: standings.closeBreaker,
     start: () => {
       isStarted = true
       for (const webhook of state.waitingFor()) wake(webhook)

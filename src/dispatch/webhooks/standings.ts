@@ -1,12 +1,14 @@
 import type { Position } from '../../domain/ports/event-store.js'
-import type { Breaker } from './breaker.js'
-import { unknownEndpoint, type Endpoint } from './endpoint.js'
+import { closed, type Breaker } from './breaker.js'
+import { afterAttempt, hasRecovered, unknownEndpoint, type Endpoint, type Seen } from './endpoint.js'
 
 /** How things stand between this process and an endpoint. */
 export interface Standing {
   endpoint: Endpoint
-  /** It answers again: what waits behind this order is hastened when nothing else is due. */
-  hastened: Position | undefined
+  /** What waits behind an order is due as soon as nothing else is: the endpoint answers again, or was reset. */
+  hastening: { readonly after: Position; readonly ignoresNotBefore: boolean } | undefined
+  /** The breaker was closed by hand: the next answer tells whether the endpoint is back. */
+  closedByHand: boolean
   inFlight: number
   sent: number
   /** No attempt has ended yet, so that nobody knows whether it hangs. */
@@ -16,8 +18,21 @@ export interface Standing {
 export interface Standings {
   readonly of: (webhook: string) => Standing
   readonly forget: (webhook: string) => void
+  readonly closeBreaker: (webhook: string) => void
   /** How many endpoints have a breaker in a state. */
   readonly breakers: () => Readonly<Record<Breaker['phase'], number>>
+}
+
+/** Takes over what an attempt said about its endpoint. */
+export const learnFrom = (standing: Standing, seen: Seen, now: number): void => {
+  const before = standing.endpoint
+  standing.isNew = false
+  standing.endpoint = afterAttempt(before, seen, now)
+  if (hasRecovered(before, standing.endpoint) || (standing.closedByHand && seen.receiverUp)) {
+    standing.hastening = { after: 0n, ignoresNotBefore: false }
+    standing.closedByHand = false
+  }
+  if (standing.endpoint.breaker.phase !== 'closed') standing.hastening = undefined
 }
 
 export const openStandings = (hangs: (webhook: string) => boolean): Standings => {
@@ -27,11 +42,24 @@ export const openStandings = (hangs: (webhook: string) => boolean): Standings =>
       const found = standings.get(webhook)
       if (found !== undefined) return found
       const endpoint = { ...unknownEndpoint, hangs: hangs(webhook) }
-      const made = { endpoint, hastened: undefined, inFlight: 0, sent: 0, isNew: true }
+      const made = {
+        endpoint,
+        hastening: undefined,
+        closedByHand: false,
+        inFlight: 0,
+        sent: 0,
+        isNew: true,
+      }
       standings.set(webhook, made)
       return made
     },
     forget: (webhook) => void standings.delete(webhook),
+    closeBreaker: (webhook) => {
+      const standing = standings.get(webhook)
+      if (standing === undefined) return
+      if (standing.endpoint.breaker.phase !== 'closed') standing.closedByHand = true
+      standing.endpoint = { ...standing.endpoint, breaker: closed, throttledUntil: 0 }
+    },
     breakers: () => {
       const counts = { closed: 0, open: 0, probing: 0 }
       for (const { endpoint } of standings.values()) counts[endpoint.breaker.phase] += 1

@@ -64,13 +64,13 @@ export interface DispatcherState {
   /** Webhooks that something waits for. */
   readonly waitingFor: () => readonly string[]
   /**
-   * The oldest of a webhook's behind an order that wait for later are due now, or when the receiver asked for it, `limit`
-   * at most; the order of the last of them, undefined where there are none.
+   * The oldest of a webhook's behind an order that wait for later are due now, or when the receiver asked for it unless
+   * that is ignored, `limit` at most; the order of the last of them, undefined where there are none.
    */
   readonly hasten: (
     webhook: string,
     now: number,
-    behind: { readonly after: Position; readonly limit: number },
+    behind: { readonly after: Position; readonly limit: number; readonly ignoresNotBefore?: boolean },
   ) => Position | undefined
   readonly counts: () => DeliveryCounts
 

@@ -120,6 +120,12 @@ describe("the dispatcher's state in SQLite", () => {
     assert.equal(state.claimDue('w', 'retry', 50_000)?.id, 'b')
   })
 
+  it('hastens also what the receiver asked to wait for when that is ignored', () => {
+    state.putDelivery(entry('a', 1n, { phase: 'retrying', dueAt: at(90_000), notBefore: at(50_000) }))
+    state.hasten('w', 10_000, { after: 0n, limit: 10, ignoresNotBefore: true })
+    assert.equal(state.claimDue('w', 'retry', 10_000)?.id, 'a')
+  })
+
   it('hastens some at a time, the oldest first, and none of them again', () => {
     for (const [index, id] of ['a', 'b', 'c'].entries())
       state.putDelivery(entry(id, BigInt(index + 1), { phase: 'retrying', dueAt: at(90_000 - index) }))

@@ -27,10 +27,11 @@ const aWebhook = (secrets: Pick<KnownWebhook['content'], 'access_token' | 'secre
   },
   enabled: true,
   revision: 0,
-  urlSince: 0,
+  resetRevision: 0,
   failingSince: null,
   throttledUntil: 0,
   hangs: false,
+  lastResend: null,
 })
 
 describe('the secrets that messages are made with', () => {

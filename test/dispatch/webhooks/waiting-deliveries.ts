@@ -15,10 +15,11 @@ export const aKnownWebhook = ({
   content: { url } as KnownWebhook['content'],
   enabled: true,
   revision: 0,
-  urlSince: 0,
+  resetRevision: 0,
   failingSince: null,
   throttledUntil: 0,
   hangs: false,
+  lastResend: null,
   ...known,
 })
 

@@ -91,10 +91,12 @@ export const attempt = async (
 
   const inFlight = deliveryDecider.evolve(delivery, started)
   const number = delivery.attempts + 1
+  // Before the deadline nobody records the outcome as unknown, so a known one can still be written.
+  const keepTrying = () => !signal.aborted && performance.now() - began < timeoutMs + LEEWAY_MS
   const writeEnd = async (event: DeliveryEvent | undefined): Promise<boolean> => {
     if (event === undefined) return false
     try {
-      await record(given, stream, revision + 1n, event, cause)
+      await record(given, stream, revision + 1n, event, cause, { keepTrying })
       return true
     } catch {
       return false

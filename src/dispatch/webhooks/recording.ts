@@ -12,6 +12,13 @@ export interface Recording {
 
 const MOST_TRIES = 5
 const AGAIN_MS = 200
+const LONGEST_PAUSE_MS = 1000
+
+interface Trying {
+  readonly tries?: number
+  /** Asked when the tries are used up. */
+  readonly keepTrying?: () => boolean
+}
 
 /**
  * Appends one event where its writer believes the stream to be. What the store cannot tell, or cannot do now, is tried
@@ -23,7 +30,7 @@ export const record = async (
   expected: Expected,
   event: DomainEvent,
   causationId: string,
-  { tries = MOST_TRIES } = {},
+  { tries = MOST_TRIES, keepTrying = () => false }: Trying = {},
 ): Promise<Appended> => {
   const events = [newEvent(ids.next(), event, { correlationId: causationId, causationId, actor: 'system' })]
   for (let tried = 1; ; tried += 1) {
@@ -31,8 +38,8 @@ export const record = async (
       return await eventStore.append(stream, expected, events)
     } catch (error) {
       const isPassing = error instanceof AppendOutcomeUnknown || error instanceof StoreUnavailable
-      if (!isPassing || tried === tries) throw error
-      await sleep(AGAIN_MS * tried)
+      if (!isPassing || (tried >= tries && !keepTrying())) throw error
+      await sleep(Math.min(AGAIN_MS * tried, LONGEST_PAUSE_MS))
     }
   }
 }

@@ -12,7 +12,7 @@ import { Failure } from '../../failure.js'
 import { STATUS } from '../../http/status.js'
 import type { Principal } from '../../principal.js'
 import type { EndWrite } from '../../tracing/call-writes.js'
-import { record } from '../../tracing/tracing.js'
+import { requireWriting } from '../../projects/access.js'
 import { writeCalls } from '../../tracing/write-calls.js'
 import { giveUp, type GivenUp } from '../giving-up.js'
 import type { Inference } from '../inference.js'
@@ -57,11 +57,13 @@ export const begin = async (
   { correlationId, causationId, actor }: Cause,
 ): Promise<Recorded> => {
   const cause: Cause = { correlationId, causationId, actor, part: 'inference' }
-  const { ports, reading } = inference
+  const { ports, teams, reading } = inference
   const { ends } = inference.inference
   ends.requireRoom()
   const [startedAt, began] = [ports.clock.now(), performance.now()]
-  const { written, position } = await record(inference)(
+  await requireWriting(teams, principal, project, cause)
+  // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
+  const { written, position } = await writeCalls(ports)(
     [
       {
         type: 'StartCall',
@@ -85,7 +87,6 @@ export const begin = async (
         },
       },
     ],
-    principal,
     cause,
   ).catch((error: unknown) => {
     if (error instanceof AppendOutcomeUnknown)
@@ -95,7 +96,7 @@ export const begin = async (
   if (written[0]?.refused !== undefined)
     throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
   return {
-    position,
+    position: reading.acknowledged(project, position),
     keepsContent: level === 'all',
     end: async ({ output, metered, failure, said }) => {
       // As long after its start as it took, also where the clock was set meanwhile.

@@ -57,6 +57,7 @@ describe('the openai client', () => {
         completion_tokens: 3,
         total_tokens: 14,
         cache_read_input_tokens: 0,
+        cache_creation_input_tokens: 0,
       },
     })
   })

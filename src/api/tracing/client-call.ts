@@ -41,7 +41,9 @@ const summary = describedAs(jsonObject, {
   properties: {
     usage: {
       title: 'ReportedUsage',
-      description: 'What the call used, by model; further keys are kept, and say nothing.',
+      description:
+        'What the call used, by model. Cached tokens are read under the names of several providers, too; further keys ' +
+        'are kept, and say nothing.',
       type: 'object',
       additionalProperties: {
         type: 'object',

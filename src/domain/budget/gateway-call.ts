@@ -2,6 +2,7 @@ import { instant, type Instant } from '../codec/instant.js'
 import { entityOf, projectId } from '../ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import type { RecordedEvent } from '../ports/event-store.js'
+import { withCacheCosts } from '../price/cache-costs.js'
 import { amountFrom, decimalText, moneyText, type Amount } from '../price/decimal.js'
 import { figureOf } from '../call/usage.js'
 import { modelPrice, type ModelPrice } from '../upstream/content.js'
@@ -62,7 +63,7 @@ export const begunIn = (event: RecordedEvent): BegunCall | undefined => {
     instance: by,
     deadlineAt: instant.is(deadline_at) ? deadline_at : admitted_at,
     reserved: moneyText.is(reserved) ? amountFrom(reserved) : 0n,
-    price: modelPrice.is(price) ? price : null,
+    price: modelPrice.is(price) ? withCacheCosts(price) : null,
   }
 }
 

@@ -61,6 +61,39 @@ export const figureOf = (value: Json | undefined): number => {
   return 0
 }
 
+/** The names under which providers and their proxies report cached tokens, a path each. */
+const CACHE_READ = [
+  ['cache_read_input_tokens'],
+  ['prompt_tokens_details', 'cached_tokens'],
+  ['input_tokens_details', 'cached_tokens'],
+  ['cacheReadInputTokens'],
+  ['prompt_cache_hit_tokens'],
+] as const
+const CACHE_CREATION = [
+  ['cache_creation_input_tokens'],
+  ['cache_write_input_tokens'],
+  ['prompt_tokens_details', 'cache_creation_tokens'],
+  ['prompt_tokens_details', 'cache_write_tokens'],
+  ['cacheWriteInputTokens'],
+] as const
+
+/** Several names in one report say the same thing, so that the first one with a figure counts and none are added up. */
+const firstFigure = (usage: JsonObject, paths: readonly (readonly [string, string?])[]): number => {
+  for (const [name, member] of paths) {
+    const value = usage[name]
+    const figure = figureOf(member === undefined ? value : isJsonObject(value) ? value[member] : undefined)
+    if (figure !== 0) return figure
+  }
+  return 0
+}
+
+export const cacheFiguresOf = (
+  usage: JsonObject,
+): Pick<ModelUsage, 'cache_read_input_tokens' | 'cache_creation_input_tokens'> => ({
+  cache_read_input_tokens: firstFigure(usage, CACHE_READ),
+  cache_creation_input_tokens: firstFigure(usage, CACHE_CREATION),
+})
+
 const modelUsageOf = (model: string, usage: JsonObject): ModelUsage => ({
   model,
   requests: figureOf(usage['requests']),
@@ -69,8 +102,7 @@ const modelUsageOf = (model: string, usage: JsonObject): ModelUsage => ({
   completion_tokens: figureOf(usage['completion_tokens']),
   output_tokens: figureOf(usage['output_tokens']),
   total_tokens: figureOf(usage['total_tokens']),
-  cache_read_input_tokens: figureOf(usage['cache_read_input_tokens']),
-  cache_creation_input_tokens: figureOf(usage['cache_creation_input_tokens']),
+  ...cacheFiguresOf(usage),
 })
 
 /** Reads `summary.usage` and `summary.status_counts`; what has an odd shape counts nothing. */

@@ -68,6 +68,15 @@ export const leaf = <A>(
 export const describedAs = <A>(codec: Codec<A>, more: JsonSchema): Codec<A> =>
   new Codec<A>(codec.name, codec.is, codec.validate, { ...codec.schema, ...more }, codec.quick)
 
+/** The same codec, whose decoded value is completed from its own members. */
+export const completedBy = <A, B extends A>(codec: Codec<A>, complete: (decoded: A) => B): Codec<B> =>
+  new Codec<B>(
+    codec.name,
+    (u): u is B => codec.is(u),
+    (u, context) => E.map(complete)(codec.validate(u, context)),
+    codec.schema,
+  )
+
 /** Decodes, and turns io-ts errors into problems whose `loc` is the place in the input. */
 export const decode =
   <A>(codec: t.Type<A, unknown, unknown>) =>

@@ -1,4 +1,4 @@
-import { figureOf } from '../call/usage.js'
+import { cacheFiguresOf, figureOf } from '../call/usage.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 
 /** Where the figures of a request come from; `unknown` has none at all. */
@@ -9,7 +9,10 @@ export interface Usage {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
+  /** Of the prompt's, those that were read from a cache. */
   readonly cache_read_input_tokens: number
+  /** Of the prompt's, those that were written to a cache. */
+  readonly cache_creation_input_tokens: number
 }
 
 export interface Metered {
@@ -20,18 +23,31 @@ export interface Metered {
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
+/**
+ * All tokens of a prompt. Most upstreams count cached ones among its tokens, as the format says. Those that pass a
+ * provider's own figures on leave out what was written to a cache, or all cached ones, which shows where these are more.
+ */
+const wholePrompt = (prompt: number, read: number, creation: number): number => {
+  if (read > prompt) return prompt + read + creation
+  return read + creation > prompt ? prompt + creation : prompt
+}
+
 /** The usage that an upstream reports; null for anything that is none, as for figures below zero. */
 export const reportedIn = (value: Json | undefined): Usage | null => {
   if (!isJsonObject(value)) return null
-  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details: details } = value
+  const { prompt_tokens, completion_tokens, total_tokens } = value
   if (!isCount(prompt_tokens) || !isCount(completion_tokens)) return null
-  const [prompt, completion] = [figureOf(prompt_tokens), figureOf(completion_tokens)]
-  const cached = isJsonObject(details) ? figureOf(details['cached_tokens']) : 0
+  const cached = cacheFiguresOf(value)
+  const read = Math.max(0, cached.cache_read_input_tokens)
+  const creation = Math.max(0, cached.cache_creation_input_tokens)
+  const reported = figureOf(prompt_tokens)
+  const [prompt, completion] = [wholePrompt(reported, read, creation), figureOf(completion_tokens)]
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
-    total_tokens: isCount(total_tokens) ? figureOf(total_tokens) : prompt + completion,
-    cache_read_input_tokens: Math.min(Math.max(0, cached), prompt),
+    total_tokens: isCount(total_tokens) && prompt === reported ? figureOf(total_tokens) : prompt + completion,
+    cache_read_input_tokens: read,
+    cache_creation_input_tokens: creation,
   }
 }
 
@@ -60,6 +76,7 @@ export const estimated = (
       completion_tokens,
       total_tokens: Math.max(soFar?.total_tokens ?? 0, prompt_tokens + completion_tokens),
       cache_read_input_tokens: soFar?.cache_read_input_tokens ?? 0,
+      cache_creation_input_tokens: soFar?.cache_creation_input_tokens ?? 0,
     },
   }
 }

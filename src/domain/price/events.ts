@@ -1,4 +1,5 @@
 import type * as t from 'io-ts'
+import { completedBy } from '../codec/codec.js'
 import { nullable, withDefault } from '../codec/containers.js'
 import { instant } from '../codec/instant.js'
 import { open } from '../codec/struct.js'
@@ -6,6 +7,7 @@ import { textLike, textUpToBytes } from '../codec/text.js'
 import { integerBetween, string } from '../codec/leaves.js'
 import type { EventOf } from '../decider.js'
 import { id, projectId } from '../ids.js'
+import { withCacheCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
 
 /** The name of a price list; no project has such a name. */
@@ -49,8 +51,8 @@ const content = {
     effective_date: instant,
   },
   optional: {
-    cache_read_input_token_cost: withDefault(tokenPrice, '0'),
-    cache_creation_input_token_cost: withDefault(tokenPrice, '0'),
+    cache_read_input_token_cost: withDefault(tokenPrice, undefined),
+    cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
     prompt_token_cost_unit: withDefault(priceText, 'USD'),
     completion_token_cost_unit: withDefault(priceText, 'USD'),
     provider_id: withDefault(priceText, 'default'),
@@ -58,16 +60,19 @@ const content = {
 }
 
 /** What a token of a model costs from a date on. */
-export const priceContent = open('PriceContent', content)
+export const priceContent = completedBy(open('PriceContent', content), withCacheCosts)
 export type PriceContent = t.TypeOf<typeof priceContent>
 
-const pricePublished = open('PricePublished', {
-  says:
-    'A project, or a price list, has a price for a model. It prices calls that started at its effective date or ' +
-    'later, in answers from here on.',
-  required: { id, ...content.required, created_at: instant },
-  optional: { ...owner, ...content.optional, created_by: nullable(string) },
-})
+const pricePublished = completedBy(
+  open('PricePublished', {
+    says:
+      'A project, or a price list, has a price for a model. It prices calls that started at its effective date or ' +
+      'later, in answers from here on. Cached tokens whose cost is absent cost what those of the prompt do.',
+    required: { id, ...content.required, created_at: instant },
+    optional: { ...owner, ...content.optional, created_by: nullable(string) },
+  }),
+  withCacheCosts,
+)
 
 const priceWithdrawn = open('PriceWithdrawn', {
   says: 'A price was withdrawn: answers from here on know nothing of it.',

@@ -1,17 +1,21 @@
 import type * as t from 'io-ts'
-import { withDefault } from '../codec/containers.js'
+import { describedAs } from '../codec/codec.js'
+import { nullable, withDefault } from '../codec/containers.js'
+import { withCacheCosts } from './cache-costs.js'
 import { amountOf, decimalText, tokenCost } from './decimal.js'
 import { priceText, type PriceContent } from './events.js'
 
-const none = withDefault(tokenCost, 0, true)
+const cacheCost = describedAs(nullable(tokenCost), {
+  description: "As a prompt's token, where it is absent.",
+})
 const unit = withDefault(priceText, 'USD', true)
 
 /** Prices as JSON says them, per token. */
 export const offeredCosts = {
   required: { prompt_token_cost: tokenCost, completion_token_cost: tokenCost },
   optional: {
-    cache_read_input_token_cost: none,
-    cache_creation_input_token_cost: none,
+    cache_read_input_token_cost: cacheCost,
+    cache_creation_input_token_cost: cacheCost,
     prompt_token_cost_unit: unit,
     completion_token_cost_unit: unit,
     provider_id: withDefault(priceText, 'default', true),
@@ -25,14 +29,17 @@ type OfferedCosts = { readonly [K in keyof Required]: t.TypeOf<Required[K]> } & 
 }
 
 /** The same in exact decimals, rounded half-even to 12 places. */
-export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' | 'effective_date'> => ({
-  prompt_token_cost: rounded(offered.prompt_token_cost),
-  completion_token_cost: rounded(offered.completion_token_cost),
-  cache_read_input_token_cost: rounded(offered.cache_read_input_token_cost),
-  cache_creation_input_token_cost: rounded(offered.cache_creation_input_token_cost),
-  prompt_token_cost_unit: offered.prompt_token_cost_unit,
-  completion_token_cost_unit: offered.completion_token_cost_unit,
-  provider_id: offered.provider_id,
-})
+export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' | 'effective_date'> => {
+  const costs = withCacheCosts(offered)
+  return {
+    prompt_token_cost: rounded(costs.prompt_token_cost),
+    completion_token_cost: rounded(costs.completion_token_cost),
+    cache_read_input_token_cost: rounded(costs.cache_read_input_token_cost),
+    cache_creation_input_token_cost: rounded(costs.cache_creation_input_token_cost),
+    prompt_token_cost_unit: offered.prompt_token_cost_unit,
+    completion_token_cost_unit: offered.completion_token_cost_unit,
+    provider_id: offered.provider_id,
+  }
+}
 
 const rounded = (cost: number): string => decimalText(amountOf(cost))

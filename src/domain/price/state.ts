@@ -1,5 +1,6 @@
 import type { Instant } from '../codec/instant.js'
 import { OrderedMap } from '../access/ordered-map.js'
+import { withCacheCosts } from './cache-costs.js'
 import type { OfferedPrice } from './commands.js'
 import { priceContent, type PriceContent, type PriceEvent } from './events.js'
 
@@ -28,7 +29,7 @@ export const evolve = (state: PriceState, event: PriceEvent): PriceState => {
   switch (event.type) {
     case 'PricePublished': {
       const { id, llm_id } = event.data
-      const price = contentOf(event.data)
+      const price = contentOf(withCacheCosts(event.data))
       const standing = state.standing.set(llm_id, [...standingFor(state, llm_id), { id, price }])
       return { ...state, known: state.known.set(id, price), standing }
     }

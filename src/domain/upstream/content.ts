@@ -1,10 +1,12 @@
 import type * as t from 'io-ts'
+import { completedBy } from '../codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../codec/containers.js'
 import { boolean, integerBetween } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { textUpToBytes } from '../codec/text.js'
 import { id, teamName } from '../ids.js'
 import { modelName } from '../price/events.js'
+import { withCacheCosts } from '../price/cache-costs.js'
 import { tokenPrice } from '../price/decimal.js'
 import { secretName } from '../webhook/events.js'
 
@@ -24,13 +26,17 @@ export const timeouts = open('UpstreamTimeouts', {
 export type Timeouts = t.TypeOf<typeof timeouts>
 
 /** What a token costs the operator, in decimal digits. */
-export const modelPrice = open('UpstreamModelPrice', {
-  required: { prompt_token_cost: tokenPrice, completion_token_cost: tokenPrice },
-  optional: {
-    cache_read_input_token_cost: withDefault(tokenPrice, '0'),
-    cache_creation_input_token_cost: withDefault(tokenPrice, '0'),
-  },
-})
+export const modelPrice = completedBy(
+  open('UpstreamModelPrice', {
+    says: "What a token costs. A cached one costs as much as any of the prompt's, where its cost is absent.",
+    required: { prompt_token_cost: tokenPrice, completion_token_cost: tokenPrice },
+    optional: {
+      cache_read_input_token_cost: withDefault(tokenPrice, undefined),
+      cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
+    },
+  }),
+  withCacheCosts,
+)
 export type ModelPrice = t.TypeOf<typeof modelPrice>
 
 export const servedModel = open('UpstreamModel', {

@@ -1,4 +1,5 @@
-import type { UpstreamContent } from './content.js'
+import { withCacheCosts } from '../price/cache-costs.js'
+import type { ServedModel, UpstreamContent } from './content.js'
 import type { UpstreamEvent } from './events.js'
 
 export interface Upstream {
@@ -19,7 +20,8 @@ export const evolve = (upstreams: Upstreams, { type, data }: UpstreamEvent): Ups
   switch (type) {
     case 'UpstreamCreated':
     case 'UpstreamChanged': {
-      const { id, team, ...content } = data
+      const { id, team, ...rest } = data
+      const content = { ...rest, models: rest.models.map(withWholePrice) }
       return new Map([...upstreams, [id, { id, team, content }]])
     }
     case 'UpstreamDeleted':
@@ -29,3 +31,6 @@ export const evolve = (upstreams: Upstreams, { type, data }: UpstreamEvent): Ups
       return upstreams
   }
 }
+
+const withWholePrice = (model: ServedModel): ServedModel =>
+  model.price === null ? model : { ...model, price: withCacheCosts(model.price) }

@@ -1,3 +1,4 @@
+import { withCacheCosts } from '../../domain/price/cache-costs.js'
 import type { PriceEvent } from '../../domain/price/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
@@ -27,14 +28,16 @@ export const pricesProjection: Projection = {
 
 const rowOf = ({ type, data, position }: Positioned): Row | undefined => {
   switch (type) {
-    case 'PricePublished':
+    case 'PricePublished': {
+      const price = withCacheCosts(data)
       return {
-        ...Object.fromEntries([...TEXT_COLUMNS, ...COST_COLUMNS].map((column) => [column, data[column]])),
+        ...Object.fromEntries([...TEXT_COLUMNS, ...COST_COLUMNS].map((column) => [column, price[column]])),
         owner: ownerOf(data),
         effective_date: dateTime64(data.effective_date),
         created_at: dateTime64(data.created_at),
         published_position: String(position),
       }
+    }
     case 'PriceWithdrawn':
       return { owner: ownerOf(data), id: data.id, withdrawn_position: String(position) }
     default:

@@ -11,9 +11,9 @@ describe('the costs of a project', () => {
   let service: TestService
   before(async () => void (service = await sharedService()))
 
-  it('are read as they were said, with what was left out', async () => {
+  it('are read as they were stated, with what was left out', async () => {
     const project = someProject()
-    const { plain, full } = await setCosts(service, project, {
+    const { plain, full, free } = await setCosts(service, project, {
       plain: { ...someCosts(), effective_date: '2026-01-01T01:00:00+01:00' },
       full: someCosts({
         prompt_token_cost: 2.5e-6,
@@ -24,15 +24,21 @@ describe('the costs of a project', () => {
         effective_date: '2026-01-01T00:00:00.000001Z',
         provider_id: 'somebody',
       }),
+      free: someCosts({ cache_read_input_token_cost: 0, cache_creation_input_token_cost: 0 }),
     })
-    assert.deepEqual(await costsOf(service, project), [
+    const cacheCosts = (await costsOf(service, project, { query: byId(free!) })).map((cost) => [
+      cost['cache_read_input_token_cost'],
+      cost['cache_creation_input_token_cost'],
+    ])
+    assert.deepEqual(cacheCosts, [[0, 0]])
+    assert.deepEqual(await costsOf(service, project, { query: byId(plain!, full!) }), [
       {
         id: plain,
         llm_id: 'plain',
         prompt_token_cost: 0.5,
         completion_token_cost: 2,
-        cache_read_input_token_cost: 0,
-        cache_creation_input_token_cost: 0,
+        cache_read_input_token_cost: 0.5,
+        cache_creation_input_token_cost: 0.5,
         prompt_token_cost_unit: 'USD',
         completion_token_cost_unit: 'USD',
         effective_date: '2026-01-01T00:00:00.000000Z',

@@ -53,6 +53,20 @@ describe('usage with costs', () => {
     assert.deepEqual(costsIn(answer, 'beyond'), { [model]: [0, 0, 1.5, 16] })
   })
 
+  it("charges cached tokens at the prompt's price where the price states none, under any provider's names", async () => {
+    const [project, model] = [someProject(), someModel()]
+    await setCosts(service, project, { [model]: someCosts() })
+    await recordCalls(service, project, [
+      ['plain', null, { [model]: tokens(10, 0) }],
+      ['read', null, { [model]: tokens(10, 0, { prompt_tokens_details: { cached_tokens: 6 } }) }],
+      ['written', null, { [model]: tokens(10, 0, { cacheReadInputTokens: 2, cacheWriteInputTokens: 4 }) }],
+    ])
+    const answer = await usage(project)
+    assert.deepEqual(costsIn(answer, 'plain'), { [model]: [5, 0, 0, 0] })
+    assert.deepEqual(costsIn(answer, 'read'), { [model]: [2, 0, 3, 0] })
+    assert.deepEqual(costsIn(answer, 'written'), { [model]: [2, 0, 1, 2] })
+  })
+
   it('counts nothing twice that an SDK had added to a parent, and prices each call by when it started', async () => {
     const [project, model] = [someProject(), someModel()]
     const dated = (prompt_token_cost: number, effective_date: string) =>

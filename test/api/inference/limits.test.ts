@@ -196,6 +196,16 @@ describe('limits of completions', () => {
     assert.equal((await complete(team)).status, 200)
   })
 
+  it("of money charge cached tokens at the prompt's price where the upstream's price states none", async () => {
+    const team = await aTeam()
+    await limit(team, { scope: { type: 'team' }, budget: { amount: 1, period: 'month' } })
+    const usage = { ...usageOf(100, 2), cache_creation_input_tokens: 30 }
+    upstream.behave(saying(['Hi'], { ...usage, prompt_tokens_details: { cached_tokens: 60 } }))
+    for (const stream of [false, true]) assert.equal((await complete(team, { stream })).status, 200)
+    assert.equal((await shown(team))[0]?.used.budget?.spent, 0.24)
+    upstream.behave(saying(['Hi'], usageOf(5, 2)))
+  })
+
   it('of money for a key name the calls of that key', async () => {
     const [team, project] = [await aTeam(), 'inference']
     const added = await service.post(`/api/teams/${team.team}/members`, {

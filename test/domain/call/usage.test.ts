@@ -82,6 +82,33 @@ describe('the usage that a summary reports', () => {
     })
   })
 
+  for (const [names, read, creation] of [
+    [{ cache_read_input_tokens: 5, cache_creation_input_tokens: 7 }, 5, 7],
+    [{ cache_write_input_tokens: 7 }, 0, 7],
+    [{ prompt_tokens_details: { cached_tokens: 5 } }, 5, 0],
+    [{ input_tokens_details: { cached_tokens: 5 } }, 5, 0],
+    [{ prompt_tokens_details: { cached_tokens: 5, cache_creation_tokens: 7 } }, 5, 7],
+    [{ prompt_tokens_details: { cached_tokens: 5, cache_write_tokens: 7 } }, 5, 7],
+    [{ cacheReadInputTokens: 5, cacheWriteInputTokens: '7' }, 5, 7],
+    [{ prompt_cache_hit_tokens: 5 }, 5, 0],
+    [{ cache_read_input_tokens: 0, prompt_tokens_details: { cached_tokens: 5 } }, 5, 0],
+    [{ prompt_tokens_details: [5], cacheWriteInputTokens: {} }, 0, 0],
+  ] as const)
+    it(`reads cached tokens under the names ${JSON.stringify(names)}`, () => {
+      const [model] = reportedUsageOf({ usage: { m: names } }).models
+      assert.equal(model?.cache_read_input_tokens, read)
+      assert.equal(model.cache_creation_input_tokens, creation)
+    })
+
+  it('never adds up two names of the same tokens', () => {
+    const both = {
+      ...{ cache_read_input_tokens: 5, cache_creation_input_tokens: 7 },
+      prompt_tokens_details: { cached_tokens: 5, cache_creation_tokens: 7 },
+    }
+    const [model] = reportedUsageOf({ usage: { m: both } }).models
+    assert.deepEqual([model?.cache_read_input_tokens, model?.cache_creation_input_tokens], [5, 7])
+  })
+
   for (const usage of ['null', '[]', '"oops"', '7', 'true', '{}', '[{"m": {}}]'])
     it(`is none where usage is ${usage}`, () =>
       assert.deepEqual(reportedUsageOf(summaryOf(`{"usage": ${usage}}`)).models, []))

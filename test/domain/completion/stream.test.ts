@@ -95,7 +95,7 @@ describe('a streamed completion', () => {
     assert.deepEqual(estimateOf({ ...nothing, prompt_tokens: 9 }), ['estimated', 9, 3, 12])
   })
 
-  it('has no usage reported by figures that are below zero or endless, and no more cached tokens than prompt', () => {
+  it('has no usage reported by figures that are below zero or endless', () => {
     const meteredOf = (figures: JsonObject) => {
       const stream = streamOf()
       stream.take(chunk(0, { content: 'a' }, 'stop'))
@@ -110,7 +110,6 @@ describe('a streamed completion', () => {
     for (const [cached, counted] of [
       [-5, 0],
       [2, 2],
-      [9, 3],
       ['1', 1],
     ] as const)
       assert.equal(
@@ -118,6 +117,30 @@ describe('a streamed completion', () => {
         counted,
       )
     assert.equal(meteredOf({ completion_tokens: 2.9 }).usage?.completion_tokens, 2)
+  })
+
+  it('counts cached tokens among those of the prompt, also where the upstream leaves them out', () => {
+    const tokensOf = (figures: JsonObject) => {
+      const stream = streamOf()
+      stream.take(chunk(0, { content: 'a' }, 'stop'))
+      stream.take({ choices: [], usage: { ...figures, completion_tokens: 5 } })
+      const { usage: used } = stream.metered
+      return [
+        ...[used?.prompt_tokens, used?.cache_read_input_tokens, used?.cache_creation_input_tokens],
+        used?.total_tokens,
+      ]
+    }
+    const cached = (cache_read_input_tokens: number, cache_creation_input_tokens: number) => ({
+      cache_read_input_tokens,
+      cache_creation_input_tokens,
+    })
+    assert.deepEqual(tokensOf({ prompt_tokens: 100, ...cached(60, 30) }), [100, 60, 30, 105])
+    assert.deepEqual(tokensOf({ prompt_tokens: 70, ...cached(60, 30) }), [100, 60, 30, 105])
+    assert.deepEqual(tokensOf({ prompt_tokens: 10, ...cached(60, 30), total_tokens: 15 }), [100, 60, 30, 105])
+    assert.deepEqual(
+      tokensOf({ prompt_tokens: 31, ...cached(0, 1253), total_tokens: 36 }),
+      [1284, 0, 1253, 1289],
+    )
   })
 
   it('shows the usage so far to those alone who asked for it', () => {

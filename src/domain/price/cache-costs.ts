@@ -1,0 +1,19 @@
+interface StatedCosts {
+  readonly prompt_token_cost: unknown
+  readonly cache_read_input_token_cost: unknown
+  readonly cache_creation_input_token_cost: unknown
+}
+
+type CacheCost = 'cache_read_input_token_cost' | 'cache_creation_input_token_cost'
+
+type WithCacheCosts<Price extends StatedCosts> = {
+  readonly [K in keyof Price]: K extends CacheCost ? NonNullable<Price[K]> : Price[K]
+}
+
+/** A cached token costs as much as any other of the prompt where the price does not state it. A stated 0 stays 0. */
+export const withCacheCosts = <Price extends StatedCosts>(price: Price): WithCacheCosts<Price> =>
+  ({
+    ...price,
+    cache_read_input_token_cost: price.cache_read_input_token_cost ?? price.prompt_token_cost,
+    cache_creation_input_token_cost: price.cache_creation_input_token_cost ?? price.prompt_token_cost,
+  }) as WithCacheCosts<Price>

@@ -22,12 +22,18 @@ export interface BegunCall {
   /** When that process has given up at the latest. */
   readonly deadlineAt: Instant
   readonly reserved: Amount
+  /** The dearest of all upstreams that may serve it. */
   readonly price: ModelPrice | null
 }
 
 /** What a completion came to; what is unknown costs what was reserved for it. */
 export type Outcome =
-  | { readonly kind: 'used'; readonly tokens: ChargedTokens }
+  | {
+      readonly kind: 'used'
+      readonly tokens: ChargedTokens
+      /** Of the upstream that served; undefined where the end does not name it, as those of earlier releases. */
+      readonly price?: ModelPrice | null
+    }
   /** No upstream took it up. */
   | { readonly kind: 'not-owed' }
   | { readonly kind: 'unknown' }
@@ -63,7 +69,7 @@ export const begunIn = (event: RecordedEvent): BegunCall | undefined => {
     instance: by,
     deadlineAt: instant.is(deadline_at) ? deadline_at : admitted_at,
     reserved: moneyText.is(reserved) ? amountFrom(reserved) : 0n,
-    price: modelPrice.is(price) ? withCacheCosts(price) : null,
+    price: priceIn(price) ?? null,
   }
 }
 
@@ -84,6 +90,7 @@ export const outcomeOf = (models: Json | undefined, said: Json | undefined): Out
       (total, model) => figures.reduce((of, figure) => of + figureOf(field(model, figure)), total),
       0,
     )
+  const price = priceIn(field(said, 'price'))
   return {
     kind: 'used',
     tokens: {
@@ -92,7 +99,14 @@ export const outcomeOf = (models: Json | undefined, said: Json | undefined): Out
       cacheRead: sum('cache_read_input_tokens'),
       cacheCreation: sum('cache_creation_input_tokens'),
     },
+    ...(price === undefined ? {} : { price }),
   }
+}
+
+/** Undefined for anything that is no price; null says that the model has none. */
+const priceIn = (value: Json | undefined): ModelPrice | null | undefined => {
+  if (value === null) return null
+  return modelPrice.is(value) ? withCacheCosts(value) : undefined
 }
 
 const field = (value: Json | undefined, key: string): Json | undefined =>

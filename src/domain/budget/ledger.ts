@@ -170,8 +170,10 @@ const held = ({ reserved }: BegunCall): Sums => ({ ...NO_MONEY, reserved })
 
 const owed = (call: BegunCall, outcome: Outcome): Sums => {
   switch (outcome.kind) {
-    case 'used':
-      return { ...NO_MONEY, spent: costOf(call.price, outcome.tokens) }
+    case 'used': {
+      const price = outcome.price === undefined ? call.price : outcome.price
+      return { ...NO_MONEY, spent: costOf(price, outcome.tokens) }
+    }
     case 'not-owed':
       return NO_MONEY
     case 'unknown':

@@ -57,6 +57,27 @@ export class UpstreamFault extends Error {
   ) {
     super(`${kind} ${code}`, options)
   }
+
+  /** Whether the upstream may have worked on the request: it was sent, over a connection that took it. */
+  get mayHaveWorked(): boolean {
+    switch (this.kind) {
+      case 'forbidden-address':
+      case 'dns':
+      case 'connect':
+      case 'tls':
+        return false
+      case 'reset':
+        return this.code !== KEPT_CONNECTION
+      case 'timeout':
+        return this.code !== 'connect'
+      case 'aborted':
+        return this.code !== BEFORE_ASKED
+      case 'protocol':
+        return true
+      default:
+        return this.kind satisfies never
+    }
+  }
 }
 
 /** Asks once: follows no redirect, repeats nothing. Before a head is there it fails with an `UpstreamFault`. */

@@ -5,7 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { startTestService, type Answered, type SendOptions, type TestService } from '../../support/service.js'
-import { saying, usageOf } from '../../support/upstreams/behaviours.js'
+import { failingWith, inTurn, resetting, saying, usageOf } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { until } from '../../support/receivers/until.js'
 
@@ -314,6 +314,51 @@ describe('limits of completions', () => {
     assert.deepEqual([spent, reserved], [0, 0])
     assert.ok(unknown > 0.1 && unknown < 0.12, String(unknown))
     upstream.behave(saying(['Hi'], usageOf(5, 2)))
+  })
+
+  it('of money reserve at the dearest price of those who may serve, and charge that of the upstream that served', async () => {
+    const team = await aTeam()
+    await limit(team, { scope: { type: 'team' }, budget: { amount: 1, period: 'month' } })
+    const free = await startUpstream(saying(['Hi'], usageOf(5, 2)))
+    for (const [name, base_url, price, weight] of [
+      ['free', free.baseUrl, null, 1],
+      ['paid', upstream.baseUrl, PRICE, 0],
+    ] as const) {
+      const models = [{ id: 'either', upstream_id: 'chat', price }]
+      const made = await service.post('/api/inference/upstreams', { name, base_url, models, weight })
+      assert.equal(made.status, 200, made.text)
+    }
+    const spentBy = async (stream: boolean) => {
+      const before = (await shown(team))[0]!.used.budget!.spent
+      const answer = await complete(team, { model: 'either', stream })
+      assert.equal(answer.status, 200, answer.text)
+      const { spent, reserved, unknown } = (await shown(team))[0]!.used.budget!
+      assert.deepEqual([reserved, unknown], [0, 0])
+      return Math.round((spent - before) * 1000) / 1000
+    }
+    for (const stream of [false, true]) assert.equal(await spentBy(stream), 0)
+    assert.equal((await complete(team, { model: 'either', max_tokens: 200 })).status, 402)
+    free.behave((_, response) => response.writeHead(503).end('{}'))
+    for (const stream of [false, true]) assert.equal(await spentBy(stream), 0.025)
+    await free.close()
+  })
+
+  it('of money hold nothing for a kept connection that was closed and an upstream that then refused', async () => {
+    const team = await aTeam()
+    await limit(team, { scope: { type: 'team' }, budget: { amount: 1, period: 'month' } })
+    const refusing = failingWith(503, 'too busy')
+    const closing = await startUpstream(inTurn(saying(['Hi'], usageOf(5, 2)), resetting, refusing))
+    const models = [{ id: 'closing', upstream_id: 'chat', price: PRICE }]
+    const given = { name: 'closing', base_url: closing.baseUrl, models }
+    const made = await service.post('/api/inference/upstreams', given)
+    assert.equal(made.status, 200, made.text)
+    assert.equal((await complete(team, { model: 'closing' })).status, 200)
+
+    assert.equal((await complete(team, { model: 'closing' })).status, 502)
+    assert.equal(closing.arrivals.length, 3)
+    const { spent, reserved, unknown } = (await shown(team))[0]!.used.budget!
+    assert.deepEqual([spent, reserved, unknown], [0.025, 0, 0])
+    await closing.close()
   })
 
   it('are the affair of administrators of the team, and of keys of its members', async () => {

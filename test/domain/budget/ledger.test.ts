@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Ledger, keysOf } from '../../../src/domain/budget/ledger.js'
-import { aCall, ended, ONE, recorded, started } from './given.js'
+import { aCall, ended, ONE, PRICE, recorded, started } from './given.js'
 
 const call = aCall('a')
 const KEYS = keysOf(call)
@@ -69,6 +69,21 @@ describe('the ledger of completions', () => {
       ledger.take(recorded(started(call), 1))
       ledger.take(recorded(ended(call, null, said), 2))
       assert.deepEqual(sumsOf(ledger), sums)
+    }
+  })
+
+  it('charges the price that the end names, and that of the start where it names none', () => {
+    const price = { ...PRICE, prompt_token_cost: '0.5' }
+    for (const [said, spent] of [
+      [{}, 4],
+      [{ price }, 2],
+      [{ price: null }, 0],
+      [{ price: { ...price, prompt_token_cost: 'free' } }, 4],
+    ] as const) {
+      const ledger = new Ledger()
+      ledger.take(recorded(started(call), 1))
+      ledger.take(recorded(ended(call, 4, said), 2))
+      assert.deepEqual(sumsOf(ledger), [spent, 0, 0])
     }
   })
 

@@ -36,7 +36,8 @@ export class NobodyAnswered extends Error {
   constructor(
     readonly failure: Failure,
     readonly tries: readonly Try[],
-    readonly isAborted: boolean,
+    /** Whether an upstream may have worked on the request, so that it may have to be paid for. */
+    readonly isOwed: boolean,
   ) {
     super(failure.reason)
   }
@@ -59,6 +60,7 @@ export const ask = async (
 ): Promise<Asked> => {
   const tries: Try[] = []
   let failure = noRoom
+  let isOwed = false
   let left = inference.targets.inOrder(targets)
   let patienceMs = MOST_WAIT_MS
   while (left.length > 0) {
@@ -72,10 +74,11 @@ export const ask = async (
     const tried = await askOne({ inference }, request, visit, signal, tries)
     if ('answer' in tried) return tried
     ;({ failure } = tried)
-    if (tried.isAborted) throw new NobodyAnswered(failure, tries, true)
+    isOwed ||= tried.isOwed
+    if (tried.isAborted) throw new NobodyAnswered(failure, tries, isOwed)
     if (!tried.mayGoOn) break
   }
-  throw new NobodyAnswered(failure, tries, signal.aborted)
+  throw new NobodyAnswered(failure, tries, isOwed)
 }
 
 const noRoom = new Failure('overloaded', 'All upstreams of the model are busy.', { retryAfter: 2 })
@@ -85,6 +88,8 @@ interface Failed {
   /** Whether another upstream may do better. */
   readonly mayGoOn: boolean
   readonly isAborted: boolean
+  /** Whether the upstream may have worked on the request. */
+  readonly isOwed: boolean
 }
 
 const askOne = async (
@@ -103,7 +108,7 @@ const askOne = async (
   if ('failure' in sent) {
     note(sent.outcome, 'fault')
     visit.end('nothing')
-    return { failure: sent.failure, mayGoOn: true, isAborted: false }
+    return { failure: sent.failure, mayGoOn: true, isAborted: false, isOwed: false }
   }
   const { bearer } = sent
   const scrubbed = withoutSecrets(inference, target.upstream, bearer)
@@ -125,12 +130,14 @@ const askOne = async (
       failure: failureOfStatus(answer.status, answer.headers, said ?? undefined),
       mayGoOn: answer.status !== 400 && answer.status !== 422,
       isAborted: false,
+      isOwed: false,
     }
   } catch (error) {
     visit.end(error instanceof UpstreamFault ? shownBy(error) : 'nothing')
     if (!(error instanceof UpstreamFault)) throw error
     note(error.message, error.kind === 'aborted' ? 'aborted' : 'fault')
-    return { failure: failureOfFault(error), mayGoOn: true, isAborted: error.kind === 'aborted' }
+    const isAborted = error.kind === 'aborted'
+    return { failure: failureOfFault(error), mayGoOn: true, isAborted, isOwed: error.mayHaveWorked }
   }
 }
 

@@ -116,7 +116,7 @@ const answered = async (
   try {
     const asked = await ask(inference, request, targets, leave.signal)
     const { target, tries } = asked
-    way = { upstream: target.upstream.content.name, tries }
+    way = { upstream: target.upstream.content.name, price: target.model.price, tries }
     const completing: Completing = {
       model: target.model.id,
       ...{ call, promptTokens, leave, startedAt, said },
@@ -126,7 +126,8 @@ const answered = async (
     leave.over()
     return whole
   } catch (error) {
-    if (error instanceof NobodyAnswered) way = { tries: error.tries }
+    if (error instanceof NobodyAnswered)
+      way = { tries: error.tries, ...(error.isOwed ? {} : { owed: false }) }
     const failure = failureIn(error instanceof NobodyAnswered ? error.failure : error, leave.signal)
     await call.end({ output: atHand(null), metered: unknown, failure: failure ?? unforeseen, said: said() })
     throw failure ?? error

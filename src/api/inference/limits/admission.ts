@@ -12,13 +12,11 @@ import { instantOf } from '../../../domain/codec/instant.js'
 import type { CompletionRequest } from '../../../domain/completion/request.js'
 import { summaryUsage, type Metered } from '../../../domain/completion/usage.js'
 import { reportedUsageOf } from '../../../domain/call/usage.js'
-import type { Json, JsonObject } from '../../../domain/json/json.js'
-import { isJsonObject } from '../../../domain/json/json.js'
+import type { JsonObject } from '../../../domain/json/json.js'
 import type { Exceeded, Gate } from '../../../domain/limit/gate.js'
 import type { Position } from '../../../domain/ports/event-store.js'
 import { AppendOutcomeUnknown } from '../../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../../domain/ports/ports.js'
-import { BEFORE_ASKED } from '../../../domain/ports/upstream-client.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import type { LiveLedger } from './live-ledger.js'
 import { notReadYet, refusalOf } from './refusals.js'
@@ -125,32 +123,15 @@ const ending =
     leave: (outcome: Outcome | null) => void,
   ): Begun<Ending>['end'] =>
   async (ending) => {
-    const said = isUntouched(ending.metered, ending.said['tries'])
-      ? { ...ending.said, owed: false }
-      : ending.said
     let outcome: Outcome | null = null
     try {
-      const position = await recorded.end({ ...ending, said })
-      outcome = outcomeOfEnd(ending.metered, said)
+      const position = await recorded.end(ending)
+      outcome = outcomeOfEnd(ending)
       return position
     } finally {
       leave(outcome)
     }
   }
 
-const outcomeOfEnd = ({ usage }: Metered, said: JsonObject): Outcome =>
-  outcomeOf(reportedUsageOf(summaryUsage('', usage)).models, said)
-
-/** Tries of which it is sure that no model worked on them. */
-const REFUSED = new RegExp(
-  '^(status \\d+|(no|unusable) secret|timeout connect|(connect|dns|tls|forbidden-address) .*|' +
-    `aborted ${BEFORE_ASKED})$`,
-)
-
-/** Whether every upstream that was asked refused, or could not even be asked: then nobody is owed anything. */
-const isUntouched = ({ metering }: Metered, tries: Json | undefined): boolean =>
-  metering === 'unknown' &&
-  Array.isArray(tries) &&
-  tries.every(
-    (one) => isJsonObject(one) && typeof one['outcome'] === 'string' && REFUSED.test(one['outcome']),
-  )
+const outcomeOfEnd = ({ metered, said }: Told): Outcome =>
+  outcomeOf(reportedUsageOf(summaryUsage('', metered.usage)).models, said)

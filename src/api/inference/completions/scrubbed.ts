@@ -1,6 +1,6 @@
 import type { Json } from '../../../domain/json/json.js'
 import type { Upstream } from '../../../domain/upstream/directory.js'
-import { scrubbing, soughtSecret } from '../../../domain/webhook/scrub.js'
+import { redactSecrets, secretMatcher } from '../../../domain/secret/redact-secrets.js'
 import type { Inference } from '../inference.js'
 
 /** Takes the secrets of an upstream's team out of what it said, in every form in which it may have given them back. */
@@ -12,12 +12,9 @@ export const withoutSecrets =
   ): ((said: Json) => Promise<Json>) =>
   async (said) => {
     const secrets = [...(bearer === null ? [] : [bearer]), ...(await secretsOf(upstream))]
-    const { body } = scrubbing([soughtSecret(secrets)])({
-      headers: {},
-      body: new TextEncoder().encode(JSON.stringify(said)),
-    })
+    const redacted = redactSecrets([secretMatcher(secrets)])(JSON.stringify(said))
     try {
-      return JSON.parse(new TextDecoder().decode(body)) as Json
+      return JSON.parse(redacted) as Json
     } catch {
       return null
     }

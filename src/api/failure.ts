@@ -43,8 +43,8 @@ interface FailureDetails {
   readonly param?: string
   /** Whether the same request will fail however long one waits. */
   readonly isFinal?: boolean
-  /** Whether the reason is in the words of somebody else, who may have quoted what was sent. */
-  readonly isQuoted?: boolean
+  /** The reason without an upstream's own message, which may quote the request. */
+  readonly reasonWithoutQuote?: string
 }
 
 export const invalid = (problems: readonly Problem[]): Failure =>

@@ -1,4 +1,5 @@
 import type { Cause } from '../../domain/event.js'
+import type { Log } from '../../domain/ports/log.js'
 import type { InferenceMetrics } from '../../domain/ports/metrics.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { SecretStore } from '../../domain/ports/secret-store.js'
@@ -30,8 +31,7 @@ export interface Inference extends Omit<Tracing, 'pace'> {
     readonly targets: LiveTargets
     /** What an upstream is sent as its bearer; null for one that needs none. Fails where its secret has no value. */
     readonly credentialOf: (upstream: Upstream) => Promise<string | null>
-    /** The values that nothing an upstream said may hold. */
-    readonly secretsOf: (upstream: Upstream) => Promise<readonly string[]>
+    readonly log: Pick<Log, 'warn'>
     readonly metrics: InferenceMetrics
     readonly recordLevel: ChosenRecordLevel
     readonly underWay: UnderWay

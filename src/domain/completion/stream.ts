@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import type { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
-import { choicesIn, isReason } from './whole.js'
+import { choicesIn, isReason, isUpstreamError } from './whole.js'
 import { writtenBytes } from './written-bytes.js'
 
 interface Asked {
@@ -38,7 +38,7 @@ export class CompletionStream {
 
   take(chunk: Json): Taken {
     if (!isJsonObject(chunk)) return 'malformed'
-    if (chunk['error'] !== undefined && chunk['error'] !== null) return 'upstream-error'
+    if (isUpstreamError(chunk)) return 'upstream-error'
     const choices = isUsageAlone(chunk) ? [] : choicesIn(chunk)
     if (choices?.every(hasPlace) !== true) return 'malformed'
     this.hasStarted = true

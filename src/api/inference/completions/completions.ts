@@ -114,7 +114,7 @@ const answered = async (
   let way: JsonObject = {}
   const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
   try {
-    const asked = await ask(inference, request, targets, leave.signal)
+    const asked = await ask(inference, request, targets, leave.signal, call.keepsContent)
     const { target, tries } = asked
     way = { upstream: target.upstream.content.name, price: target.model.price, tries }
     const completing: Completing = {

@@ -1,8 +1,9 @@
+import type { EventSourceMessage } from 'eventsource-parser'
 import type { CompletionStream } from '../../../domain/completion/stream.js'
-import type { UpstreamAnswer } from '../../../domain/ports/upstream-client.js'
 import type { Failure } from '../../failure.js'
 import { chatErrorOf } from '../../http/chat-error.js'
 import { STATUS } from '../../http/status.js'
+import type { Asked } from './asking.js'
 import { parsed } from './parsed.js'
 import { readEvents } from './read-events.js'
 import { clientGone } from './under-way.js'
@@ -20,7 +21,7 @@ export type OnEnd = (failure: Failure | null) => Promise<void>
  * @throws Failure for a stream of which nothing could be shown, so that it can still be answered with a status
  */
 export async function* streamed(
-  answer: UpstreamAnswer,
+  asked: Pick<Asked, 'answer' | 'errorIn'>,
   stream: CompletionStream,
   signal: AbortSignal,
   onContent: () => void,
@@ -30,7 +31,7 @@ export async function* streamed(
   const progress = { hasShown: false, onContent, makeRoom }
   let failure: Failure | null | undefined
   try {
-    failure = yield* passedOn(answer, stream, signal, progress)
+    failure = yield* passedOn(asked, stream, signal, progress)
   } finally {
     // Left in the middle by its reader, unless it was ended before.
     if (failure === undefined) failure = failureIn(undefined, signal) ?? clientGone
@@ -48,14 +49,14 @@ interface Progress {
 }
 
 async function* passedOn(
-  answer: UpstreamAnswer,
+  { answer, errorIn }: Pick<Asked, 'answer' | 'errorIn'>,
   stream: CompletionStream,
   signal: AbortSignal,
   progress: Progress,
 ): AsyncGenerator<string, Failure | null> {
   try {
     for await (const events of readEvents(answer.body)) {
-      const { text, failure } = taken(stream, events)
+      const { text, failure } = taken(stream, events, errorIn)
       if (stream.hasContent) progress.onContent()
       if (text !== '') {
         progress.hasShown = true
@@ -88,16 +89,22 @@ interface Passed {
   readonly failure?: Failure | null
 }
 
-const taken = (stream: CompletionStream, events: readonly string[]): Passed => {
+const taken = (
+  stream: CompletionStream,
+  events: readonly EventSourceMessage[],
+  errorIn: Asked['errorIn'],
+): Passed => {
   let text = ''
-  for (const data of events) {
+  for (const { event, data } of events) {
     if (data.trim() === DONE) {
       stream.done()
       return { text, failure: stream.isComplete ? null : badAnswer('it ended before it was complete') }
     }
-    const shown = stream.take(parsed(data) ?? null)
+    const chunk = parsed(data)
+    if (event === 'error') return { text, failure: errorIn(chunk ?? data) }
+    const shown = stream.take(chunk ?? null)
     if (shown === 'malformed') return { text, failure: badAnswer('a chunk is malformed') }
-    if (shown === 'upstream-error') return { text, failure: badAnswer('it broke off with an error') }
+    if (shown === 'upstream-error') return { text, failure: errorIn(chunk ?? null) }
     if (shown !== null) text += `data: ${JSON.stringify(shown)}\n\n`
   }
   return { text }

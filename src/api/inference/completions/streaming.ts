@@ -21,9 +21,10 @@ import { tooSlowReader } from './upstream-failure.js'
 export const streamOf = async (
   { inference }: Pick<Inference, 'inference'>,
   { n, stream_options, given }: CompletionRequest,
-  { answer, target }: Asked,
+  asked: Asked,
   { call, model, promptTokens, startedAt, said, leave }: Completing,
 ): Promise<Answer> => {
+  const { answer, target } = asked
   requireType(answer, 'stream')
   const options = given['stream_options']
   const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
@@ -43,7 +44,7 @@ export const streamOf = async (
   let contentAt: number | undefined
   const reader = unreadFor(Math.min(MOST_UNREAD_MS, target.upstream.content.timeouts.total_ms))
   const events = streamed(
-    answer,
+    asked,
     stream,
     leave.signal,
     () => (contentAt ??= performance.now()),

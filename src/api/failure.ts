@@ -41,7 +41,7 @@ interface FailureDetails {
   readonly type?: string
   readonly code?: string
   readonly param?: string
-  /** Whether the same request will fail however long one waits. */
+  /** Whether the same request fails whenever it is sent again: `x-should-retry: false`. */
   readonly isFinal?: boolean
   /** The reason without an upstream's own message, which may quote the request. */
   readonly reasonWithoutQuote?: string

@@ -121,6 +121,20 @@ describe('asking one of several upstreams', () => {
     assert.equal(second.arrivals.length, 0)
   })
 
+  it('says to try again unless every upstream refused for good', async () => {
+    await addBoth()
+    const shouldRetry = async () => {
+      const answer = await ask()
+      assert.equal(answer.status, 502)
+      return answer.headers.get('x-should-retry')
+    }
+    second.behave(failing(401))
+    first.behave(failing(404))
+    assert.equal(await shouldRetry(), 'false')
+    first.behave(failing(503))
+    assert.equal(await shouldRetry(), 'true')
+  })
+
   it('asks once more over a new connection where a kept one was closed', async () => {
     await add('first', first)
     accepted(await ask())

@@ -155,4 +155,23 @@ describe('the errors of an upstream', () => {
       assert.equal(logged[0]?.['message'], told)
     }
   })
+
+  for (const status of [400, 401, 402, 403, 404, 405, 409, 415, 422, 451])
+    it(`are not to be tried again for a ${status}`, async () => {
+      const { answer } = await failed(does.failingWith(status, MESSAGE))
+      assert.equal(answer.headers.get('x-should-retry'), 'false')
+    })
+
+  it('are not to be tried again where the quota is used up, whatever the status', async () => {
+    const spent = { error: { message: MESSAGE, type: 'insufficient_quota', code: 'insufficient_quota' } }
+    for (const behaviour of [
+      does.refusing(429, spent),
+      does.refusing(500, spent),
+      does.refusing(200, spent),
+      does.refusing(429, { error: { message: MESSAGE, code: 'insufficient_quota' } }),
+    ])
+      assert.equal((await failed(behaviour)).answer.headers.get('x-should-retry'), 'false')
+    const slow = await failed(does.failingWith(429, MESSAGE))
+    assert.equal(slow.answer.headers.get('x-should-retry'), 'true')
+  })
 })

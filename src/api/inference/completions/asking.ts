@@ -64,6 +64,7 @@ export const ask = async (
   const tries: Try[] = []
   let failure = noRoom
   let isOwed = false
+  let isFinal = true
   let left = inference.targets.inOrder(targets)
   let patienceMs = MOST_WAIT_MS
   while (left.length > 0) {
@@ -71,17 +72,23 @@ export const ask = async (
     const visit =
       inference.targets.enter(left, targets) ??
       (await inference.targets.wait(left, targets, patienceMs, signal))
-    if (visit === undefined) break
+    if (visit === undefined) {
+      isFinal = false
+      break
+    }
     patienceMs = Math.max(0, patienceMs - (performance.now() - since))
     left = left.filter((target) => target !== visit.target)
     const tried = await askOne({ inference }, request, visit, signal, tries, logsMessages)
     if ('answer' in tried) return tried
     ;({ failure } = tried)
     isOwed ||= tried.isOwed
+    isFinal &&= failure.details.isFinal === true
     if (tried.isAborted) throw new NobodyAnswered(failure, tries, isOwed)
     if (!tried.mayGoOn) break
   }
-  throw new NobodyAnswered(failure, tries, isOwed)
+  // One of the others may answer the next time, whatever the last one says.
+  const { kind, reason, details } = failure
+  throw new NobodyAnswered(new Failure(kind, reason, { ...details, isFinal }), tries, isOwed)
 }
 
 const noRoom = new Failure('overloaded', 'All upstreams of the model are busy.', { retryAfter: 2 })

@@ -11,6 +11,12 @@ const PASSED: Readonly<Record<number, FailureKind>> = {
   429: 'rate-limited',
 }
 
+/** Statuses that the same request gets again, whenever it is sent. */
+const FINAL = new Set([400, 401, 402, 403, 404, 405, 409, 415, 422, 451])
+
+const isQuotaUsedUp = ({ type, code }: UpstreamError): boolean =>
+  type === 'insufficient_quota' || code === 'insufficient_quota'
+
 /** The failure that a client sees for an upstream's error status. */
 export const failureOfStatus = (
   status: number,
@@ -19,11 +25,14 @@ export const failureOfStatus = (
   redact: Redact,
 ): Failure => {
   const kind = PASSED[status]
-  const { message, type, code, param } = errorIn(body, redact)
+  const error = errorIn(body, redact)
+  const { message, type, code, param } = error
   const answered = `The upstream answered with status ${status}`
-  if (kind === undefined) return upstreamFailed(answered, message)
+  const isFinal = FINAL.has(status) || isQuotaUsedUp(error)
+  if (kind === undefined) return upstreamFailed(answered, message, isFinal)
   return new Failure(kind, message ?? `${answered}.`, {
     reasonWithoutQuote: `${answered}.`,
+    isFinal,
     ...(type === undefined ? {} : { type }),
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),
@@ -32,13 +41,16 @@ export const failureOfStatus = (
 }
 
 /** The failure that a client sees for an error that an upstream reports in place of an answer, or within one. */
-export const failureOfError = (body: Json, redact: Redact): Failure =>
-  upstreamFailed('The upstream reported an error', errorIn(body, redact).message)
+export const failureOfError = (body: Json, redact: Redact): Failure => {
+  const error = errorIn(body, redact)
+  return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error))
+}
 
-const upstreamFailed = (what: string, message: string | undefined): Failure =>
+const upstreamFailed = (what: string, message: string | undefined, isFinal: boolean): Failure =>
   new Failure('upstream-failed', message === undefined ? `${what}.` : `${what}: ${message}`, {
     code: 'upstream_error',
     reasonWithoutQuote: `${what}.`,
+    isFinal,
   })
 
 const LONGEST_WAIT = 3600

@@ -1,3 +1,4 @@
+import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import type { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
@@ -82,11 +83,14 @@ export class CompletionStream {
     const { publicModel, includeUsage, hidesRunningUsage } = this.asked
     const model = { model: publicModel, ...(isUsageAlone(chunk) ? { choices } : {}) }
     if (includeUsage)
-      return hidesRunningUsage && choices.length > 0 && 'usage' in chunk
-        ? { ...chunk, ...model, usage: null }
-        : { ...chunk, ...model }
+      return withDigitsOf(
+        chunk,
+        hidesRunningUsage && choices.length > 0 && 'usage' in chunk
+          ? { ...chunk, ...model, usage: null }
+          : { ...chunk, ...model },
+      )
     const { usage, ...rest } = chunk
-    return choices.length === 0 && isJsonObject(usage) ? null : { ...rest, ...model }
+    return choices.length === 0 && isJsonObject(usage) ? null : withDigitsOf(chunk, { ...rest, ...model })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { CompletionStream } from '../../../domain/completion/stream.js'
 import type { Failure } from '../../failure.js'
+import { jsonText } from '../../../domain/json/text.js'
 import { chatErrorOf } from '../../http/chat-error.js'
 import { STATUS } from '../../http/status.js'
 import type { Asked } from './asking.js'
@@ -105,7 +106,7 @@ const taken = (
     const shown = stream.take(chunk ?? null)
     if (shown === 'malformed') return { text, failure: badAnswer('a chunk is malformed') }
     if (shown === 'upstream-error') return { text, failure: errorIn(chunk ?? null) }
-    if (shown !== null) text += `data: ${JSON.stringify(shown)}\n\n`
+    if (shown !== null) text += `data: ${jsonText(shown)}\n\n`
   }
   return { text }
 }

@@ -82,6 +82,7 @@ export const openInference = async (
       targets,
       credentialOf: upstreamCredentials(ports, configured.credentials),
       log: ports.log,
+      keepAlive: config.upstreams.keepAlive,
       metrics: metrics.inference,
       recordLevel: chosenRecordLevels(ports),
       underWay: completions,

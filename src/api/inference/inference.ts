@@ -8,6 +8,7 @@ import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
 import type { Ends } from './completions/ends.js'
+import type { KeepAlive } from './completions/keep-alive.js'
 import type { Keeping } from './completions/keeping.js'
 import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
@@ -32,6 +33,7 @@ export interface Inference extends Omit<Tracing, 'pace'> {
     /** What an upstream is sent as its bearer; null for one that needs none. Fails where its secret has no value. */
     readonly credentialOf: (upstream: Upstream) => Promise<string | null>
     readonly log: Pick<Log, 'warn'>
+    readonly keepAlive: KeepAlive
     readonly metrics: InferenceMetrics
     readonly recordLevel: ChosenRecordLevel
     readonly underWay: UnderWay

@@ -2,8 +2,6 @@ import type { EventSourceMessage } from 'eventsource-parser'
 import type { CompletionStream } from '../../../domain/completion/stream.js'
 import type { Failure } from '../../failure.js'
 import { jsonText } from '../../../domain/json/text.js'
-import { chatErrorOf } from '../../http/chat-error.js'
-import { STATUS } from '../../http/status.js'
 import type { Asked } from './asking.js'
 import { parsed } from './parsed.js'
 import { readEvents } from './read-events.js'
@@ -19,7 +17,7 @@ export type OnEnd = (failure: Failure | null) => Promise<void>
  * An upstream's stream as the client gets it. `onEnd` runs once, before the last event leaves: whoever has seen a complete
  * answer can rely on its being recorded.
  *
- * @throws Failure for a stream of which nothing could be shown, so that it can still be answered with a status
+ * @throws Failure for a stream that is not complete
  */
 export async function* streamed(
   asked: Pick<Asked, 'answer' | 'errorIn'>,
@@ -29,7 +27,7 @@ export async function* streamed(
   makeRoom: () => Promise<void> | undefined,
   onEnd: OnEnd,
 ): AsyncGenerator<string> {
-  const progress = { hasShown: false, onContent, makeRoom }
+  const progress = { onContent, makeRoom }
   let failure: Failure | null | undefined
   try {
     failure = yield* passedOn(asked, stream, signal, progress)
@@ -38,13 +36,11 @@ export async function* streamed(
     if (failure === undefined) failure = failureIn(undefined, signal) ?? clientGone
     await onEnd(failure)
   }
-  if (failure === null) yield `data: ${DONE}\n\n`
-  else if (progress.hasShown) yield `data: ${JSON.stringify(chatErrorOf(failure, STATUS[failure.kind]))}\n\n`
-  else throw failure
+  if (failure !== null) throw failure
+  yield `data: ${DONE}\n\n`
 }
 
 interface Progress {
-  hasShown: boolean
   readonly onContent: () => void
   readonly makeRoom: () => Promise<void> | undefined
 }
@@ -59,10 +55,7 @@ async function* passedOn(
     for await (const events of readEvents(answer.body)) {
       const { text, failure } = taken(stream, events, errorIn)
       if (stream.hasContent) progress.onContent()
-      if (text !== '') {
-        progress.hasShown = true
-        yield text
-      }
+      if (text !== '') yield text
       if (failure === null) await soon(answer.ended)
       if (failure !== undefined) return failure
       await progress.makeRoom()

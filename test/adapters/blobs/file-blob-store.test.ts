@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openFileBlobStore } from '../../../src/adapters/blobs/file-blob-store.js'
@@ -61,13 +61,35 @@ describe('the blob store in files', () => {
     assert.deepEqual(await filesBelow(), [sha256(content)])
   })
 
-  it('removes what a process that died left half written', async () => {
-    await mkdir(join(directory, 'incoming'))
-    await writeFile(join(directory, 'incoming', 'half'), 'half')
+  it('removes incomplete files that are older than a day when it is opened, and no others', async () => {
+    const incoming = join(directory, 'incoming')
+    await mkdir(incoming)
+    for (const [name, hours] of [
+      ['recent', 23],
+      ['abandoned', 25],
+    ] as const) {
+      await writeFile(join(incoming, name), 'half')
+      const time = new Date(Date.now() - hours * 3_600_000)
+      await utimes(join(incoming, name), time, time)
+    }
 
     const digest = await openFileBlobStore(directory).put(randomBytes(10))
 
-    assert.deepEqual(await filesBelow(), [digest])
+    assert.deepEqual((await filesBelow()).sort(), [digest, 'recent'].sort())
+  })
+
+  it('completes an upload when another process opens the directory meanwhile', async () => {
+    const store = openFileBlobStore(directory)
+    const content = randomBytes(1_000)
+    const source = (async function* () {
+      yield content.subarray(0, 500)
+      openFileBlobStore(directory)
+      yield content.subarray(500)
+    })()
+
+    const { digest } = await store.putStream(source, 1_000)
+
+    assert.deepEqual(await store.get(digest), content)
   })
 
   it('writes again after its directory could not be made', async () => {

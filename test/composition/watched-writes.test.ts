@@ -16,9 +16,14 @@ describe('writes to a log that are watched', () => {
     const said: string[] = []
     const note = (event: string) => void said.push(event)
     const store = openInMemoryEventStore()
+    let [time, checks] = [0, 0]
     let refusal: Error | undefined
     let unreadable: Error | undefined
-    const { eventStore, failing } = watchedWrites(
+    const {
+      eventStore,
+      blocked,
+      unreadable: whyUnreadable,
+    } = watchedWrites(
       {
         ...store,
         readStream: async function* (...asked) {
@@ -27,17 +32,27 @@ describe('writes to a log that are watched', () => {
         },
         append: (...proposed) =>
           refusal === undefined ? store.append(...proposed) : Promise.reject(refusal),
+        checkWritable: async () => {
+          checks += 1
+          if (refusal !== undefined && !(refusal instanceof ConcurrencyConflict)) throw refusal
+        },
       },
       { error: note, info: note },
+      () => time,
     )
     let written = 0
+    const later = (ms: number, error?: Error) => {
+      time += ms
+      refusal = error
+      return blocked()
+    }
     const write = async (error?: Error) => {
       refusal = error
       written += 1
       const event = { id: `00000000-0000-7000-8000-${String(written).padStart(12, '0')}`, type: 'Written' }
       const metadata = { correlationId: 'a', causationId: 'a', actor: 'a', schemaVersion: 1 }
       await eventStore.append('stream-1', 'any', [{ ...event, data: {}, metadata }]).catch(() => undefined)
-      return failing()
+      return blocked()
     }
     const look = async (error?: Error) => {
       unreadable = error
@@ -47,9 +62,9 @@ describe('writes to a log that are watched', () => {
       } catch (failed) {
         assert.equal(failed, error)
       }
-      return { seen, failing: failing() }
+      return { seen, failing: whyUnreadable() }
     }
-    return { said, write, look }
+    return { said, write, look, later, checks: () => checks }
   }
 
   it('say why the last one failed until one succeeds, and log each change once', async () => {
@@ -58,6 +73,20 @@ describe('writes to a log that are watched', () => {
     assert.match((await write(full)) ?? '', /\(SQLITE_FULL\)$/)
     assert.match((await write(new AppendOutcomeUnknown('no answer'))) ?? '', /\(AppendOutcomeUnknown\)$/)
     assert.equal(await write(), undefined)
+    assert.deepEqual(said, ['log.writes_failed', 'log.writes_resumed'])
+  })
+
+  it('are checked when none succeeded in the last seconds, and at most once a second', async () => {
+    const { said, write, later, checks } = given()
+    await write()
+    assert.deepEqual([await later(4000), checks()], [undefined, 0])
+
+    assert.match((await later(2000, full)) ?? '', /\(SQLITE_FULL\)$/)
+    assert.match((await later(999)) ?? '', /\(SQLITE_FULL\)$/)
+    assert.equal(checks(), 1)
+
+    assert.equal(await later(1), undefined)
+    assert.equal(checks(), 2)
     assert.deepEqual(said, ['log.writes_failed', 'log.writes_resumed'])
   })
 
@@ -71,7 +100,7 @@ describe('writes to a log that are watched', () => {
     const { said, write, look } = given()
     await write()
     const away = new StoreUnavailable('the EventStoreDB cannot be read')
-    assert.match((await look(away)).failing ?? '', /could not be read \(StoreUnavailable\)$/)
+    assert.match((await look(away)).failing ?? '', /cannot be read \(StoreUnavailable\)$/)
     assert.deepEqual(await look(), { seen: ['Written'], failing: undefined })
     const numbered = Object.assign(new Error('unavailable'), { code: 14 })
     assert.match(
@@ -80,7 +109,7 @@ describe('writes to a log that are watched', () => {
     )
     await write()
     await write(full)
-    assert.match((await look()).failing ?? '', /\(SQLITE_FULL\)$/)
+    assert.equal((await look()).failing, undefined)
     assert.deepEqual(said, [
       ...['log.reads_failed', 'log.reads_resumed'],
       ...['log.writes_failed', 'log.writes_resumed'],

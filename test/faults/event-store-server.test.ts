@@ -140,17 +140,33 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
     const steps = Array.from({ length: 12 }, (_, step) => step)
     double.freeze()
     const refused = await Promise.all(steps.map(metric))
-    const { writes } = (await service.send('GET', '/health')).json<{ writes?: string }>()
+    const health = await service.send('GET', '/health')
     double.thaw()
 
     assert.deepEqual(
       refused,
       steps.map(() => ({ status: 503, isInTime: true })),
     )
-    assert.match(writes ?? '', /^the log could not be read/)
+    assert.equal(health.status, 503)
+    assert.match(health.text, /"writes":"the event log takes no writes \(/)
     for (const step of steps)
       await until200(`/api/runs/default/frozen/${id}/metrics`, { metrics: { loss: step }, step })
     assert.deepEqual((await service.send('GET', '/health')).json(), { status: 'ok' })
+  })
+
+  it('answers /health with 503 while it is away, also when no write is tried', async () => {
+    const statusWithin = async (expected: number) => {
+      for (let tries = 0; tries < 100; tries += 1) {
+        if ((await service.send('GET', '/health')).status === expected) return expected
+        await sleep(200)
+      }
+      return (await service.send('GET', '/health')).status
+    }
+    await double.kill()
+    assert.equal(await statusWithin(503), 503)
+
+    await double.restart()
+    assert.equal(await statusWithin(200), 200)
   })
 
   it('has a log without gaps in the end, from which the same answers come again', async () => {

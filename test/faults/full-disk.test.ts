@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { itWith } from '../support/skipping.js'
 
@@ -40,7 +41,10 @@ describe('a service whose files cannot grow', () => {
     }
   }
 
-  const health = async () => (await service.send('GET', '/health')).text
+  const health = async () => {
+    const { status, text } = await service.send('GET', '/health')
+    return { status, text }
+  }
 
   itWithLimits('refuses writes for now, and has what it took, once each, when they can again', async () => {
     const taken: string[] = []
@@ -52,18 +56,37 @@ describe('a service whose files cannot grow', () => {
         if (status === 200) taken.push(id)
         else assert.deepEqual([status, headers.get('retry-after')], [503, '1'], text)
       }
-      if (limit === 1_000) assert.match(await health(), /"writes":"[^"]+\(SQLITE_[A-Z_]+\)"/)
+      if (limit !== 1_000) continue
+      const { status, text } = await health()
+      assert.match(text, /^\{"status":"unavailable",.*"writes":"[^"]+\(SQLITE_[A-Z_]+\)"/)
+      assert.equal(status, 503)
     }
     const refused = 60 - taken.length
     const healthy = await health()
     const answered = await usage()
     await service.restart()
 
-    assert.doesNotMatch(healthy, /writes/)
+    assert.doesNotMatch(healthy.text, /writes/)
+    assert.equal(healthy.status, 200)
     assert.ok(refused > 0 && taken.length >= 20, `${refused} were refused`)
     assert.deepEqual(Object.keys(answered).sort(), taken.sort())
     assert.deepEqual(await usage(), answered)
     for (const used of Object.values(answered)) assert.equal((used as Used).m.requests, 1)
+  })
+
+  itWithLimits('answers /health with 503 while no write can succeed, also when none is tried', async () => {
+    const statusWithin = async (expected: number) => {
+      for (let tries = 0; tries < 100; tries += 1) {
+        if ((await health()).status === expected) return expected
+        await sleep(100)
+      }
+      return (await health()).status
+    }
+    limitFiles(1_000)
+    assert.equal(await statusWithin(503), 503)
+
+    limitFiles('unlimited')
+    assert.equal(await statusWithin(200), 200)
   })
 })
 

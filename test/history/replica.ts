@@ -17,6 +17,7 @@ interface End {
 /** A log that ends somewhere, and of whose subscriptions the beginning is left out, as if nothing had stood there. */
 const partOf = (store: EventStore, from: Position, end: End): EventStore => ({
   append: () => Promise.reject(new Error('the past is not written to')),
+  checkWritable: () => Promise.resolve(),
   readStream: async function* (stream, { limit = Infinity, ...options } = {}) {
     let left = limit
     for await (const event of store.readStream(stream, options)) {

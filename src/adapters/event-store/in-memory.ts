@@ -99,6 +99,7 @@ export const openInMemoryEventStore = (now: () => number = Date.now): EventStore
       const found = log.find((stored) => stored.id === id)
       return found && toEvent(found)
     },
+    checkWritable: async () => requireOpen(),
     head: async () => {
       requireOpen()
       return BigInt(log.length * GAP)

@@ -73,6 +73,12 @@ export interface EventStore {
   }): AsyncIterable<TailItem>
   /** The event with an id, whatever its stream is; not there where the store can't find one without reading the log. */
   readonly findEvent?: (id: string) => Promise<RecordedEvent | undefined>
+  /**
+   * Whether an append can succeed now, tried without writing an event.
+   *
+   * @throws StoreUnavailable, AppendOutcomeUnknown with the reason when it cannot
+   */
+  checkWritable(): Promise<void>
   /** The position of the last event, 0 for an empty log. */
   head(): Promise<Position>
   close(): Promise<void>

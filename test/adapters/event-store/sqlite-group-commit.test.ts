@@ -218,6 +218,7 @@ describe('appends that SQLite commits together', () => {
     await assert.rejects(store.append(stream, 'none', [event]), AppendOutcomeUnknown)
 
     await assert.rejects(store.append(stream, 'none', [event]), StoreUnavailable)
+    await assert.rejects(store.checkWritable(), StoreUnavailable)
     assert.deepEqual(await collect(store.readAll()), [])
     await store.close()
     const again = open().store

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { SCHEMA_VERSION } from '../../../domain/event.js'
 import type { Appended, EventStore } from '../../../domain/ports/event-store.js'
 import {
   AppendOutcomeUnknown,
@@ -29,7 +31,7 @@ const LEAST_MS = 100
 export const appending = (
   shared: SharedClient,
   reading: Pick<EventStore, 'readStream'>,
-): EventStore['append'] => {
+): Pick<EventStore, 'append' | 'checkWritable'> => {
   const attempt = attempts(shared)
   const unsettled = unsettledAppends()
 
@@ -91,11 +93,35 @@ export const appending = (
     }
   }
 
-  return async (stream, expected, events, { timeoutMs = APPEND_MS } = {}) => {
-    const appended = await untilSettled(proposalOf(stream, expected, events), timeoutMs)
-    return appended.position === undefined ? placed(reading, stream, appended) : appended
+  return {
+    append: async (stream, expected, events, { timeoutMs = APPEND_MS } = {}) => {
+      const appended = await untilSettled(proposalOf(stream, expected, events), timeoutMs)
+      return appended.position === undefined ? placed(reading, stream, appended) : appended
+    },
+
+    checkWritable: async () => {
+      const proposal = impossibleAppend()
+      try {
+        await attempt(proposal, ATTEMPT_MS)
+      } catch (error) {
+        const refusal = refusalOf(error, proposal.stream, proposal.expected)
+        if (refusal instanceof ConcurrencyConflict) return
+        throw refusal ?? (wasSent(error) ? unknown(error) : unreachable(error))
+      }
+    },
   }
 }
+
+/** No stream comes to this revision, so the node that takes appends answers with a conflict and stores nothing. */
+const impossibleAppend = (): Proposal =>
+  proposalOf('health-check', 2n ** 53n, [
+    {
+      id: randomUUID(),
+      type: 'HealthChecked',
+      data: {},
+      metadata: { correlationId: '', causationId: '', actor: 'system', schemaVersion: SCHEMA_VERSION },
+    },
+  ])
 
 /** The store said no, and nothing was written. */
 class Refused extends Error {

@@ -36,13 +36,17 @@ const eventStoreOver = (shared: SharedClient): EventStore => {
   // Every read that is under way listens.
   setMaxListeners(0, closed)
   const { lastAfter, ...reads } = reading(shared, closed)
-  const append = appending(shared, reads)
+  const { append, checkWritable } = appending(shared, reads)
   const underWay = new PassingSet<Promise<unknown>>()
   let released: Promise<void> | undefined
 
+  const requireOpen = () => {
+    if (closed.aborted) throw new StoreUnavailable('the event store is closed')
+  }
+
   return {
     append: async (...proposed) => {
-      if (closed.aborted) throw new StoreUnavailable('the event store is closed')
+      requireOpen()
       const appended = append(...proposed)
       underWay.add(appended)
       try {
@@ -52,6 +56,10 @@ const eventStoreOver = (shared: SharedClient): EventStore => {
       }
     },
     ...reads,
+    checkWritable: async () => {
+      requireOpen()
+      await checkWritable()
+    },
     subscribeAll: subscribing(shared, { lastAfter }, closed),
     head: () => lastAfter(0n),
     close: () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openInMemoryBlobStore } from '../../src/adapters/blobs/in-memory-blob-store.js'
 import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
 import { storedLog } from '../../src/adapters/event-store/log-source.js'
-import { openLogCopy } from '../../src/adapters/event-store/sqlite/log-copy.js'
+import { openLogCopy, type RepeatedEvent } from '../../src/adapters/event-store/sqlite/log-copy.js'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { openService } from '../../src/composition/log-sources.js'
 import { openEventStoreDb } from '../../src/adapters/event-store/eventstoredb/event-store-db.js'
@@ -22,6 +22,7 @@ import { projections } from '../../src/projections/all.js'
 import { digestsOf } from '../../src/projections/digests/queries.js'
 import { migrate } from '../../src/projections/migrate.js'
 import { writeRows } from '../../src/projections/runtime/write-rows.js'
+import { newEvent } from '../../src/domain/event.js'
 import { append, PROJECT, startOf } from '../projections/given-log.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { startProtocolDouble } from '../support/eventstoredb-protocol-double/double.js'
@@ -49,9 +50,15 @@ describe('a copied log', () => {
   const copied = async (source: LogSource, blobs: BlobStore, name: string = randomUUID()) => {
     const path = join(directory, name, 'events.db')
     const copy = openLogCopy(path)
-    await copyLog({ source, copy, blobs }, await source.head(), () => undefined)
+    const repeated: RepeatedEvent[] = []
+    await copyLog(
+      { source, copy, blobs },
+      await source.head(),
+      () => undefined,
+      (one) => void repeated.push(one),
+    )
     copy.close()
-    return path
+    return { path, repeated }
   }
 
   const digestsFrom = async (source: LogSource, blobs: BlobStore) => {
@@ -75,7 +82,7 @@ describe('a copied log', () => {
     const source = storedLog(eventStore, blobs)
 
     const target = openInMemoryBlobStore()
-    const path = await copied(source, target)
+    const { path } = await copied(source, target)
     const copy = storedLog(openSqliteEventStore(path), target)
 
     assert.deepEqual(await all(copy.readAll(0n)), await all(source.readAll(0n)))
@@ -95,8 +102,8 @@ describe('a copied log', () => {
     const remote = await openService(service.address, ADMINISTRATOR_KEY)
 
     const blobs = [openInMemoryBlobStore(), openInMemoryBlobStore()] as const
-    const paths = [await copied(stored, blobs[0]), await copied(remote, blobs[1])]
-    const copies = paths.map((path, at) => storedLog(openSqliteEventStore(path), blobs[at]!))
+    const both = [await copied(stored, blobs[0]), await copied(remote, blobs[1])]
+    const copies = both.map(({ path }, at) => storedLog(openSqliteEventStore(path), blobs[at]!))
 
     const events = await all(stored.readAll(0n))
     const said = await remote.digestsAt(await stored.head())
@@ -121,7 +128,7 @@ describe('a copied log', () => {
       const half = await appendLog({ source, store, blobs: blobs[0] }, end / 2n, () => undefined)
       const rest = await appendLog({ source, store, blobs: blobs[0] }, end, () => undefined)
       const moved = storedLog(store, blobs[0])
-      const back = storedLog(openSqliteEventStore(await copied(moved, blobs[1])), blobs[1])
+      const back = storedLog(openSqliteEventStore((await copied(moved, blobs[1])).path), blobs[1])
 
       const events = await all(source.readAll(0n))
       assert.equal(half + rest, events.length)
@@ -134,6 +141,70 @@ describe('a copied log', () => {
       assert.deepEqual(await digestsFrom(moved, blobs[0]), digests)
       assert.deepEqual(await digestsFrom(back, blobs[1]), digests)
       await back.close()
+    } finally {
+      await store.close()
+      await double.stop()
+    }
+  })
+
+  it('has a repeated event of an old log in its place under another id, reports it, and goes on', async () => {
+    const double = await startProtocolDouble()
+    const store = patient(await openEventStoreDb(double.url))
+    try {
+      const stream = `intake-${PROJECT}`
+      const cause = { correlationId: 'c', causationId: 'c', actor: 'a' }
+      const proposed = ['1', '2'].map((raw) => {
+        const event = newEvent(randomUUID(), { type: 'ElementRefused', data: { raw } }, cause)
+        const bytes = (value: object) => new Uint8Array(Buffer.from(JSON.stringify(value)))
+        const { id, type, data, metadata } = event
+        return { id, type, contentType: 'application/json', data: bytes(data), metadata: bytes(metadata) }
+      })
+      const ids = proposed.map(({ id }) => id)
+      double.log.append({ stream, expected: 'any', events: proposed })
+      await double.restart()
+      double.log.append({ stream, expected: 'any', events: proposed })
+      const source = storedLog(store, openInMemoryBlobStore())
+      const name = randomUUID()
+      const { path, repeated } = await copied(source, openInMemoryBlobStore(), name)
+
+      assert.deepEqual(
+        repeated.map(({ id, stream: of }) => [id, of]),
+        ids.map((id) => [id, stream]),
+      )
+      const copy = openSqliteEventStore(path)
+      const [events, copies] = [await all(source.readAll(0n)), await all(copy.readAll())]
+      await copy.close()
+      assert.deepEqual(copies, [
+        ...events.slice(0, 2),
+        ...events.slice(2).map((event, at) => ({ ...event, id: repeated[at]!.copiedAs })),
+      ])
+      assert.deepEqual((await copied(source, openInMemoryBlobStore(), name)).repeated, [])
+    } finally {
+      await store.close()
+      await double.stop()
+    }
+  })
+
+  it('moves to an EventStoreDB with the repeated events of an old log as they are', async () => {
+    const double = await startProtocolDouble()
+    const store = patient(await openEventStoreDb(double.url))
+    try {
+      const memory = openInMemoryEventStore()
+      await append(memory, 'CallStarted', startOf('a'))
+      const [first] = await all(memory.readAll())
+      const events = [0n, 1n, 2n].map((n) => ({ ...first!, revision: n, position: n + 1n, size: 1 }))
+      const blobs = openInMemoryBlobStore()
+      const source: LogSource = {
+        ...storedLog(memory, blobs),
+        readAll: async function* (after) {
+          yield* events.filter(({ position }) => position > after)
+        },
+      }
+
+      await appendLog({ source, store, blobs }, 3n, () => undefined)
+
+      const ids = (await all(store.readStream(first!.stream))).map(({ id }) => id)
+      assert.deepEqual(ids, [first!.id, first!.id, first!.id])
     } finally {
       await store.close()
       await double.stop()
@@ -159,7 +230,7 @@ describe('a copied log', () => {
     const wide = parseJson('{"ns":1700000000000000123}') as JsonObject
     await append(eventStore, 'CallStarted', { ...startOf('b'), inputs: wide })
     await copied(source, blobs, 'resumed')
-    const path = await copied(source, blobs, 'resumed')
+    const { path } = await copied(source, blobs, 'resumed')
     const copy = openSqliteEventStore(path)
     assert.deepEqual(await all(copy.readAll()), await all(eventStore.readAll()))
     const [, last] = await all(copy.readAll())

@@ -51,7 +51,9 @@ describe('writes to a log that are watched', () => {
       written += 1
       const event = { id: `00000000-0000-7000-8000-${String(written).padStart(12, '0')}`, type: 'Written' }
       const metadata = { correlationId: 'a', causationId: 'a', actor: 'a', schemaVersion: 1 }
-      await eventStore.append('stream-1', 'any', [{ ...event, data: {}, metadata }]).catch(() => undefined)
+      await eventStore
+        .append(`stream-${written}`, 'none', [{ ...event, data: {}, metadata }])
+        .catch(() => undefined)
       return blocked()
     }
     const look = async (error?: Error) => {

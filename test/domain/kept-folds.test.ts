@@ -6,6 +6,7 @@ import { newEvent } from '../../src/domain/event.js'
 import { keptFolds } from '../../src/domain/kept-folds.js'
 import type { EventStore } from '../../src/domain/ports/event-store.js'
 import { StoreUnavailable } from '../../src/domain/ports/event-store-errors.js'
+import { afterEvents } from '../support/append-next.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
 const anEvent = (n: number) => newEvent(randomUUID(), { type: 'Counted', data: { n } }, cause)
@@ -55,8 +56,9 @@ describe('folds that are kept', () => {
               }),
             )
           else {
-            await eventStore.append(step.stream, 'any', step.append.map(anEvent))
-            expected.set(step.stream, [...(expected.get(step.stream) ?? []), ...step.append])
+            const before = expected.get(step.stream) ?? []
+            await eventStore.append(step.stream, afterEvents(before.length), step.append.map(anEvent))
+            expected.set(step.stream, [...before, ...step.append])
           }
         await eventStore.close()
       }),

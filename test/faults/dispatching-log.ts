@@ -4,17 +4,18 @@ import { systemIds } from '../../src/adapters/system/ids.js'
 import type { DomainEvent } from '../../src/domain/decider.js'
 import { newEvent } from '../../src/domain/event.js'
 import type { EventStore, RecordedEvent } from '../../src/domain/ports/event-store.js'
+import { appendNext } from '../support/append-next.js'
 
 const cause = { correlationId: 'test', causationId: 'test', actor: 'ada' }
 
 export type Append = (stream: string, ...events: readonly DomainEvent[]) => Promise<void>
 
 export const appendingTo =
-  (eventStore: Pick<EventStore, 'append'>): Append =>
+  (eventStore: Pick<EventStore, 'append' | 'readStream'>): Append =>
   async (stream, ...events) => {
-    await eventStore.append(
+    await appendNext(
+      eventStore,
       stream,
-      'any',
       events.map((event) => newEvent(systemIds.next(), event, cause)),
     )
   }

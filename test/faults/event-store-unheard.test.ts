@@ -26,20 +26,20 @@ describe('a connection to an EventStoreDB (a protocol double) that is taken and 
         }
     })()
 
+    const event = arbitraryEvent()
     await first.stop()
     const taken: Socket[] = []
     const nobody = createServer((socket) => void taken.push(socket.on('error', () => undefined)))
     nobody.listen(port, '127.0.0.1')
     await once(nobody, 'listening')
-    while (taken.length === 0) await store.append(stream, 0n, [arbitraryEvent()]).catch(() => sleep(100))
+    while (taken.length === 0) await store.append(stream, 0n, [event]).catch(() => sleep(100))
     nobody.close()
     const double = await startProtocolDouble({ port, log })
 
     const since = performance.now()
-    const event = arbitraryEvent()
     const hasAppended = async () => {
       try {
-        await store.append(stream, 'any', [event])
+        await store.append(stream, 0n, [event])
         return true
       } catch {
         return false

@@ -11,7 +11,7 @@ const arbitraryCause = () => ({ correlationId: randomUUID(), causationId: random
 /** Appends an event as it is, whether or not its codec would take it. */
 export const append = async (eventStore: EventStore, type: string, data: JsonObject): Promise<Position> => {
   const event = newEvent(randomUUID(), { type, data }, arbitraryCause())
-  const { position } = await eventStore.append(callStream(PROJECT, randomUUID()), 'any', [event])
+  const { position } = await eventStore.append(callStream(PROJECT, randomUUID()), 'none', [event])
   return position!
 }
 

@@ -6,8 +6,8 @@ import type { JsonObject } from '../json/json.js'
  */
 export type Position = bigint
 
-/** What a writer believes about a stream: nothing, that it is new, that it exists, or its last revision. */
-export type Expected = 'any' | 'none' | 'exists' | bigint
+/** What a writer believes about a stream: that it is new, or its last revision. */
+export type Expected = 'none' | bigint
 
 export interface EventMetadata extends JsonObject {
   readonly correlationId: string

@@ -6,6 +6,7 @@ import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { arbitraryEvent, arbitraryStream } from '../../contract/event-store/arbitrary-events.js'
 import { collect } from '../../contract/event-store/collect.js'
 import { temporaryDirectory, type TemporaryDirectory } from './temporary-directory.js'
+import { afterEvents } from '../../support/append-next.js'
 
 const STREAMS = [1, 7, 60, 500, 6000]
 const MOST = Math.max(...STREAMS)
@@ -24,7 +25,7 @@ describe('streams that were written partly just now, partly before', () => {
       for (const [index, count] of STREAMS.entries())
         if (left <= count) {
           const data = { number: count - left, text: 'x'.repeat(left % 50) }
-          appends.push(store.append(streams[index]!, 'any', [arbitraryEvent({ data })]))
+          appends.push(store.append(streams[index]!, afterEvents(count - left), [arbitraryEvent({ data })]))
         }
     await Promise.all(appends)
   })

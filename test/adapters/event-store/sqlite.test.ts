@@ -67,8 +67,8 @@ describe('the file of the store in SQLite', () => {
     assert.equal(store.findEvent, undefined)
     assert.deepEqual(await idsIn(store.readStream(stream)), ids)
     const event = arbitraryEvent()
-    const appended = await store.append(stream, 'any', [event])
-    assert.deepEqual(await store.append(stream, 'any', [event]), appended)
+    const appended = await store.append(stream, 2n, [event])
+    assert.deepEqual(await store.append(stream, 2n, [event]), appended)
     await store.close()
   })
 
@@ -86,8 +86,8 @@ describe('the file of the store in SQLite', () => {
     const stream = 'thing-1'
     const later = openSqliteEventStore(path)
     const [first, last] = [arbitraryEvent(), arbitraryEvent()]
-    await later.append(stream, 'any', [first])
-    await later.append(stream, 'any', [{ ...last, metadata: { ...last.metadata, schemaVersion: 2 } }])
+    await later.append(stream, 'none', [first])
+    await later.append(stream, 0n, [{ ...last, metadata: { ...last.metadata, schemaVersion: 2 } }])
     await later.close()
     const before = readFileSync(path)
 

@@ -10,7 +10,7 @@ const QUARTER_MINUTE = 15_000
 describe('how far matching is behind the log', () => {
   const given = async (events: number) => {
     const eventStore = openInMemoryEventStore()
-    await eventStore.append('call-team/p/c', 'any', arbitraryEvents(events))
+    await eventStore.append('call-team/p/c', 'none', arbitraryEvents(events))
     const positions: bigint[] = []
     for await (const { position } of eventStore.readAll()) positions.push(position)
     return { eventStore, positions }

@@ -21,7 +21,7 @@ export interface ProtocolDouble {
   readonly written: () => number
   /** Ends every subscription with an error, as a server does that cannot go on with it. */
   readonly dropSubscriptions: (code?: status) => void
-  /** Cuts all connections, and listens again on the same port. */
+  /** Cuts all connections, forgets the ids of appends that name no revision, and listens again on the same port. */
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -74,6 +74,7 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
     },
     restart: async () => {
       server.forceShutdown()
+      log.forgetIds()
       ;({ serving: server, bound: port } = await serve(port))
     },
     stop: async () => server.forceShutdown(),

@@ -11,8 +11,7 @@ import { attempts, NotSent } from './attempt.js'
 import { isNotLeader, refusalOf } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { proposalOf, type Proposal } from './proposal.js'
-import { recentlyStored, storedAlready } from './stored-already.js'
-import { unsettledAppends } from './unsettled-appends.js'
+import { storedAlready } from './stored-already.js'
 import { backOff, within } from './waiting.js'
 
 /** How long an append may take with all its tries, unless the caller says otherwise. */
@@ -33,7 +32,6 @@ export const appending = (
   reading: Pick<EventStore, 'readStream'>,
 ): Pick<EventStore, 'append' | 'checkWritable'> => {
   const attempt = attempts(shared)
-  const unsettled = unsettledAppends()
 
   const once = async (proposal: Proposal, ms: number): Promise<Appended> => {
     try {
@@ -50,44 +48,17 @@ export const appending = (
     }
   }
 
-  /**
-   * Without a revision the server remembers ids only for a while. Once an answer was lost the stream itself tells; the
-   * events then go after what was seen, so that they cannot be stored twice.
-   */
-  const again = async (proposal: Proposal, ms: number): Promise<Appended> => {
-    if (firstRevisionOf(proposal.expected) !== undefined) return once(proposal, ms)
-    const { found, last } = await within(recentlyStored(reading, proposal), ms)
-    if (found !== undefined) return found
-    if (last === undefined && proposal.expected === 'exists') return once(proposal, ms)
-    try {
-      return await once({ ...proposal, expected: last?.revision ?? 'none' }, ms)
-    } catch (error) {
-      // Somebody else appended meanwhile, which this writer does not mind.
-      if (error instanceof Refused && error.reason instanceof ConcurrencyConflict)
-        throw new Overtaken('another append came first', { cause: error.reason })
-      throw error
-    }
-  }
-
   const untilSettled = async (proposal: Proposal, timeoutMs: number): Promise<Appended> => {
     const until = performance.now() + timeoutMs
-    let isOpen = unsettled.has(proposal)
+    let isSent = false
     for (let tries = 1; ; tries += 1) {
       const left = Math.max(until - performance.now(), 1)
       try {
-        const appended = await (isOpen ? again : once)(proposal, Math.min(left, ATTEMPT_MS))
-        unsettled.settle(proposal)
-        return appended
+        return await once(proposal, Math.min(left, ATTEMPT_MS))
       } catch (error) {
-        if (error instanceof Refused) {
-          unsettled.settle(proposal)
-          throw error.reason
-        }
-        if (wasSent(error)) {
-          isOpen = true
-          unsettled.note(proposal)
-        }
-        if (until - performance.now() < LEAST_MS) throw isOpen ? unknown(error) : unreachable(error)
+        if (error instanceof Refused) throw error.reason
+        isSent ||= wasSent(error)
+        if (until - performance.now() < LEAST_MS) throw isSent ? unknown(error) : unreachable(error)
         await backOff(tries)
       }
     }
@@ -140,13 +111,8 @@ const notLookedUp = (cause: unknown): never => {
   throw new NotLookedUp('a conflict could not be looked into', { cause })
 }
 
-class Overtaken extends Error {
-  override readonly name = 'Overtaken'
-}
-
 const wasSent = (error: unknown): boolean =>
-  !(error instanceof NotSent || error instanceof Overtaken || error instanceof StoreUnavailable) &&
-  !isNotLeader(error)
+  !(error instanceof NotSent || error instanceof StoreUnavailable) && !isNotLeader(error)
 
 const unknown = (cause: unknown) =>
   new AppendOutcomeUnknown('the EventStoreDB did not say whether it stored an append', { cause })
@@ -154,10 +120,8 @@ const unknown = (cause: unknown) =>
 const unreachable = (cause: unknown) => new StoreUnavailable('the EventStoreDB cannot be reached', { cause })
 
 /** Whether the events can be what the writer met: the stream is as long as they would have made it. */
-const mayStand = ({ expected, ids }: Proposal, { actual }: ConcurrencyConflict): boolean => {
-  const first = firstRevisionOf(expected)
-  return actual !== 'none' && (first === undefined || actual >= BigInt(first + ids.length - 1))
-}
+const mayStand = ({ expected, ids }: Proposal, { actual }: ConcurrencyConflict): boolean =>
+  actual !== 'none' && actual >= BigInt(firstRevisionOf(expected) + ids.length - 1)
 
 /** The server does not say where a repeat stands; who wants to read it must know. */
 const placed = async (

@@ -10,6 +10,7 @@ import {
   arbitraryEvent,
   arbitraryEvents,
   arbitraryStream,
+  givenStreamOf,
 } from '../../../contract/event-store/arbitrary-events.js'
 import { idsIn, idsOf } from '../../../contract/event-store/collect.js'
 import { startProtocolDouble } from '../../../support/eventstoredb-protocol-double/double.js'
@@ -90,8 +91,7 @@ describe('the defects of the client of EventStoreDB are contained', () => {
   it('4: a client that is told not to throw says that every conflict is at revision 1', async () => {
     const { double, store } = given
     const quiet = EventStoreDBClient.connectionString(`${double.url}&throwOnAppendFailure=false`)
-    const stream = arbitraryStream()
-    for (const event of arbitraryEvents(5)) await store.append(stream, 'any', [event])
+    const { stream } = await givenStreamOf(store, 5)
 
     const result = await quiet.appendToStream(stream, rawEvent(), { expectedRevision: 0n })
     assert.deepEqual([result.success, result.nextExpectedRevision], [false, 1n])

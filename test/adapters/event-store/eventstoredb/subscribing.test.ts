@@ -12,6 +12,7 @@ import {
 } from '../../../contract/event-store/arbitrary-events.js'
 import { collect, collectUntil, eventsIn, idsIn, idsOf } from '../../../contract/event-store/collect.js'
 import { givenDouble } from '../../../support/eventstoredb-protocol-double/given-double.js'
+import { afterEvents, appendNext } from '../../../support/append-next.js'
 
 const text = (value: string) => new Uint8Array(Buffer.from(value))
 
@@ -56,8 +57,7 @@ describe('reading and following an EventStoreDB', () => {
         if (item.kind !== 'checkpoint') items.push(item)
         if (items.length === 5) double.dropSubscriptions()
         if (items.length === 7) break
-        if (item.kind === 'caughtUp' || items.length > 4)
-          await store.append(stream, 'any', [arbitraryEvent()])
+        if (item.kind === 'caughtUp' || items.length > 4) await appendNext(store, stream, [arbitraryEvent()])
       }
 
       assert.deepEqual(
@@ -72,7 +72,7 @@ describe('reading and following an EventStoreDB', () => {
     const events = arbitraryEvents(120)
     const writing = (async () => {
       for (const [index, event] of events.entries()) {
-        await store.append(streams[index % 2]!, 'any', [event])
+        await store.append(streams[index % 2]!, afterEvents(index >> 1), [event])
         if (index % 40 === 20) double.dropSubscriptions()
         if (index === 60) await double.restart()
       }

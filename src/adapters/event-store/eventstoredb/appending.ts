@@ -11,13 +11,16 @@ import { attempts, NotSent } from './attempt.js'
 import { isNotLeader, refusalOf } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { proposalOf, type Proposal } from './proposal.js'
+import { slots } from './slots.js'
 import { storedAlready } from './stored-already.js'
-import { backOff, within } from './waiting.js'
+import { backOff } from './waiting.js'
 
 /** How long an append may take with all its tries, unless the caller says otherwise. */
 const APPEND_MS = 5000
 /** How long one try may take. */
 const ATTEMPT_MS = 2000
+/** More only wait in the server, where their time runs out. They wait here, before their time begins. */
+const SLOTS = { atOnce: 500, mostWaitingBytes: 32 * 1024 * 1024, waitMs: 20_000 }
 /** With less time left than this no further try is made. */
 const LEAST_MS = 100
 
@@ -32,6 +35,7 @@ export const appending = (
   reading: Pick<EventStore, 'readStream'>,
 ): Pick<EventStore, 'append' | 'checkWritable'> => {
   const attempt = attempts(shared)
+  const { acquire } = slots(SLOTS)
 
   const once = async (proposal: Proposal, ms: number): Promise<Appended> => {
     try {
@@ -41,7 +45,7 @@ export const appending = (
       if (refusal === undefined) throw error
       const stored =
         refusal instanceof ConcurrencyConflict && mayStand(proposal, refusal)
-          ? await within(storedAlready(reading, proposal), ms).catch(notLookedUp)
+          ? await storedAlready(reading, proposal).catch(notLookedUp)
           : undefined
       if (stored === undefined) throw new Refused(refusal)
       return stored
@@ -66,8 +70,14 @@ export const appending = (
 
   return {
     append: async (stream, expected, events, { timeoutMs = APPEND_MS } = {}) => {
-      const appended = await untilSettled(proposalOf(stream, expected, events), timeoutMs)
-      return appended.position === undefined ? placed(reading, stream, appended) : appended
+      const proposal = proposalOf(stream, expected, events)
+      const release = await acquire(proposal.bytes)
+      try {
+        const appended = await untilSettled(proposal, timeoutMs)
+        return appended.position === undefined ? await placed(reading, stream, appended) : appended
+      } finally {
+        release()
+      }
     },
 
     checkWritable: async () => {

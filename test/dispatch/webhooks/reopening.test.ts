@@ -12,6 +12,7 @@ import {
   webhookCreated,
   type Dispatching,
 } from '../../support/dispatching.js'
+import { appendNext } from '../../support/append-next.js'
 import { after as later, answers, inTurn } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'
 
@@ -75,7 +76,7 @@ describe('a webhook whose receiver was fixed', () => {
       data: { delivery_id: data['delivery_id']!, team: 'default', due_at: '2026-01-01T00:00:00.000000Z' },
     }
     const cause = { correlationId: request, causationId: request, actor: 'ada' }
-    await log.eventStore.append(stream, 'any', [newEvent(systemIds.next(), resent, cause)])
+    await appendNext(log.eventStore, stream, [newEvent(systemIds.next(), resent, cause)])
   }
 
   for (const [what, act] of [

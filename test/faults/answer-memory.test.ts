@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { COUNTS } from '../counts.js'
 import { until } from '../support/dispatching.js'
 import {
   answers,
@@ -13,7 +14,7 @@ import {
 } from '../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../support/receivers/receiver.js'
 
-const TIMES = Number(process.env['HOSTILE_ANSWERS'] ?? 1)
+const TIMES = COUNTS.hostileAnswers
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const MIB = 1024 * 1024

@@ -5,6 +5,7 @@ import type { ClickHouseWriter } from '../../src/domain/ports/clickhouse.js'
 import { projections } from '../../src/projections/all.js'
 import { migrate } from '../../src/projections/migrate.js'
 import { startProjector } from '../../src/projections/runtime/projector.js'
+import { COUNTS } from '../counts.js'
 import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-http-front.js'
 import { arbitraryDatabase, openTestClickHouse } from '../support/engine.js'
 import { startFaultyProxy, type Fault, type FaultyProxy } from '../support/faulty-proxy.js'
@@ -12,7 +13,7 @@ import { startTestService, type TestService } from '../support/service.js'
 import { PROJECT, startTraceLoad, type Model } from './trace-load.js'
 
 /** How long ClickHouse has the fault, in milliseconds. */
-const FAULT_MS = Number(process.env['CLICKHOUSE_FAULT_MS'] ?? 2500)
+const FAULT_MS = COUNTS.clickHouseOutageMs
 const RECOVERED_WITHIN_MS = 120_000
 
 const TOO_MANY =

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../src/domain/json/json.js'
+import { COUNTS } from '../counts.js'
 import { until } from '../support/dispatching.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { startMeteredUpstream, type MeteredUpstream } from './metered-upstream.js'
 
-const ROUNDS = Number(process.env['COMPLETION_KILL_ROUNDS'] ?? 2)
-const REQUESTS = Number(process.env['COMPLETIONS_A_ROUND'] ?? 60)
+const ROUNDS = COUNTS.completionKills
+const REQUESTS = COUNTS.completionsBetweenKills
 const AT_ONCE = 24
 /** So many answers are over at least, every second time, when the service is killed. */
 const SEEN_WHOLE = 10

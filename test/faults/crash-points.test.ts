@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../src/domain/delivery/id.js'
 import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
+import { COUNTS } from '../counts.js'
 import { automationCreated, until, webhookCreated } from '../support/dispatching.js'
 import { endWithThisProcess } from '../support/end-with-this-process.js'
 import { answers } from '../support/receivers/behaviours.js'
@@ -15,7 +16,7 @@ import { startReceiver } from '../support/receivers/receiver.js'
 import { dispatchOver } from './dispatching-over.js'
 import { eventsOf, openEventLog } from './dispatching-log.js'
 
-const ROUNDS = Number(process.env['CRASH_POINT_ROUNDS'] ?? 1)
+const ROUNDS = COUNTS.crashPoints
 
 /** Processes take most of their time to begin. */
 const AT_ONCE = 3

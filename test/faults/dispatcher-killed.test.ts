@@ -10,15 +10,16 @@ import Database from 'better-sqlite3'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../src/domain/delivery/id.js'
 import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
+import { COUNTS } from '../counts.js'
 import { automationCreated, until, webhookCreated } from '../support/dispatching.js'
 import { endWithThisProcess } from '../support/end-with-this-process.js'
 import { after as later, answers, resets } from '../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../support/receivers/receiver.js'
 import { eventsOf, openEventLog } from './dispatching-log.js'
 
-const ROUNDS = Number(process.env['DELIVERY_KILL_ROUNDS'] ?? 2)
+const ROUNDS = COUNTS.dispatcherKills
 /** Events that each round writes at least. */
-const EVENTS = Number(process.env['DELIVERY_KILL_EVENTS'] ?? 20)
+const EVENTS = COUNTS.dispatcherKillEvents
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const WAITS = Array.from({ length: 32 }, () => 0.05)

@@ -14,13 +14,14 @@ import {
   webhookCreated,
   type Dispatching,
 } from '../support/dispatching.js'
+import { COUNTS } from '../counts.js'
 import { startProtocolDouble, type ProtocolDouble } from '../support/eventstoredb-protocol-double/double.js'
 import { answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../support/receivers/receiver.js'
 import { virtualClock } from '../support/virtual-clock.js'
 import { eventsOf } from './dispatching-log.js'
 
-const ROUNDS = Number(process.env['EVENT_STORE_DISPATCH_ROUNDS'] ?? 1)
+const ROUNDS = COUNTS.dispatchersOverServer
 
 const EVENTS_A_ROUND = 40
 const TIMEOUT_S = 10

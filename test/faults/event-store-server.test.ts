@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openEventStoreDb } from '../../src/adapters/event-store/eventstoredb/event-store-db.js'
+import { COUNTS } from '../counts.js'
 import { startChildDouble, type ChildDouble } from '../support/eventstoredb-protocol-double/child.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { assertLogIsWhole } from './assert-log-is-whole.js'
@@ -16,7 +17,7 @@ import {
 } from './ledger.js'
 import { sendAgain, writeUntilGone } from './write-load.js'
 
-const ROUNDS = Number(process.env['EVENT_STORE_FAULT_ROUNDS'] ?? 1)
+const ROUNDS = COUNTS.eventStoreOutages
 const MINUTES = 60_000
 /** Less than twelve take one after the other, each two silences of a read. */
 const REFUSED_WITHIN_MS = 60_000

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
+import { COUNTS } from '../counts.js'
 import { aliasAdded, automationCreated, COLLECTION, until, webhookCreated } from '../support/dispatching.js'
 import { after as later, answers, dependingOn } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
@@ -11,7 +12,7 @@ import { startRunningService } from '../support/running-service.js'
 import { dispatchOver } from './dispatching-over.js'
 import { eventsOf, openEventLog } from './dispatching-log.js'
 
-const ROUNDS = Number(process.env['GRACEFUL_STOP_ROUNDS'] ?? 1)
+const ROUNDS = COUNTS.gracefulStops
 
 const WEBHOOKS = 4
 const ALIASES = 100

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { compileRe2 } from '../../src/adapters/patterns/re2.js'
+import { COUNTS } from '../counts.js'
 
-const ROUNDS = Number(process.env['HOSTILE_PATTERN_ROUNDS'] ?? 1)
+const ROUNDS = COUNTS.hostilePatterns
 
 /** Shapes that backtracking engines take exponential or quadratic time for. */
 const SHAPES = [

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { COUNTS } from '../counts.js'
 import { until } from '../support/dispatching.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { assertLogIsWhole } from './assert-log-is-whole.js'
@@ -15,7 +16,7 @@ import {
 } from './ledger.js'
 import { sendAgain, writeUntilGone } from './write-load.js'
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 10)
+const ROUNDS = COUNTS.kills
 const MINUTES = 60_000
 /** So many writes are acknowledged, on average: every second time it is killed whatever it did until then. */
 const EACH_ROUND = 20

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../src/domain/json/json.js'
+import { COUNTS } from '../counts.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
-const ROUNDS = Number(process.env['REBUILD_ROUNDS'] ?? 1)
+const ROUNDS = COUNTS.rebuildKills
 const BATCHES = 20
 const CALLS_A_BATCH = 500
 const PROJECT = 'default/rebuilt'

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../src/domain/delivery/id.js'
 import type { RecordedEvent } from '../../src/domain/ports/event-store.js'
+import { COUNTS } from '../counts.js'
 import { aliasAdded, automationCreated, COLLECTION, until, webhookCreated } from '../support/dispatching.js'
 import { endWithThisProcess } from '../support/end-with-this-process.js'
 import { answers, dependingOn, resets } from '../support/receivers/behaviours.js'
@@ -16,8 +17,8 @@ import { dispatchOver } from './dispatching-over.js'
 import { eventsOf, openEventLog } from './dispatching-log.js'
 import { stateDigest } from './state-digest.js'
 
-const CUTS = Number(process.env['TORN_TAIL_CUTS'] ?? 4)
-const EVENTS = Number(process.env['REBUILT_STATE_EVENTS'] ?? 30)
+const CUTS = COUNTS.tornTails
+const EVENTS = COUNTS.rebuiltStateEvents
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

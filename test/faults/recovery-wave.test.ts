@@ -9,11 +9,12 @@ import {
   webhookCreated,
   type Dispatching,
 } from '../support/dispatching.js'
+import { COUNTS } from '../counts.js'
 import { after as later, answers } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 import { virtualClock } from '../support/virtual-clock.js'
 
-const WAITING = Number(process.env['RECOVERY_WAITING'] ?? 300)
+const WAITING = COUNTS.waitingDeliveries
 
 const FIRST_LIMIT = 4
 const MOST_AT_ONCE = 16

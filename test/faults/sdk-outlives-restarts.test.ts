@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
+import { COUNTS } from '../counts.js'
 import { opOf, startSdkService, type Call, type SdkService } from '../e2e/sdk-service.js'
 import { usageOf } from '../e2e/usage.js'
 
-const ROUNDS = Number(process.env['RESTART_ROUNDS'] ?? 4)
+const ROUNDS = COUNTS.sdkRestarts
 const PROJECT = 'team/outliving-restarts'
 
 interface Done {

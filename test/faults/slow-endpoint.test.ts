@@ -8,10 +8,11 @@ import {
   webhookCreated,
   type Dispatching,
 } from '../support/dispatching.js'
+import { COUNTS } from '../counts.js'
 import { answers, hangs } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
 
-const EVENTS = Number(process.env['SLOW_ENDPOINT_EVENTS'] ?? 3)
+const EVENTS = COUNTS.slowEndpointEvents
 
 const FAST = 49
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { COUNTS } from '../counts.js'
 import { automationCreated, until, webhookCreated } from '../support/dispatching.js'
 import { answers, hangs, resets } from '../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../support/receivers/receiver.js'
@@ -10,7 +11,7 @@ import { startRunningService, type RunningService } from '../support/running-ser
 import { itWhen } from '../support/skipping.js'
 import { openEventLog } from './dispatching-log.js'
 
-const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 0)
+const MINUTES = COUNTS.soakMinutes
 
 const RUNS_PER_SECOND = 25
 const WEBHOOKS = 4

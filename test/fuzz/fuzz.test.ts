@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import type { Json } from '../../src/domain/json/json.js'
+import { COUNTS } from '../counts.js'
 import { whenReadable } from '../support/asking-again.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
 import { skip } from '../support/skipping.js'
@@ -17,17 +17,17 @@ import { requestsToAll, waitsInVain, type Planned } from './requests.js'
 import { newTally, type Tally } from './tally.js'
 import { senderTo, written } from './wire.js'
 
-const SEED = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
-const REQUESTS = Number(process.env['FUZZ_REQUESTS'] ?? 10_000)
+const SEED = COUNTS.fuzzSeed
+const REQUESTS = COUNTS.fuzzRequests
 const AT_ONCE = 8
 const ROUND = 500
 const CHUNK = 100
 const MORE = 3000
 
-/** With fewer requests, that one gets through is left to chance. */
+/** With fewer requests, some endpoints are not reached. */
 const ENOUGH = 5000
 
-describe(`requests made from the API's description (FUZZ_SEED=${SEED} FUZZ_REQUESTS=${REQUESTS})`, () => {
+describe(`${REQUESTS} requests made from the API description (FUZZ_SEED=${SEED})`, () => {
   let service: TestService
   let description: Description
   let tally: Tally
@@ -103,7 +103,7 @@ describe(`requests made from the API's description (FUZZ_SEED=${SEED} FUZZ_REQUE
   })
 
   it('reach every endpoint, so that it does what it is there for', function () {
-    if (REQUESTS < ENOUGH) skip(this, `FUZZ_REQUESTS is below ${ENOUGH}, too few for them all`)
+    if (REQUESTS < ENOUGH) skip(this, `${REQUESTS} requests are too few to reach every endpoint`)
     const names = operationsOf(description).map(({ method, template }) => `${method} ${template}`)
     assert.deepEqual(
       names.filter((name) => tally.count(name, 200) === 0),

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 import type { Position } from '../../src/domain/ports/event-store.js'
 import { migrate } from '../../src/projections/migrate.js'
+import { COUNTS } from '../counts.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
 import { arbitraryDeed, questionsAbout, type Deed, type Question } from './deeds.js'
@@ -12,7 +13,7 @@ import { replayed, type Replica } from './replica.js'
 const someProject = (): string => `default/p-${randomUUID().slice(0, 8)}`
 
 /** How many positions are asked about, some of each history. */
-const CASES = Number(process.env['TALLYTREE_AS_OF_CASES'] ?? 8)
+const CASES = COUNTS.asOfPositions
 const A_HISTORY = 12
 /** So many positions, one after the other, share all the questions among them. */
 const SHARES = 4

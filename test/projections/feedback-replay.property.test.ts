@@ -7,6 +7,7 @@ import { feedbackProjection } from '../../src/projections/feedback/project.js'
 import { feedbackById, feedbackIds, feedbackOn } from '../../src/projections/feedback/queries.js'
 import { migrate } from '../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../src/projections/projection.js'
+import { COUNTS } from '../counts.js'
 import { arbitraryOf } from '../support/arbitrary-of-codec.js'
 import { openTestClickHouse } from '../support/engine.js'
 
@@ -91,6 +92,6 @@ describe('replaying feedback', () => {
           assert.deepEqual(expected.ids.map(({ id }) => id).sort(), there.map(({ data }) => data.id).sort())
         }
       }),
-      { numRuns: 15 },
+      { numRuns: COUNTS.feedbackReplays },
     ))
 })

@@ -6,6 +6,7 @@ import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 import { projections } from '../../src/projections/all.js'
 import { migrate } from '../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../src/projections/projection.js'
+import { COUNTS } from '../counts.js'
 import { arbitraryOf } from '../support/arbitrary-of-codec.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { expectedObjectRows, readObjectRows } from './expected-object-rows.js'
@@ -39,7 +40,7 @@ const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
     })),
 )
 
-const BATCHES = 40
+const BATCHES = COUNTS.lawBatches
 const EVENTS_A_BATCH = { minLength: 55, maxLength: 65 }
 
 /** One event a call, so that each row is told by one event alone. */

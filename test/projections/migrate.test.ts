@@ -10,10 +10,11 @@ import {
   writeCheckpoint,
   writeQuarantine,
 } from '../../src/projections/runtime/checkpoint.js'
+import { COUNTS } from '../counts.js'
 import { startClickHouseFront, type ClickHouseFront } from '../support/clickhouse-http-front.js'
 import { arbitraryDatabase, engineDirectory } from '../support/engine.js'
 
-const ROUNDS = Number(process.env['MIGRATION_RACES'] ?? 5)
+const ROUNDS = COUNTS.migrationRaces
 
 const tablesOf = ({ writer }: ClickHouse) =>
   writer.query<{ name: string; columns: string }>(

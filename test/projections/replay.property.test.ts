@@ -10,6 +10,7 @@ import { callIds, callsById } from '../../src/projections/calls/queries.js'
 import { migrate } from '../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../src/projections/projection.js'
 import { usageFrom } from '../../src/projections/usage/queries.js'
+import { COUNTS } from '../counts.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { arbitraryHistory, type History } from './arbitrary-history.js'
 
@@ -107,7 +108,7 @@ describe('replaying the log', () => {
             )
         },
       ),
-      { numRuns: 15, endOnFailure: true },
+      { numRuns: COUNTS.callReplays, endOnFailure: true },
     )
   })
 })

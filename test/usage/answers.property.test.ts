@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { ClickHouse, Rows } from '../../src/domain/ports/clickhouse.js'
 import { migrate } from '../../src/projections/migrate.js'
+import { COUNTS } from '../counts.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { arbitraryUsageCase, inProject } from '../support/oracle/cases.js'
 import { answer } from '../support/oracle/oracle.js'
 import { answersOf, arbitraryHandling } from './handling.js'
 
-const CASES = Number(process.env['TALLYTREE_USAGE_QUERY_CASES'] ?? 100)
+const CASES = COUNTS.usageAnswers
 
 /** Each insert is synced, so few at a time. */
 const inLargerBatches = arbitraryHandling.map(({ batch, again, ...rest }) => ({

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { COUNTS } from '../counts.js'
 import { arbitraryUsageCase } from '../support/oracle/cases.js'
 import { costsAfter, isEqual, type Fraction } from '../support/oracle/costs.js'
 import { PROJECT } from '../support/oracle/given.js'
@@ -9,7 +10,7 @@ import { answersOf, arbitraryHandling, type Pricing } from './handling.js'
 import { pretendedTables } from './pretended-tables.js'
 import { arbitraryLives, fraction, pricesOf, standing } from './prices.js'
 
-const CASES = Number(process.env['TALLYTREE_COST_CASES'] ?? 1500)
+const CASES = COUNTS.usageCosts
 
 const COSTS = [
   'prompt_tokens_total_cost',

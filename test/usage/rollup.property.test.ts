@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { COUNTS } from '../counts.js'
 import { arbitraryUsageCase } from '../support/oracle/cases.js'
 import { PROJECT } from '../support/oracle/given.js'
 import { answer } from '../support/oracle/oracle.js'
 import { answersOf, arbitraryHandling } from './handling.js'
 import { pretendedTables } from './pretended-tables.js'
 
-const CASES = Number(process.env['TALLYTREE_USAGE_CASES'] ?? 20_000)
+const CASES = COUNTS.usageRollups
 
 const few = (max: number) => fc.oneof(fc.constant(65_536), fc.integer({ min: 1, max }))
 

@@ -18,6 +18,7 @@ import {
 import type { Span } from '../../src/projections/stats/span.js'
 import { withDescendants } from '../../src/projections/usage/queries-of-descendants.js'
 import { usageFrom } from '../../src/projections/usage/queries.js'
+import { COUNTS } from '../counts.js'
 import { openTestClickHouse } from '../support/engine.js'
 import { ownUsage } from '../support/oracle/already-added.js'
 import { arbitraryUsageCase, inProject } from '../support/oracle/cases.js'
@@ -35,7 +36,7 @@ import { arbitraryOperationOnCalls, meets } from './operations-on-calls.js'
 import { arbitraryLives, pricesOf, standing, type Life } from './prices.js'
 import { read, Recorder } from './recorder.js'
 
-const CASES = Number(process.env['TALLYTREE_STATS_CASES'] ?? 12)
+const CASES = COUNTS.stats
 
 const MICROSECONDS = 1_000_000n
 const FIRST = -2_208_988_800

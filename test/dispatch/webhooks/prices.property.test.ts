@@ -12,6 +12,7 @@ import { costOf, ownersFor, type Charged } from '../../../src/domain/price/stand
 import { bookOf } from '../../../src/projections/prices/book.js'
 import { storedPrice } from '../../../src/projections/prices/stored-price.js'
 import { billed } from '../../../src/projections/usage/queries-of-bills.js'
+import { COUNTS } from '../../counts.js'
 import { logOf } from '../../api/deliveries/arbitrary-history.js'
 import { recorded } from '../../domain/automation/matching/given.js'
 import { arbitraryCharged, arbitraryPrice, type ArbitraryPrice } from '../../domain/price/arbitrary-prices.js'
@@ -103,6 +104,6 @@ describe('what a call cost to automations', () => {
         }
         state.close()
       }),
-      { numRuns: Number(process.env['PRICES_ROUNDS'] ?? 300) },
+      { numRuns: COUNTS.priceHistories },
     ))
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { bucketStarts } from '../../../src/domain/buckets/starts.js'
 import { offsetsOf } from '../../../src/domain/buckets/zone.js'
+import { COUNTS } from '../../counts.js'
 
 const at = (text: string): number => Date.parse(text) / 1000
 const told = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 16)
@@ -105,6 +106,6 @@ describe('buckets of time', () => {
         assert.deepEqual(found.map(told), expected.map(told))
       },
     )
-    fc.assert(law, { numRuns: Number(process.env['TALLYTREE_BUCKET_RUNS'] ?? 60) })
+    fc.assert(law, { numRuns: COUNTS.bucketZones })
   })
 })

@@ -9,6 +9,7 @@ import { Gate, type Admitted } from '../../../src/domain/limit/gate.js'
 import { scopeText, TEAM, type LimitScope } from '../../../src/domain/limit/scope.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { decimalText } from '../../../src/domain/price/decimal.js'
+import { COUNTS } from '../../counts.js'
 import { aCall, ended, ONE, recorded, started } from './given.js'
 
 const DAY = new Set(['2026-11-21', '2026-11'])
@@ -202,7 +203,7 @@ describe('budgets', () => {
         }
         admitted += world.log.length
       }),
-      { numRuns: Number(process.env['BUDGET_RUNS'] ?? 300) },
+      { numRuns: COUNTS.budgets },
     )
     assert.ok(admitted > 1000, 'too little was let through to say anything')
   })
@@ -227,7 +228,7 @@ describe('budgets', () => {
         }
         assert.deepEqual(plain(world.ledger), plain(byLog))
       }),
-      { numRuns: Number(process.env['BUDGET_RUNS'] ?? 300) },
+      { numRuns: COUNTS.budgets },
     )
   })
 })

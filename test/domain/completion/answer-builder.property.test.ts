@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import { AnswerBuilder } from '../../../src/domain/completion/answer-builder.js'
 import { canonicalJson } from '../../../src/domain/json/canonical.js'
 import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import { COUNTS } from '../../counts.js'
 import { arbitraryJson } from '../../support/arbitrary-json.js'
 
-const ROUNDS = Number(process.env['ANSWER_ROUNDS'] ?? 300)
+const ROUNDS = COUNTS.answers
 
 /** Takes chunks as a stream does that spools what memory may not hold. */
 const taking = (bounds: { readonly inMemory: number; readonly spooled: number }) => {

@@ -5,6 +5,7 @@ import type { Json } from '../../../src/domain/json/json.js'
 import { parseTemplate } from '../../../src/domain/template/parse.js'
 import { redacted, render } from '../../../src/domain/template/render.js'
 import { secretsIn } from '../../../src/domain/template/template.js'
+import { COUNTS } from '../../counts.js'
 import { arbitraryJson, troublesomeText } from '../../support/arbitrary-json.js'
 
 const TOKEN = 'canary-of-the-token-\n"'
@@ -77,7 +78,7 @@ const source = fc
         .join()}]`,
   )
 
-const ROUNDS = { numRuns: Number(process.env['TEMPLATE_ROUNDS'] ?? 10_000) }
+const ROUNDS = { numRuns: COUNTS.templates }
 
 describe('whatever the values are, a template', () => {
   it('renders to JSON that says them and nothing else', () =>

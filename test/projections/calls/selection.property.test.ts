@@ -16,6 +16,7 @@ import { feedbackProjection } from '../../../src/projections/feedback/project.js
 import { migrate } from '../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { callStats } from '../../../src/projections/stats/queries.js'
+import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import {
   arbitraryCalls,
@@ -36,7 +37,7 @@ import {
 } from '../../support/expression/evaluate.js'
 
 /** How many filters and operations are asked. */
-const QUESTIONS = Number(process.env['QUESTIONS'] ?? 200)
+const QUESTIONS = COUNTS.selectionQuestions
 const A_PROJECT = 40
 
 const EVER = { from: '1900-01-01T00:00:00.000000Z', to: '2299-01-01T00:00:00.000000Z' } as Record<

@@ -7,6 +7,7 @@ import { deliveriesProjection } from '../../../src/projections/deliveries/projec
 import { countDeliveries, deliveriesOf } from '../../../src/projections/deliveries/queries.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
+import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryLife } from './lives.js'
 
@@ -57,7 +58,7 @@ describe('replaying deliveries', () => {
           assert.equal(await countDeliveries(clickHouse.reader)(asked), those.length)
         }
       }),
-      { numRuns: 5 },
+      { numRuns: COUNTS.deliveryReplays },
     ))
 
   it('pages of any size are the list, newest first', async () => {

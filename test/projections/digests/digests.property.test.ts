@@ -5,10 +5,11 @@ import { projections } from '../../../src/projections/all.js'
 import { digestsOf } from '../../../src/projections/digests/queries.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
+import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryLog, type Happened } from './arbitrary-log.js'
 
-const ROUNDS = Number(process.env['DIGEST_ROUNDS'] ?? 4)
+const ROUNDS = COUNTS.digestLogs
 
 const TABLES = [
   ...['calls', 'usage_facts', 'usage_reporting', 'object_versions', 'object_tags', 'object_aliases'],

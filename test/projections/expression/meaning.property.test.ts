@@ -5,6 +5,7 @@ import { query } from '../../../src/domain/query/query.js'
 import { compileCondition } from '../../../src/projections/expression/compile.js'
 import { JSON_SETTINGS, readableJson } from '../../../src/projections/expression/readable-json.js'
 import type { Fields } from '../../../src/projections/expression/fields.js'
+import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryOperation, arbitraryRow } from '../../support/expression/arbitrary.js'
 import { evaluate, type Row } from '../../support/expression/evaluate.js'
@@ -17,7 +18,7 @@ const FIELDS: Fields = {
 }
 
 const ROWS_A_RUN = 10
-const RUNS = 500
+const RUNS = COUNTS.expressionMeanings
 
 describe('the meaning of a query', () => {
   let clickHouse: ClickHouse

@@ -14,11 +14,12 @@ import {
   type StoredVersion,
 } from '../../../src/projections/objects/queries.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
+import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryDeeds, NAMES, shown, versionNamed, type Model } from '../../support/object-model.js'
 import { logOf, text, TIME } from './object-log.js'
 
-const ROUNDS = Number(process.env['OBJECT_REPLAYS'] ?? 3)
+const ROUNDS = COUNTS.objectReplays
 
 describe('the rows of objects', () => {
   let clickHouse: ClickHouse

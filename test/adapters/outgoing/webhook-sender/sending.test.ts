@@ -7,6 +7,7 @@ import {
   type WebhookSenderOptions,
 } from '../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
 import type { SendError, Sent } from '../../../../src/domain/ports/webhook-sender.js'
+import { COUNTS } from '../../../counts.js'
 import * as receivers from '../../../support/receivers/behaviours.js'
 import { startNameServer } from '../../../support/receivers/name-server.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../support/receivers/receiver.js'
@@ -15,7 +16,7 @@ import { until } from '../../../support/receivers/until.js'
 const LOOPBACK = { allowed: { cidrs: ['127.0.0.0/8'] } }
 const BODY = Buffer.from('{"name":"Zoë \u{1F984}","nul":"\\u0000"}')
 
-const SENDS_EACH = Number(process.env['SENDS_EACH'] ?? 20)
+const SENDS_EACH = COUNTS.sendsPerKind
 const VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'ALL_PROXY']
 
 describe('sending a message once', () => {

@@ -12,6 +12,7 @@ import { triggerOf } from '../../../../src/domain/automation/matching/trigger-of
 import type { AutomationContent, AutomationCondition } from '../../../../src/domain/automation/events.js'
 import { versionAfter } from '../../../../src/domain/automation/state.js'
 import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import { COUNTS } from '../../../counts.js'
 import { contentOf, metricsEvent, recorded } from './given.js'
 
 const HOUR = 3600 * 1000
@@ -219,7 +220,7 @@ const isMet = (condition: AutomationCondition, all: readonly number[]): boolean 
   return deviation > 0 && far((all[split]! - mean) / deviation, threshold!)
 }
 
-const ROUNDS = { numRuns: Number(process.env['MATCHING_ROUNDS'] ?? 2000) }
+const ROUNDS = { numRuns: COUNTS.matchingHistories }
 
 describe('over any history, an automation', () => {
   it('fires exactly where the rules say, one event at most once', () =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createClient } from '@clickhouse/client'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../../../src/domain/ports/clickhouse.js'
+import { isFull } from '../../counts.js'
 import { describeClickHouse } from './clickhouse-contract.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../support/clickhouse-http-front.js'
 import { arbitraryDatabase, openTestClickHouse } from '../../support/engine.js'
@@ -10,7 +11,7 @@ describe('the embedded ClickHouse engine', () => {
   describeClickHouse(openTestClickHouse)
 })
 
-for (const compression of [false, true])
+for (const compression of isFull ? [false, true] : [true])
   describe(`a ClickHouse server, played by an HTTP front of the embedded engine${compression ? ', compressed' : ''}`, () => {
     let front: ClickHouseFront
     before(async () => (front = await startClickHouseFront()))

@@ -59,7 +59,7 @@ const objectsQuery = closed('ObjectsQueryRequest', {
 /** Versions are read in pages, so that an answer of any length needs the memory of one page. */
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
-/** `/objs/query`, in the order of publication unless another is asked for (facts: tracing API 6.4). */
+/** `/objs/query`, in the order of publication unless another is asked for. */
 export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
   async function* objects(
     projectId: string,

@@ -24,7 +24,7 @@ const MAX_REFS = 1000
 
 const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
 
-/** `/refs/read_batch`: what references lead to, through objects, tables and calls (facts: tracing API 5, 6.4). */
+/** `/refs/read_batch`: what references lead to, through objects, tables and calls. */
 export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[] => [
   route({
     method: 'post',

@@ -25,7 +25,7 @@ export interface StatsReads {
   readonly maxTraceCalls: number
 }
 
-/** `/calls/stats`: what calls used and what became of them, in buckets of time (facts: tracing API 1.2). */
+/** `/calls/stats`: what calls used and what became of them, in buckets of time. */
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
   const { ports, teams, reading, reader, maxTraceCalls } = reads
   const told = {

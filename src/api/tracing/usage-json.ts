@@ -31,7 +31,7 @@ const NO_CACHE_COSTS = bytes(`,"${COSTS[2]}":0,"${COSTS[3]}":0}`)
 const [QUOTE, COMMA, CLOSE] = [34, 44, 125]
 
 /**
- * The usage response (spec 2.5) as bytes, chunk by chunk as they are asked for: the answer for a large trace is never
+ * The usage response as bytes, chunk by chunk as they are asked for: the answer for a large trace is never
  * in memory as a whole, nor as objects.
  */
 export function* usageJson(answers: readonly Answered[], others: readonly string[] = []): Generator<Buffer> {

@@ -86,7 +86,7 @@ interface Wanted {
   readonly costs: CostsAsked
 }
 
-/** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
+/** `/trace/usage` and `/calls/usage`: usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const usage = usageFrom(reads.reader, reads.reading.generation)
   const ask = async (asked: Asked<unknown>, wanted: Wanted, known?: UsageAnswer) => {

@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { libchdbPath } from 'chdb/libchdb'
 import { endWithThisProcess } from './end-with-this-process.js'
 import { goneWithThisProcess } from './scratch.js'
-import { itWhen } from './skipping.js'
 
 /** A real ClickHouse over HTTP: the engine of the package `chdb`, listening in a child process. */
 export interface ClickHouseServer {
@@ -50,8 +49,12 @@ const isInstalled = (program: string): boolean => spawnSync(program, ['--version
 
 const language = ['python3', 'cc'].find(isInstalled)
 
-/** `it`, where a program that calls the library can be run. */
-export const itWithClickHouseServer = itWhen(language !== undefined, 'neither python3 nor cc is installed')
+/** `describe`, where a program that calls the library can be run; elsewhere the title says why it is left out. */
+export const describeWithClickHouseServer =
+  language === undefined
+    ? (title: string, _tests: () => void) =>
+        describe.skip(`${title} (skipped: neither python3 nor cc is installed)`, () => undefined)
+    : (title: string, tests: () => void) => describe(title, tests)
 
 export const startClickHouseServer = async (): Promise<ClickHouseServer> => {
   const directory = goneWithThisProcess(mkdtempSync(join(tmpdir(), 'tallytree-clickhouse-')))

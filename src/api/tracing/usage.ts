@@ -15,6 +15,7 @@ import {
 } from '../../projections/usage/queries.js'
 import { readsFields, readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -100,7 +101,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       position,
       maxTraceCalls: reads.maxTraceCalls,
     }
-    const answer = known ?? (await usage(question).catch(refuseTooLarge))
+    const answer =
+      known ?? (await usage(question, readerOfRequest(reads.reader, asked.onGone)).catch(refuseTooLarge))
     return { answer, position }
   }
 

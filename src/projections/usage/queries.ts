@@ -35,15 +35,15 @@ export interface UsageAnswer {
  * that `generation` names now is not used again.
  */
 export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
-  const sources: Sources = {
-    reader,
+  const shared = {
     generation,
     cache: traceCache(),
     memory: remembered(),
     books: booksFrom(reader, generation),
   }
-  return async (question: UsageQuestion): Promise<UsageAnswer> => {
+  return async (question: UsageQuestion, readerOfRequest = reader): Promise<UsageAnswer> => {
     const { filter, operation } = question
+    const sources: Sources = { ...shared, reader: readerOfRequest }
     const wholeTraces = operation === null ? only('trace_ids', filter) : undefined
     if (wholeTraces !== undefined) {
       const answer = await ofWholeTraces(sources, question, wholeTraces)

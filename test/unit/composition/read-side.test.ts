@@ -12,7 +12,7 @@ import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import type { Log } from '../../../src/domain/ports/log.js'
 import {
   startClickHouseServer,
-  itWithClickHouseServer,
+  describeWithClickHouseServer,
   type ClickHouseServer,
 } from '../../support/clickhouse-server.js'
 import { arbitraryDatabase, engineDirectory } from '../../support/engine.js'
@@ -30,7 +30,7 @@ interface Deployment {
   readonly startEmbedded: () => Promise<Service>
 }
 
-describe('the read side', () => {
+describeWithClickHouseServer('the read side', () => {
   let server: ClickHouseServer | undefined
   let database: string
   let running: Service[]
@@ -124,19 +124,16 @@ describe('the read side', () => {
   }
 
   for (const roles of [ALL_ROLES, 'projector', 'api', 'dispatcher'])
-    itWithClickHouseServer(
-      `refuses a database that another log filled, and leaves it as it is: ${roles}`,
-      async () => {
-        await filled(deployment(), 'theirs-1', 'theirs-2')
-        const before = await rowsByTable()
-        await assert.rejects(deployment().start(roles), {
-          name: 'ClickHouseUnavailable',
-          message:
-            /^CLICKHOUSE_URL: the database "t_\w+" does not belong to the event log at EVENTSTORE_URL: .*Name another database/,
-        })
-        assert.equal(await rowsByTable(), before)
-      },
-    )
+    it(`refuses a database that another log filled, and leaves it as it is: ${roles}`, async () => {
+      await filled(deployment(), 'theirs-1', 'theirs-2')
+      const before = await rowsByTable()
+      await assert.rejects(deployment().start(roles), {
+        name: 'ClickHouseUnavailable',
+        message:
+          /^CLICKHOUSE_URL: the database "t_\w+" does not belong to the event log at EVENTSTORE_URL: .*Name another database/,
+      })
+      assert.equal(await rowsByTable(), before)
+    })
 
   it('empties the database of the embedded engine that another EventStoreDB filled', async () => {
     const theirs = await deployment().startEmbedded()
@@ -149,7 +146,7 @@ describe('the read side', () => {
     assert.ok(logged.includes('projection.of_another_log'))
   })
 
-  itWithClickHouseServer('goes on with the database that its own log filled', async () => {
+  it('goes on with the database that its own log filled', async () => {
     const own = deployment()
     await filled(own, 'call-1')
     const service = await own.start()
@@ -157,7 +154,7 @@ describe('the read side', () => {
     assert.deepEqual(await idsIn(service), ['call-1', 'call-2'])
   })
 
-  itWithClickHouseServer('refuses a database that is ahead of its log', async () => {
+  it('refuses a database that is ahead of its log', async () => {
     const own = deployment()
     const earlier = openInMemoryEventStore()
     await filled(own, 'call-1', 'call-2')
@@ -175,7 +172,7 @@ describe('the read side', () => {
       await server!.ask(`DELETE FROM ${database}.migrations WHERE name >= '0015'`)
     }
 
-    itWithClickHouseServer('adopts it where its events are those of the log', async () => {
+    it('adopts it where its events are those of the log', async () => {
       const own = deployment()
       await filled(own, 'call-1')
       await forget()
@@ -185,7 +182,7 @@ describe('the read side', () => {
       assert.equal(await server!.ask(`SELECT count() FROM ${database}.source_log`), '1\n')
     })
 
-    itWithClickHouseServer('refuses it where they are not, before any migration', async () => {
+    it('refuses it where they are not, before any migration', async () => {
       await filled(deployment(), 'call-1')
       await forget()
       const before = await rowsByTable()
@@ -196,7 +193,7 @@ describe('the read side', () => {
       assert.equal(await rowsByTable(), before)
     })
 
-    itWithClickHouseServer('refuses it where it has no times of events', async () => {
+    it('refuses it where it has no times of events', async () => {
       const own = deployment()
       await filled(own, 'call-1')
       await forget()
@@ -205,29 +202,23 @@ describe('the read side', () => {
     })
   })
 
-  itWithClickHouseServer(
-    'writes nothing into a database that another log filled while its own was empty',
-    async () => {
-      const idle = deployment()
-      const projector = await idle.start('projector')
-      await filled(deployment(), 'theirs')
-      const before = await rowsByTable()
-      await append(idle.eventStore, 'CallStarted', startOf('ours'))
-      while (!(await health(projector)).includes('was filled from a log that begins with')) await sleep(50)
-      assert.equal(await rowsByTable(), before)
-    },
-  )
+  it('writes nothing into a database that another log filled while its own was empty', async () => {
+    const idle = deployment()
+    const projector = await idle.start('projector')
+    await filled(deployment(), 'theirs')
+    const before = await rowsByTable()
+    await append(idle.eventStore, 'CallStarted', startOf('ours'))
+    while (!(await health(projector)).includes('was filled from a log that begins with')) await sleep(50)
+    assert.equal(await rowsByTable(), before)
+  })
 
-  itWithClickHouseServer(
-    'answers nothing from a database that another log filled since the start',
-    async () => {
-      const api = await deployment().start('api')
-      assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)
-      await filled(deployment(), 'theirs')
-      while (!(await health(api)).includes('was filled from a log that begins with')) await sleep(50)
-      const stale = await post(api, '/calls/query', { project_id: PROJECT }, { 'tallytree-stale': 'allow' })
-      assert.doesNotMatch(stale.text, /theirs/)
-      assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)
-    },
-  )
+  it('answers nothing from a database that another log filled since the start', async () => {
+    const api = await deployment().start('api')
+    assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)
+    await filled(deployment(), 'theirs')
+    while (!(await health(api)).includes('was filled from a log that begins with')) await sleep(50)
+    const stale = await post(api, '/calls/query', { project_id: PROJECT }, { 'tallytree-stale': 'allow' })
+    assert.doesNotMatch(stale.text, /theirs/)
+    assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)
+  })
 })

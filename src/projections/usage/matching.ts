@@ -1,10 +1,11 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { selection, SETTINGS, type CallsAsked } from '../calls/selection.js'
+import { idHash } from './id-hash.js'
 
 export interface MatchingCall {
   readonly id: string
   readonly trace_id: string
-  /** The id's xxHash32. */
+  /** See `idHash`. */
   readonly hash: number
 }
 
@@ -37,4 +38,4 @@ export const matchingCalls = async (
   return { calls, more: Math.max(0, (row?.total ?? 0) - calls.length) }
 }
 
-const COLUMNS = 'call_id AS id, call_trace_id AS trace_id, xxHash32(call_id) AS hash'
+const COLUMNS = `call_id AS id, call_trace_id AS trace_id, ${idHash('call_id')} AS hash`

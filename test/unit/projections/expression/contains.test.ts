@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
-import { compileCondition } from '../../../src/projections/expression/compile.js'
-import { JSON_SETTINGS } from '../../../src/projections/expression/readable-json.js'
-import { openTestClickHouse } from '../../support/engine.js'
+import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import { compileCondition } from '../../../../src/projections/expression/compile.js'
+import { JSON_SETTINGS } from '../../../../src/projections/expression/readable-json.js'
+import { openTestClickHouse } from '../../../support/engine.js'
 
 const FIELDS = {
   name: { kind: 'text', sql: 'name' },

@@ -15,6 +15,7 @@ import {
   describeWithClickHouseServer,
   type ClickHouseServer,
 } from '../../support/clickhouse-server.js'
+import { appendNext } from '../../support/append-next.js'
 import { arbitraryDatabase, engineDirectory } from '../../support/engine.js'
 import { append, startOf } from '../projections/given-log.js'
 import { scratchDirectory } from '../../support/scratch.js'
@@ -159,7 +160,7 @@ describeWithClickHouseServer('the read side', () => {
     const earlier = openInMemoryEventStore()
     await filled(own, 'call-1', 'call-2')
     for await (const event of own.eventStore.readAll({ limit: 5 }))
-      await earlier.append(event.stream, 'any', [event])
+      await appendNext(earlier, event.stream, [event])
     await assert.rejects(
       deploymentOver(earlier).start(),
       /was filled up to position \d+, and the log ends at position \d+/,

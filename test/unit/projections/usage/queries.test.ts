@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
-import { usageJson } from '../../../src/api/tracing/usage-json.js'
-import { NO_FILTER } from '../../../src/projections/calls/queries.js'
-import { migrate } from '../../../src/projections/migrate.js'
-import { AnswerTooLarge, usageFrom } from '../../../src/projections/usage/queries.js'
-import { openTestClickHouse } from '../../support/engine.js'
+import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import { usageJson } from '../../../../src/api/tracing/usage-json.js'
+import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
+import { migrate } from '../../../../src/projections/migrate.js'
+import { AnswerTooLarge, usageFrom } from '../../../../src/projections/usage/queries.js'
+import { openTestClickHouse } from '../../../support/engine.js'
 
 const PROJECT = 'default/event-loop'
 /** How long a request of another tenant may be delayed. */

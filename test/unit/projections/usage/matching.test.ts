@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
-import { migrate } from '../../../src/projections/migrate.js'
-import { matchingCalls } from '../../../src/projections/usage/matching.js'
-import { openTestClickHouse } from '../../support/engine.js'
+import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import { migrate } from '../../../../src/projections/migrate.js'
+import { matchingCalls } from '../../../../src/projections/usage/matching.js'
+import { openTestClickHouse } from '../../../support/engine.js'
 
 const PROJECT = 'default/collisions'
 const CALLS = 1000

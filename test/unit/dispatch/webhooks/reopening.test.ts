@@ -144,7 +144,7 @@ describe('a webhook whose receiver was fixed', () => {
     const { stream, data } = events.find((event) => !attempted.has(event.stream))!
     const command: DeliveryCommand = {
       type: 'ResendDelivery',
-      deliveryId: String(data['delivery_id']),
+      deliveryId: data['delivery_id'] as string,
       now: '2026-01-01T00:00:00.000000Z' as Instant,
     }
     const cause = { correlationId: 'request', causationId: 'request', actor: 'ada' }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { CompletionRequest } from '../../../domain/completion/request.js'
 import { AnswerBuilder } from '../../../domain/completion/answer-builder.js'
 import { CompletionStream } from '../../../domain/completion/stream.js'
+import { isUpstreamError } from '../../../domain/completion/whole.js'
 import { isJsonObject } from '../../../domain/json/json.js'
 import { begun } from '../../http/begun.js'
 import type { Inference } from '../inference.js'
@@ -11,20 +12,21 @@ import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
 import { keptAlive, type KeepAlive } from './keep-alive.js'
 import { atHand } from './output.js'
+import { readError } from './read-error.js'
 import { streamed } from './streamed.js'
 import { stopping } from './under-way.js'
 import { tooSlowReader } from './upstream-failure.js'
 
 /** The events of an upstream's stream as the client gets them. `closeAnswer` ends an answer that its client does not read. */
-export const streamOf = (
+export const streamOf = async (
   { inference }: Pick<Inference, 'inference'>,
   { n, stream_options, given }: CompletionRequest,
   asked: Asked,
   { call, model, promptTokens, startedAt, said, leave }: Completing,
   closeAnswer: () => void,
-): AsyncGenerator<string> => {
+): Promise<AsyncGenerator<string>> => {
   const { answer, target } = asked
-  requireType(answer, 'stream')
+  await requireStream(asked)
   const options = given['stream_options']
   const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
   const kept = answerBuilder && inference.keeping(answerBuilder)
@@ -69,6 +71,16 @@ export const streamOf = (
     }),
   )
   return events
+}
+
+/** An upstream that was asked for a stream may report an error as JSON with status 200. */
+const requireStream = async ({ answer, errorIn }: Asked): Promise<void> => {
+  try {
+    requireType(answer, 'stream')
+  } catch (refusal) {
+    const body = await readError(answer.body)
+    throw body !== undefined && isUpstreamError(body) ? errorIn(body) : refusal
+  }
 }
 
 /**

@@ -95,6 +95,7 @@ describe('the errors of an upstream', () => {
       assert.equal(answer.status, 502)
       assert.equal(messageIn(answer), `The upstream reported an error: ${TOLD}`)
       assert.equal(call.exception, messageIn(answer))
+      assert.equal(call.summary.tallytree?.['owed'], false)
       assert.equal(logged[0]?.['message'], messageIn(answer))
     })
 
@@ -117,6 +118,7 @@ describe('the errors of an upstream', () => {
       assert.equal(answer.status, 502)
       assert.equal(messageIn(answer), `The upstream reported an error: ${TOLD}`)
       assert.equal(call.exception, messageIn(answer))
+      assert.equal(call.summary.tallytree?.['owed'], false)
       assert.equal(logged[0]?.['message'], messageIn(answer))
     })
 
@@ -129,6 +131,7 @@ describe('the errors of an upstream', () => {
       const { error } = JSON.parse(eventsIn(answer.text).at(-1)!) as { error: { message: string } }
       assert.equal(error.message, `The upstream reported an error: ${TOLD}`)
       assert.equal(call.exception, error.message)
+      assert.equal(call.summary.tallytree?.['owed'], undefined)
       assert.equal(logged[0]?.['message'], error.message)
     })
   }

@@ -6,9 +6,10 @@ import { isUpstreamError } from '../../../domain/completion/whole.js'
 import { isJsonObject } from '../../../domain/json/json.js'
 import { begun } from '../../http/begun.js'
 import type { Inference } from '../inference.js'
+import type { Failure } from '../../failure.js'
 import type { Answer } from '../../route.js'
 import { requireType } from './answer-type.js'
-import type { Asked } from './asking.js'
+import { refusedIn, type Asked } from './asking.js'
 import type { Completing } from './completing.js'
 import { keptAlive, type KeepAlive } from './keep-alive.js'
 import { atHand } from './output.js'
@@ -43,21 +44,26 @@ export const streamOf = async (
     answerBuilder,
   )
   let contentAt: number | undefined
+  let reported: Failure | undefined
   const reader = unreadFor(Math.min(MOST_UNREAD_MS, target.upstream.content.timeouts.total_ms))
   const events = streamed(
-    asked,
+    { answer, errorIn: (error) => (reported = asked.errorIn(error)) },
     stream,
     leave.signal,
     () => (contentAt ??= performance.now()),
     () => kept?.makeRoom(),
     async (failure) => {
       reader.over()
+      const { metered } = stream
+      // An error before anything else is a refusal.
+      const isRefused = failure !== null && failure === reported && metered.metering === 'unknown'
       await call.end({
         output: kept === null ? atHand(null) : () => kept.output(failure === stopping),
-        metered: stream.metered,
+        metered,
         failure,
         said: {
           ...said(),
+          ...(isRefused && !asked.isOwed ? { owed: false } : {}),
           ...(contentAt === undefined ? {} : { time_to_first_token_ms: Math.round(contentAt - startedAt) }),
         },
       })
@@ -74,12 +80,12 @@ export const streamOf = async (
 }
 
 /** An upstream that was asked for a stream may report an error as JSON with status 200. */
-const requireStream = async ({ answer, errorIn }: Asked): Promise<void> => {
+const requireStream = async (asked: Asked): Promise<void> => {
   try {
-    requireType(answer, 'stream')
+    requireType(asked.answer, 'stream')
   } catch (refusal) {
-    const body = await readError(answer.body)
-    throw body !== undefined && isUpstreamError(body) ? errorIn(body) : refusal
+    const body = await readError(asked.answer.body)
+    throw body !== undefined && isUpstreamError(body) ? refusedIn(asked, body) : refusal
   }
 }
 

@@ -19,7 +19,7 @@ const LOOK_UPS_AT_ONCE = 64
  * The log in an EventStoreDB, by connection string (`esdb://…` or `esdb+discover://…`), from which credentials come too.
  * Other programs may write to the same server, under other stream names; their events are passed over.
  *
- * @throws StoreUnavailable when the server cannot be reached or read, without the user and password in the message
+ * @throws StoreUnavailable when the server cannot be reached or read or its log has newer events, without the user and password in the message
  */
 export const openEventStoreDb = async (url: string): Promise<EventStore> => {
   const shared = sharedClient(url)
@@ -29,7 +29,15 @@ export const openEventStoreDb = async (url: string): Promise<EventStore> => {
     await shared.release()
     throw error
   }
-  return eventStoreOver(shared)
+  const store = eventStoreOver(shared)
+  try {
+    // Reads the last event, so that an older release does not start over a newer log.
+    await store.head()
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 const eventStoreOver = (shared: SharedClient): EventStore => {

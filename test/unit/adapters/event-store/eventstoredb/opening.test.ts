@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import { givenStreamOf } from '../../../../contract/event-store/arbitrary-events.js'
+import {
+  arbitraryEvent,
+  arbitraryStream,
+  givenStreamOf,
+} from '../../../../contract/event-store/arbitrary-events.js'
 import { idsIn } from '../../../../contract/event-store/collect.js'
 import { startProtocolDouble } from '../../../../support/eventstoredb-protocol-double/double.js'
+
+const newerEvent = () => {
+  const event = arbitraryEvent()
+  return { ...event, metadata: { ...event.metadata, schemaVersion: 2 } }
+}
 
 describe('opening an EventStoreDB', () => {
   it('fails with a sentence that names the host, without the password, when the server is away', async () => {
@@ -45,6 +54,20 @@ describe('opening an EventStoreDB', () => {
 
     assert.equal(await store.head(), 0n)
     await store.close()
+    await double.stop()
+  })
+
+  it('fails when a newer release has written the last event', async () => {
+    const double = await startProtocolDouble()
+    const store = await openEventStoreDb(double.url)
+    await store.append(arbitraryStream(), 'none', [newerEvent()])
+    await store.close()
+
+    await assert.rejects(openEventStoreDb(double.url), {
+      name: 'StoreUnavailable',
+      message: /written by a newer release.*schema version 2.*supports up to 1/,
+    })
+
     await double.stop()
   })
 

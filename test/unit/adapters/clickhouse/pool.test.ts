@@ -94,6 +94,75 @@ describe('a pool of readers', () => {
     await Promise.all(waiting)
   })
 
+  it('runs at most 2 of 3 reads of a team at once, and the read of another team before the queue of the first', async () => {
+    const { pool, running } = givenPool(3)
+    const slow = ['a', 'b', 'c', 'd'].map((sql) => pool.query(sql, {}, { team: 'busy' }))
+    await setImmediate()
+    const other = pool.query('other', {}, { team: 'quiet' })
+    await setImmediate()
+
+    assert.deepEqual(
+      running.map(({ sql }) => sql),
+      ['a', 'b', 'other'],
+    )
+    running[2]!.answer([])
+    await other
+    await setImmediate()
+    assert.equal(running.length, 3)
+    running[0]!.answer([])
+    await slow[0]
+    await setImmediate()
+    assert.equal(running[3]!.sql, 'c')
+    for (const at of [1, 3]) running[at]!.answer([])
+    await Promise.all([slow[1], slow[2]])
+    await setImmediate()
+    running[4]!.answer([])
+    await slow[3]
+  })
+
+  it('takes a read of another team when the reads of one team have filled their share of the queue', async () => {
+    const { pool, running } = givenPool(3)
+    const reads: Promise<unknown>[] = []
+    const refused: unknown[] = []
+    for (let i = 0; i < MAX_WAITING + 3; i += 1)
+      reads.push(pool.query(String(i), {}, { team: 'busy' }).catch((error: unknown) => refused.push(error)))
+    await setImmediate()
+    assert.ok(refused.length > 0 && refused.every((error) => error instanceof TooManyReads))
+
+    const other = pool.query('other', {}, { team: 'quiet' })
+    await setImmediate()
+    assert.equal(running[2]?.sql, 'other')
+    running[2].answer([])
+    await other
+    const left = reads.length - refused.length
+    for (let i = 0; i < left + 1; i += 1) {
+      while (running.length <= i) await setImmediate()
+      running[i]!.answer([])
+    }
+    await Promise.all(reads)
+  })
+
+  it('frees the place of a team in the queue when its client leaves', async () => {
+    const { pool, running } = givenPool(3)
+    const leaving = new AbortController()
+    const slow = ['a', 'b'].map((sql) => pool.query(sql, {}, { team: 'busy' }))
+    const left = pool.query('left', {}, { team: 'busy', signal: leaving.signal })
+    const next = pool.query('next', {}, { team: 'busy' })
+    await setImmediate()
+    leaving.abort()
+    await assert.rejects(left, { name: 'ReadAbandoned' })
+    running[0]!.answer([])
+    await slow[0]
+    await setImmediate()
+
+    assert.deepEqual(
+      running.map(({ sql }) => sql),
+      ['a', 'b', 'next'],
+    )
+    for (const at of [1, 2]) running[at]!.answer([])
+    await Promise.all([slow[1], next])
+  })
+
   it('refuses a read when too many wait, and takes reads again afterwards', async () => {
     const { pool, running } = givenPool(3)
     const reads = Array.from({ length: 3 + MAX_WAITING }, (_, i) => pool.query(String(i)))

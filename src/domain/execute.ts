@@ -75,7 +75,7 @@ export const execute =
       const { position } = await append(ports, stream, loaded.expected, recorded)
       return { state, events, refusals, position }
     }
-    const { inTurn, isTaken } = crowdOf(ports.eventStore)
+    const { inTurn, isTaken } = crowdOf(ports.eventStore.wrapped ?? ports.eventStore)
 
     if (commands.length === 0 || !isTaken(stream))
       try {

@@ -4,6 +4,7 @@ import {
   type ClickHouseReader,
   type ReadOptions,
 } from '../../domain/ports/clickhouse.js'
+import { noHealthReports } from '../../domain/ports/health.js'
 
 const MAX_WAITING = 256
 
@@ -18,7 +19,7 @@ interface Waiter {
  * Readers that each run one statement at a time, in the order of the queue; a stream keeps its reader until it ends.
  * One team gets at most two thirds of the readers and of the queue, so that its slow reads do not stop all others.
  */
-export const poolOf = (readers: readonly ClickHouseReader[]): ClickHouseReader => {
+export const poolOf = (readers: readonly ClickHouseReader[], health = noHealthReports): ClickHouseReader => {
   const free = [...readers]
   const running = new Map<Team, number>()
   const waiting: Waiter[] = []
@@ -74,7 +75,12 @@ export const poolOf = (readers: readonly ClickHouseReader[]): ClickHouseReader =
     async query<Row>(...asked: Parameters<ClickHouseReader['query']>) {
       const reader = await acquire(asked[2] ?? {})
       try {
-        return await reader.query<Row>(...asked)
+        const rows = await reader.query<Row>(...asked)
+        health.report('reads', null)
+        return rows
+      } catch (error) {
+        health.report('reads', error)
+        throw error
       } finally {
         release(reader, asked[2] ?? {})
       }
@@ -83,7 +89,13 @@ export const poolOf = (readers: readonly ClickHouseReader[]): ClickHouseReader =
     async *stream(...asked) {
       const reader = await acquire(asked[2] ?? {})
       try {
-        yield* reader.stream(...asked)
+        for await (const chunk of reader.stream(...asked)) {
+          health.report('reads', null)
+          yield chunk
+        }
+      } catch (error) {
+        health.report('reads', error)
+        throw error
       } finally {
         release(reader, asked[2] ?? {})
       }

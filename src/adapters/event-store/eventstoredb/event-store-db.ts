@@ -3,6 +3,7 @@ import { BACKWARDS, END } from '@eventstore/db-client'
 import { PassingSet } from '../../../domain/passing.js'
 import type { EventStore } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { noHealthReports, type HealthReports } from '../../../domain/ports/health.js'
 import { appending } from './appending.js'
 import { mayPass } from './failures.js'
 import { shareClient, type SharedClient } from './one-client.js'
@@ -21,7 +22,7 @@ const LOOK_UPS_AT_ONCE = 64
  *
  * @throws StoreUnavailable when the server cannot be reached or read or its log has newer events, without the user and password in the message
  */
-export const openEventStoreDb = async (url: string): Promise<EventStore> => {
+export const openEventStoreDb = async (url: string, health = noHealthReports): Promise<EventStore> => {
   const shared = sharedClient(url)
   try {
     await requireReachable(shared, hostsOf(url))
@@ -29,7 +30,7 @@ export const openEventStoreDb = async (url: string): Promise<EventStore> => {
     await shared.release()
     throw error
   }
-  const store = eventStoreOver(shared)
+  const store = eventStoreOver(shared, health)
   try {
     // Reads the last event, so that an older release does not start over a newer log.
     await store.head()
@@ -40,14 +41,14 @@ export const openEventStoreDb = async (url: string): Promise<EventStore> => {
   }
 }
 
-const eventStoreOver = (shared: SharedClient): EventStore => {
+const eventStoreOver = (shared: SharedClient, health: HealthReports): EventStore => {
   const closing = new AbortController()
   const { signal: closed } = closing
   // Every read that is under way listens.
   setMaxListeners(0, closed)
-  const { lastAfter, ...reads } = reading(shared, closed, READS_AT_ONCE)
+  const { lastAfter, ...reads } = reading(shared, closed, READS_AT_ONCE, health)
   // Look-ups of appends, which hold a slot meanwhile, and subscriptions do not wait behind the reads of others.
-  const lookUps = reading(shared, closed, LOOK_UPS_AT_ONCE)
+  const lookUps = reading(shared, closed, LOOK_UPS_AT_ONCE, health)
   const { append, checkWritable } = appending(shared, lookUps)
   const underWay = new PassingSet<Promise<unknown>>()
   let released: Promise<void> | undefined
@@ -62,7 +63,12 @@ const eventStoreOver = (shared: SharedClient): EventStore => {
       const appended = append(...proposed)
       underWay.add(appended)
       try {
-        return await appended
+        const answer = await appended
+        health.report('event-log-writes', null)
+        return answer
+      } catch (error) {
+        health.report('event-log-writes', error)
+        throw error
       } finally {
         underWay.delete(appended)
       }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { poolOf } from '../../../../src/adapters/clickhouse/pool.js'
-import { TooManyReads, type ClickHouseReader } from '../../../../src/domain/ports/clickhouse.js'
+import {
+  ClickHouseUnavailable,
+  TooManyReads,
+  type ClickHouseReader,
+} from '../../../../src/domain/ports/clickhouse.js'
 
 interface Running {
   readonly sql: string
@@ -55,7 +59,28 @@ const givenPool = (readers: number) => {
 
 const MAX_WAITING = 256
 
+const unavailable = new ClickHouseUnavailable('busy', 'ClickHouse cannot do it now: Error (107)')
+
 describe('a pool of readers', () => {
+  it('reports each read, also one whose reader stops after the first chunk', async () => {
+    const reports: [string, unknown][] = []
+    const running: Running[] = []
+    const pool = poolOf([slowReader(running)], { report: (...report) => reports.push(report) })
+    const failed = pool.query('failed')
+    await setImmediate()
+    running[0]!.fail(unavailable)
+    await assert.rejects(failed, unavailable)
+    assert.deepEqual(reports, [['reads', unavailable]])
+
+    for await (const chunk of pool.stream('left')) if (chunk.length === 1) break
+    assert.deepEqual(reports.slice(1), [['reads', null]])
+    const read = pool.query('read')
+    await setImmediate()
+    running[1]!.answer([])
+    await read
+    assert.deepEqual(reports.slice(2), [['reads', null]])
+  })
+
   it('runs as many reads at once as it has readers, and the others in the order in which they came', async () => {
     const { pool, running } = givenPool(2)
     const reads = ['a', 'b', 'c', 'd', 'e'].map((sql) => pool.query(sql))

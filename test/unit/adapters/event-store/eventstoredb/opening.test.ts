@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
+import { StoreUnavailable } from '../../../../../src/domain/ports/event-store-errors.js'
 import {
   arbitraryEvent,
   arbitraryStream,
@@ -69,6 +70,28 @@ describe('opening an EventStoreDB', () => {
     })
 
     await double.stop()
+  })
+
+  it('reports failed reads and appends, and the first one that succeeds again, also when its reader stops early', async () => {
+    const reports = new Map<string, unknown>()
+    const double = await startProtocolDouble()
+    const port = Number(new URL(double.url.replace('esdb', 'http')).port)
+    const store = await openEventStoreDb(double.url, { report: (part, error) => reports.set(part, error) })
+    const { stream } = await givenStreamOf(store, 2)
+    assert.equal(reports.get('event-log-writes'), null)
+    await double.stop()
+
+    await assert.rejects(idsIn(store.readStream(stream)))
+    await assert.rejects(store.append(stream, 1n, [arbitraryEvent()]))
+    assert.ok(reports.get('event-log-reads') instanceof StoreUnavailable)
+    assert.ok(reports.get('event-log-writes') instanceof StoreUnavailable)
+
+    const again = await startProtocolDouble({ port })
+    await givenStreamOf(store, 2)
+    for await (const { revision } of store.readAll()) if (revision === 0n) break
+    assert.deepEqual([...reports.values()], [null, null])
+    await store.close()
+    await again.stop()
   })
 
   it('twice in one process shares the client, which lives until both are closed', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
 import { usageJson } from '../../../../src/api/tracing/usage-json.js'
 import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
@@ -9,6 +10,13 @@ import { openTestClickHouse } from '../../../support/engine.js'
 const PROJECT = 'default/event-loop'
 /** How long a request of another tenant may be delayed. */
 const MOST_DELAY_MS = 250
+
+/** Milliseconds that the main thread has run for: on Linux without those in which other processes had its core. */
+const mainThreadMs = (): number => {
+  if (process.platform !== 'linux') return performance.now()
+  const fields = readFileSync(`/proc/self/task/${process.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
 
 describe('a question about usage lets other requests have their turn', function () {
   this.timeout(120_000)
@@ -38,12 +46,12 @@ describe('a question about usage lets other requests have their turn', function 
       SELECT '${PROJECT}', '${trace}', ${id('number')}, nullIf(${parentId}, ''), 'op', ${at}, 1 FROM numbers(${calls})`)
   }
 
-  /** The longest time for which the event loop took no turn, in milliseconds, while the answer was read. */
+  /** The longest work between two turns of the event loop while the answer was read, in milliseconds. */
   const longestDelay = async (trace: string, filter: object, limit: number) => {
-    let last = performance.now()
+    let last = mainThreadMs()
     let longest = 0
     const look = () => {
-      const now = performance.now()
+      const now = mainThreadMs()
       longest = Math.max(longest, now - last)
       last = now
     }

@@ -16,5 +16,5 @@ export const notedWrites = (
     if (project !== undefined) acknowledged(project, appended.position)
     return appended
   }
-  return Object.assign(Object.create(eventStore) as EventStore, { append })
+  return Object.assign(Object.create(eventStore) as EventStore, { append, wrapped: eventStore })
 }

@@ -63,6 +63,8 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
         priceStream({ project_id: null, list }),
         [{ type: 'ImportPrices', ...imported }],
         cause,
+        // `PriceListImported` comes last, so that a repeat completes an import that was cut off.
+        { splitAppends: true },
       )
       const published = events.filter(({ type }) => type === 'PricePublished').length
       const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length

@@ -23,7 +23,9 @@ export const purgeRoute = ({ ports, teams, reading }: CostWrites): AnyRoute =>
       const owner = { project_id, list: null }
       const ids = [...new Set(namedIds(query.$expr, 'Prices are'))]
       const commands = ids.map((id) => ({ type: 'WithdrawPrice', owner, id }) as const)
-      const { position } = await execute(ports)(priceDecider, priceStream(owner), commands, cause)
+      const { position } = await execute(ports)(priceDecider, priceStream(owner), commands, cause, {
+        splitAppends: true,
+      })
       return { body: {}, position: reading.acknowledged(project_id, position) }
     },
   })

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { entityOf } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import {
@@ -46,7 +47,7 @@ export const readRoute = ({ teams, reading, reader: shared }: FeedbackReads): An
       const order = orderOf(body.sort_by)
       const position = await reading.ready(projectId, headers)
       const asked = { projectId, operation: query?.$expr ?? null, position }
-      const reader = readerOfRequest(shared, onGone)
+      const reader = readerOfRequest(shared, onGone, entityOf(projectId))
       const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
       const isAll = limit === null && (offset ?? 0) === 0
       const total = isAll ? ids.length : await countFeedback(reader)(asked)

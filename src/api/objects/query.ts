@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { projectId } from '../../domain/ids.js'
+import { entityOf, projectId } from '../../domain/ids.js'
 import { inPages } from '../../domain/pages.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -94,7 +94,7 @@ export const queryObjects = ({ teams, reading, reader: shared }: Objects): AnyRo
       const sortBy = (body.sort_by ?? []).map(sorting)
       const position = await reading.ready(project_id, headers)
       const question = { projectId: project_id, filter, position, sortBy, limit, offset }
-      const reader = readerOfRequest(shared, onGone)
+      const reader = readerOfRequest(shared, onGone, entityOf(project_id))
       const places = await versionPlaces(reader)(question)
       const pages = await begun(objects(reader, project_id, places, position, body))
       return {

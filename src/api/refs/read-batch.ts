@@ -8,6 +8,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import type { Teams } from '../projects/access.js'
+import { defaultEntity } from '../principal.js'
 import type { Reading } from '../reading.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -46,7 +47,7 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
         return (position = await reading.ready(projectId, headers))
       }
       const values = await resolveRefs(
-        sourcesFrom(readerOfRequest(reader, onGone), positionOf),
+        sourcesFrom(readerOfRequest(reader, onGone, defaultEntity(principal)), positionOf),
         body.refs.map(parseRef),
       )
       return {

@@ -82,7 +82,7 @@ export const callReadRoutes = ({ ports, teams, reading, reader: shared }: CallRe
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
     const question = { projectId, filter, operation, position, sortBy, limit, offset }
-    const reader = readerOfRequest(shared, asked.onGone)
+    const reader = readerOfRequest(shared, asked.onGone, entityOf(projectId))
     const ids = callIdPages(reader, question)
     const expand = (calls: readonly StoredCall[]) =>
       ways.length === 0 ? calls : expanded(sourcesOf(asked, reader), calls, ways)
@@ -185,7 +185,7 @@ export const callReadRoutes = ({ ports, teams, reading, reader: shared }: CallRe
         const counted =
           filter?.thread_ids?.length === 0
             ? { count: 0, has_more: false, bytes: 0 }
-            : await countCalls(readerOfRequest(shared, asked.onGone))(
+            : await countCalls(readerOfRequest(shared, asked.onGone, entityOf(projectId)))(
                 { projectId, filter, operation, position },
                 limit,
               )

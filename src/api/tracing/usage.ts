@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
 import { boolean, int64, integerBetween, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { projectId } from '../../domain/ids.js'
+import { entityOf, projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
 import { query, type Query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
@@ -104,8 +104,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       position,
       maxTraceCalls: reads.maxTraceCalls,
     }
-    const answer =
-      known ?? (await usage(question, readerOfRequest(reads.reader, asked.onGone)).catch(refuseTooLarge))
+    const reader = readerOfRequest(reads.reader, asked.onGone, entityOf(projectId))
+    const answer = known ?? (await usage(question, reader).catch(refuseTooLarge))
     return { answer, position }
   }
 

@@ -146,6 +146,8 @@ const executeGroup = async (
     places.push(command.type === 'TooLarge' ? undefined : commands.push(command) - 1)
   const { state, refusals, position } = await execute(ports)(callDecider, stream, commands, cause, {
     assumeNew: commands[0]?.type === 'StartCall',
+    // The elements of a batch are independent.
+    splitAppends: true,
   })
   const answers = group.map((numbered, at): [number, Written] => {
     const answer = { id: numbered.id, trace_id: traceOf(state, numbered) }

@@ -1,7 +1,7 @@
 import type { FailureKind } from './failure.js'
 
 /** Request headers with a meaning of their own. */
-export type AskedHeader =
+export type RequestHeader =
   | 'Tallytree-Min-Position'
   | 'Tallytree-Stale'
   | 'Tallytree-As-Of'
@@ -14,7 +14,7 @@ export type AskedHeader =
   | 'Tallytree-Record'
 
 /** Headers that an answer may carry beside those of every answer. */
-export type AnswerHeader =
+export type ResponseHeader =
   | 'Retry-After'
   | 'Tallytree-Position'
   | 'Tallytree-Refused'
@@ -24,46 +24,46 @@ export type AnswerHeader =
 
 /** What routes of one kind have in common, for the API description. */
 interface Conduct {
-  readonly takes: readonly AskedHeader[]
-  readonly fails: readonly FailureKind[]
+  readonly requestHeaders: readonly RequestHeader[]
+  readonly errors: readonly FailureKind[]
 }
 
 /** Reads of what projections hold now. */
 export const readsPresent = {
-  takes: ['Tallytree-Min-Position', 'Tallytree-Stale'],
-  fails: ['not-found', 'invalid', 'overloaded', 'not-yet-readable', 'too-slow', 'too-costly'],
+  requestHeaders: ['Tallytree-Min-Position', 'Tallytree-Stale'],
+  errors: ['not-found', 'invalid', 'overloaded', 'not-yet-readable', 'too-slow', 'too-costly'],
 } as const satisfies Conduct
 
 /** Reads of what projections hold of a project, now or at an earlier position. */
 export const readsProject = {
-  takes: [...readsPresent.takes, 'Tallytree-As-Of'],
-  fails: [...readsPresent.fails, 'bad-request'],
+  requestHeaders: [...readsPresent.requestHeaders, 'Tallytree-As-Of'],
+  errors: [...readsPresent.errors, 'bad-request'],
 } as const satisfies Conduct
 
 /** Reads of the log itself, which speak of the present. */
 export const readsLog = {
-  takes: readsPresent.takes,
-  fails: ['not-found', 'invalid', 'overloaded', 'not-yet-readable'],
+  requestHeaders: readsPresent.requestHeaders,
+  errors: ['not-found', 'invalid', 'overloaded', 'not-yet-readable'],
 } as const satisfies Conduct
 
 /** Writes to a project. */
 export const writesProject = {
-  takes: [],
-  fails: ['not-found', 'too-large', 'overloaded'],
+  requestHeaders: [],
+  errors: ['not-found', 'too-large', 'overloaded'],
 } as const satisfies Conduct
 
 /** Writes whose digest the client may have worked out itself, or that say something else under an id of the client's. */
 export const writesOnce = {
-  takes: [],
-  fails: [...writesProject.fails, 'conflict'],
+  requestHeaders: [],
+  errors: [...writesProject.errors, 'conflict'],
 } as const satisfies Conduct
 
 /** Reads that name fields, of which some may not be asked for. */
 export const readsFields = {
-  takes: readsProject.takes,
-  fails: [...readsProject.fails, 'forbidden'],
+  requestHeaders: readsProject.requestHeaders,
+  errors: [...readsProject.errors, 'forbidden'],
 } as const satisfies Conduct
 
 /** Reads and writes of teams, members and keys, which every process holds in memory. */
-export const readsDirectory = { takes: [], fails: ['invalid'] } as const satisfies Conduct
-export const writesDirectory = { takes: [], fails: ['overloaded'] } as const satisfies Conduct
+export const readsDirectory = { requestHeaders: [], errors: ['invalid'] } as const satisfies Conduct
+export const writesDirectory = { requestHeaders: [], errors: ['overloaded'] } as const satisfies Conduct

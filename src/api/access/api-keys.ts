@@ -8,7 +8,7 @@ import { closed, open } from '../../domain/codec/struct.js'
 import { id } from '../../domain/ids.js'
 import type { Access } from '../auth/access.js'
 import { makeKey, type KeyPorts } from '../auth/new-key.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute } from '../route.js'
 import { done, neverStored } from './answers.js'
@@ -41,7 +41,7 @@ export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
     summary: "Lists the caller's valid API keys: their names and beginnings, never the keys.",
     query: pageQuery,
     ...readsDirectory,
-    answer: { schema: pageOf(apiKey).schema, headers: [] },
+    response: { schema: pageOf(apiKey).schema, headers: [] },
     handle: async ({ query, principal: { userId } }) => {
       const directory = access.directory()
       const { data, next } = takePage(
@@ -62,15 +62,15 @@ export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyR
       'the same key without its text; under another name that is a conflict.',
     body: newApiKey,
     ...writesDirectory,
-    fails: [...writesDirectory.fails, 'conflict'],
-    takes: ['Idempotency-Key'],
-    answer: { schema: createdApiKey.schema },
+    errors: [...writesDirectory.errors, 'conflict'],
+    requestHeaders: ['Idempotency-Key'],
+    response: { schema: createdApiKey.schema },
     handle: async ({ body: { name }, headers, principal: { userId: user }, cause }) => {
       const id = repeatableId(ports, user, headers['idempotency-key'])
       const { key, known } = makeKey(ports, name, id)
       const command = { type: 'IssueApiKey', user, key: known } as const
       const { state, refusals, position } = await access.run(command, cause)
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       const kept = state.keys.get(id)!
       const api_key = kept.hash === known.hash ? key : null
       return { body: { ...shown(kept), api_key }, position, headers: neverStored }
@@ -83,12 +83,12 @@ export const revokeApiKey = (access: Pick<Access, 'run'>): AnyRoute =>
     path: `${PATH}/:id`,
     summary: "Revokes one of the caller's API keys: here at once, in other processes within a second.",
     ...writesDirectory,
-    fails: [...writesDirectory.fails, 'not-found', 'conflict'],
-    answer: done,
+    errors: [...writesDirectory.errors, 'not-found', 'conflict'],
+    response: done,
     handle: async ({ params, principal: { userId: user }, cause }) => {
       const command = { type: 'RevokeApiKey', user, key_id: params['id']! } as const
       const { refusals, position } = await access.run(command, cause)
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       return { body: {}, position }
     },
   })

@@ -18,9 +18,9 @@ export const showMe = (access: Pick<Access, 'directory'>): AnyRoute =>
     method: 'get',
     path: '/api/users/me',
     summary: 'Whom the API key stands for, with teams and roles.',
-    takes: [],
-    fails: [],
-    answer: { schema: me.schema, headers: [] },
+    requestHeaders: [],
+    errors: [],
+    response: { schema: me.schema, headers: [] },
     handle: async ({ principal: { userId: user, administrator } }) => ({
       body: { user, administrator, teams: [...membershipsOf(access.directory(), user)] },
     }),

@@ -6,7 +6,7 @@ import { string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import type { Access } from '../auth/access.js'
 import { makeKey, type KeyPorts } from '../auth/new-key.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
@@ -36,8 +36,8 @@ export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
     summary: "Lists a team's members by name. Needs the role team_administrator.",
     query: pageQuery,
     ...readsDirectory,
-    fails: [...readsDirectory.fails, ...rights],
-    answer: { schema: pageOf(member).schema, headers: [] },
+    errors: [...readsDirectory.errors, ...rights],
+    response: { schema: pageOf(member).schema, headers: [] },
     handle: async ({ params, query, principal }) => {
       const team = params['team']!
       requireRole(access, principal, team, 'team_administrator')
@@ -61,8 +61,8 @@ export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRout
       'their API key, once. Needs the role team_administrator.',
     body: newMember,
     ...writesDirectory,
-    fails: [...writesDirectory.fails, ...rights],
-    answer: { schema: addedMember.schema },
+    errors: [...writesDirectory.errors, ...rights],
+    response: { schema: addedMember.schema },
     handle: async ({ body, params, principal, cause }) => {
       const { user } = body
       const roles = rolesOf(body)
@@ -71,7 +71,7 @@ export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRout
         { type: 'AddMember', by: principal.userId, team: params['team']!, user, roles, keyOfNewUser: known },
         cause,
       )
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       const api_key = state.keys.has(known.key_id) ? key : null
       return { body: { user, roles, api_key }, position, headers: neverStored }
     },
@@ -92,14 +92,14 @@ export const removeMember = (access: Pick<Access, 'run'>): AnyRoute =>
     summary:
       'Takes a user out of a team; their keys stay valid elsewhere. Needs the role team_administrator.',
     ...writesDirectory,
-    fails: [...writesDirectory.fails, ...rights],
-    answer: done,
+    errors: [...writesDirectory.errors, ...rights],
+    response: done,
     handle: async ({ params, principal, cause }) => {
       const { refusals, position } = await access.run(
         { type: 'RemoveMember', by: principal.userId, team: params['team']!, user: params['user']! },
         cause,
       )
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       return { body: {}, position }
     },
   })

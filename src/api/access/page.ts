@@ -4,7 +4,7 @@ import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js
 import { integerBetween, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { invalid } from '../failure.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 
 const USUAL_LIMIT = 100
 const LARGEST_LIMIT = 1000
@@ -22,7 +22,7 @@ export const pageOf = <A>(item: Codec<A>) =>
 
 /** Takes the page that `limit` and `after` of the query ask for from items in the order of their names. */
 export const takePage = <A>(
-  query: Asked<unknown>['query'],
+  query: RouteRequest<unknown>['query'],
   itemsAfter: (after: string | undefined) => Iterable<A>,
   nameOf: (item: A) => string,
 ): { readonly data: readonly A[]; readonly next: string | null } => {
@@ -36,7 +36,7 @@ export const takePage = <A>(
 }
 
 /** How many items a request asks for, and behind which. */
-export const askedPage = ({ limit, after }: Asked<unknown>['query']) => {
+export const askedPage = ({ limit, after }: RouteRequest<unknown>['query']) => {
   const digits = typeof limit === 'string' && /^\d{1,9}$/.test(limit)
   const decoded = decode(pageQuery)({ limit: digits ? Number(limit) : limit, after })
   if (E.isRight(decoded)) return decoded.right

@@ -3,7 +3,7 @@ import type { Directory } from '../../domain/access/directory.js'
 import { open, closed } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
 import type { Access } from '../auth/access.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute } from '../route.js'
 import { pageOf, pageQuery, takePage } from './page.js'
@@ -18,12 +18,12 @@ export const createTeam = (access: Pick<Access, 'run'>): AnyRoute =>
     summary: 'Creates a team. Needs the administrator key; a name that is taken is a conflict.',
     body: newTeam,
     ...writesDirectory,
-    fails: [...writesDirectory.fails, 'forbidden', 'conflict'],
-    answer: { schema: team.schema },
+    errors: [...writesDirectory.errors, 'forbidden', 'conflict'],
+    response: { schema: team.schema },
     handle: async ({ body: { name }, principal, cause }) => {
       const command = { type: 'CreateTeam', by: principal.userId, team: name } as const
       const { refusals, position } = await access.run(command, cause)
-      refuseIf(refusals.get(0), { name })
+      throwIfRefused(refusals.get(0), { name })
       return { body: { name }, position }
     },
   })
@@ -35,7 +35,7 @@ export const listTeams = (access: Pick<Access, 'directory'>): AnyRoute =>
     summary: "Lists the caller's teams by name; the administrator's list has them all.",
     query: pageQuery,
     ...readsDirectory,
-    answer: { schema: pageOf(team).schema, headers: [] },
+    response: { schema: pageOf(team).schema, headers: [] },
     handle: async ({ query, principal: { userId } }) => {
       const directory = access.directory()
       return {

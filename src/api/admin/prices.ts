@@ -39,9 +39,9 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
       required: priceListMembers,
       optional: { list: withDefault(listName, DEFAULT_LIST) },
     }),
-    takes: [],
-    fails: ['forbidden', 'too-large', 'overloaded'],
-    answer: open('PriceListImportResponse', {
+    requestHeaders: [],
+    errors: ['forbidden', 'too-large', 'overloaded'],
+    response: open('PriceListImportResponse', {
       required: {
         list: listName,
         version: priceText,

@@ -57,9 +57,9 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
       summary:
         'Asks for all read models to be made anew from the log, one rebuild at a time. Needs the administrator key.',
       ...readsPresent,
-      fails: [...readsPresent.fails, 'forbidden', 'conflict'],
-      takes: ['Tallytree-Min-Position'],
-      answer: { schema: rebuild.schema },
+      errors: [...readsPresent.errors, 'forbidden', 'conflict'],
+      requestHeaders: ['Tallytree-Min-Position'],
+      response: { schema: rebuild.schema },
       handle: async ({ principal, cause, headers }) => {
         requireAdministrator(principal)
         return inTurn(async () => {
@@ -94,8 +94,8 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
       path: '/api/admin/rebuilds',
       summary: 'Lists the last rebuilds and how far they are, the newest first. Needs the administrator key.',
       ...readsPresent,
-      fails: [...readsPresent.fails, 'forbidden'],
-      answer: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
+      errors: [...readsPresent.errors, 'forbidden'],
+      response: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
       handle: async ({ principal, headers }) => {
         requireAdministrator(principal)
         const position = await reading.current(OF_REBUILDS, headers)
@@ -108,8 +108,8 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
       path: '/api/admin/rebuilds/:id',
       summary: 'How far a rebuild is. Needs the administrator key.',
       ...readsPresent,
-      fails: [...readsPresent.fails, 'forbidden'],
-      answer: { schema: rebuild.schema },
+      errors: [...readsPresent.errors, 'forbidden'],
+      response: { schema: rebuild.schema },
       handle: async ({ principal, headers, params }) => {
         requireAdministrator(principal)
         const position = await reading.current(OF_REBUILDS, headers)

@@ -8,8 +8,8 @@ import type { Executed } from '../../domain/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { writesProject } from '../conduct.js'
 import type { FailureKind } from '../failure.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { emptyResponse } from '../empty-response.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { labelledVersion, newAlias, newTag } from './codecs.js'
 
 /** Collections of one kind, as their labels are written. */
@@ -18,9 +18,9 @@ export interface LabelledKind<Place extends CollectionPlace> {
   readonly collection: string
   readonly query?: AnyCodec
   /** How a write may fail beyond what all writes of a project may. */
-  readonly fails: readonly FailureKind[]
+  readonly errors: readonly FailureKind[]
   /** The collection that a request names, to somebody who may write there. */
-  readonly placeOf: (asked: Asked<unknown>) => Promise<Place>
+  readonly placeOf: (asked: RouteRequest<unknown>) => Promise<Place>
   readonly write: (command: LabelCommand, cause: Cause) => Promise<Executed<CollectionState>>
   readonly acknowledged: (place: Place, position: Position | undefined) => Position | undefined
 }
@@ -32,12 +32,12 @@ export const labelRoutes = <Place extends CollectionPlace>(
   const { collection, placeOf, acknowledged, write } = kind
   const written = {
     ...(kind.query && { query: kind.query }),
-    takes: [],
-    fails: [...writesProject.fails, ...kind.fails],
+    requestHeaders: [],
+    errors: [...writesProject.errors, ...kind.errors],
   } as const
-  const removed = { ...written, fails: [...written.fails, 'invalid'], answer: nothingToSay } as const
+  const removed = { ...written, errors: [...written.errors, 'invalid'], response: emptyResponse } as const
 
-  const label = async (asked: Asked<unknown>, commandIn: (place: Place) => LabelCommand) => {
+  const label = async (asked: RouteRequest<unknown>, commandIn: (place: Place) => LabelCommand) => {
     const place = await placeOf(asked)
     const command = commandIn(place)
     const { state, position } = await write(command, asked.cause)
@@ -45,7 +45,7 @@ export const labelRoutes = <Place extends CollectionPlace>(
   }
 
   const set = async (
-    asked: Asked<unknown>,
+    asked: RouteRequest<unknown>,
     more: { type: 'SetAlias'; alias: string } | { type: 'AddTag'; tag: string },
   ) => {
     const version = asked.params['version']!
@@ -60,7 +60,7 @@ export const labelRoutes = <Place extends CollectionPlace>(
       summary: 'Points an alias at a version; it points at one version of a collection at a time.',
       body: newAlias,
       ...written,
-      answer: labelledVersion,
+      response: labelledVersion,
       handle: (asked) => set(asked, { type: 'SetAlias', alias: asked.body.alias }),
     }),
     route({
@@ -80,7 +80,7 @@ export const labelRoutes = <Place extends CollectionPlace>(
       summary: 'Gives a tag to a version.',
       body: newTag,
       ...written,
-      answer: labelledVersion,
+      response: labelledVersion,
       handle: (asked) => set(asked, { type: 'AddTag', tag: asked.body.tag }),
     }),
     route({

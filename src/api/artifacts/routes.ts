@@ -9,7 +9,7 @@ export const artifactRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
     ...versionRoutes(artifacts),
     ...labelRoutes({
       collection: COLLECTION,
-      fails: [],
+      errors: [],
       placeOf: (asked) => placeWritten(teams, asked),
       write: collections.write,
       acknowledged: ({ project_id }, position) => reading.acknowledged(project_id, position),

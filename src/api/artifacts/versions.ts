@@ -11,7 +11,7 @@ import { readsLog, writesOnce } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import type { Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { artifactVersion, createdVersion, newVersion, type NewVersion } from './codecs.js'
 import type { Collections } from './collections.js'
 import { placeRead, placeWritten, type ProjectPlace } from './place.js'
@@ -46,8 +46,8 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
         'a new version; aliases of either are set.',
       body: newVersion,
       ...writesOnce,
-      takes: ['Idempotency-Key'],
-      answer: createdVersion,
+      requestHeaders: ['Idempotency-Key'],
+      response: createdVersion,
       handle: async (asked) => {
         const place = await placeWritten(teams, asked)
         const { content, aliases } = contentOf(asked.body)
@@ -73,7 +73,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       summary: "Lists a collection's versions by their numbers; a page may end early where they are large.",
       query: pageQuery,
       ...readsLog,
-      answer: pageOf(artifactVersion),
+      response: pageOf(artifactVersion),
       handle: async (asked) => {
         const place = placeRead(teams, asked)
         const position = await reading.inLog(asked.headers)
@@ -85,7 +85,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       path: `${COLLECTION}/versions/:version`,
       summary: 'Reads a version by its name, such as v3, or by an alias, such as latest.',
       ...readsLog,
-      answer: artifactVersion,
+      response: artifactVersion,
       handle: async (asked) => {
         const place = placeRead(teams, asked)
         const position = await reading.inLog(asked.headers)
@@ -114,8 +114,11 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
 }
 
 /** An `Idempotency-Key` speaks of one collection: an artifact's id is its own in the whole service. */
-const artifactId = (ports: Artifacts['ports'], { headers, principal }: Asked<unknown>, place: ProjectPlace) =>
-  repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
+const artifactId = (
+  ports: Artifacts['ports'],
+  { headers, principal }: RouteRequest<unknown>,
+  place: ProjectPlace,
+) => repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
 
 const shown = ({ known, event, aliases }: StoredVersion) => {
   const { artifact_id, digest, type, metadata, files, created_at } = event.data as unknown as VersionCreated

@@ -11,9 +11,9 @@ export const blobsRoute = ({ ports: { blobs } }: Pick<Audit, 'ports'>): AnyRoute
     summary:
       'Read content that events name instead of holding it, by its SHA-256 in lower-case hexadecimal. Needs the ' +
       'administrator key.',
-    takes: [],
-    fails: ['forbidden', 'not-found'],
-    answer: {
+    requestHeaders: [],
+    errors: ['forbidden', 'not-found'],
+    response: {
       schema: { type: 'string', format: 'binary' },
       type: 'application/octet-stream',
       headers: [],

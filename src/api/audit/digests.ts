@@ -20,12 +20,12 @@ export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit):
     path: '/api/admin/digests',
     summary: 'What every read model says as of a log position, as digests. Needs the administrator key.',
     query: digestsQuery,
-    takes: ['Tallytree-Min-Position', 'Tallytree-Stale'],
-    fails: [
+    requestHeaders: ['Tallytree-Min-Position', 'Tallytree-Stale'],
+    errors: [
       ...['bad-request', 'forbidden', 'invalid', 'overloaded', 'not-yet-readable'],
       ...['too-slow', 'too-costly'],
     ] as const,
-    answer: open('Digests', { required: { position: string, digests: arrayOf(modelDigest) } }),
+    response: open('Digests', { required: { position: string, digests: arrayOf(modelDigest) } }),
     handle: async ({ query, headers, principal }) => {
       requireAdministrator(principal)
       const { at } = decodeQuery(digestsQuery, query)

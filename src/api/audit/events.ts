@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Principal } from '../principal.js'
-import { begun } from '../http/begun.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
 import { linesOf } from '../http/json-pages.js'
 import { route, type AnyRoute } from '../route.js'
 import type { Audit } from './audit.js'
@@ -19,14 +19,18 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
       "Read the log, in its order: the administrator all of it, others the events of their teams and of their teams' " +
       'projects; those of webhooks, secrets, upstreams, limits and members need the role team_administrator. To go on after an answer that broke off, ask for what comes after the position of its last whole line.',
     query: eventsQuery,
-    takes: [],
-    fails: ['invalid', 'overloaded'],
-    answer: { schema: linesOf('One event a line.', eventLine.schema), type: NDJSON },
+    requestHeaders: [],
+    errors: ['invalid', 'overloaded'],
+    response: { schema: linesOf('One event a line.', eventLine.schema), type: NDJSON },
     handle: async ({ query, principal }) => {
       const asked = decodeQuery(eventsQuery, query)
       const head = await eventStore.head()
       const lines = linesFor(eventStore, { ...asked, head }, principal)
-      return { body: Readable.from(await begun(lines), { objectMode: false }), type: NDJSON, position: head }
+      return {
+        body: Readable.from(await prefetchFirst(lines), { objectMode: false }),
+        type: NDJSON,
+        position: head,
+      }
     },
   })
 

@@ -6,10 +6,10 @@ import { teamName } from '../../domain/ids.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalid } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
 import type { Automations } from './automations.js'
 import { checkedContent, roleFor, webhookCalled, webhookCalledThen } from './checks.js'
@@ -27,9 +27,9 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
       'with the id of the automation that has it. Needs the role project_administrator, registry_administrator or ' +
       'team_administrator, as its scope is.',
     body: newAutomation,
-    takes: ['Idempotency-Key'],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: automationJson.schema },
+    requestHeaders: ['Idempotency-Key'],
+    errors: [...writesDirectory.errors, 'not-found', 'forbidden', 'conflict'],
+    response: { schema: automationJson.schema },
     handle: async ({ body, headers, principal, cause }) => {
       const { team, name, description, enabled, payload, ...proposed } = body
       requireRole(access, principal, team, roleFor(proposed.scope))
@@ -61,7 +61,7 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
           [{ type: 'CreateAutomation', id, team, content, enabled }],
           cause,
         )
-        refuseIf(refusals.get(0))
+        throwIfRefused(refusals.get(0))
         if (!isRepeat)
           await keepName(ports, named, cause, () =>
             execute(ports)(
@@ -84,9 +84,9 @@ export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
     path: PATH,
     summary: "Lists a team's automations by name, for its members.",
     query: listQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found'],
-    answer: { schema: pageOf(automationJson).schema, headers: [] },
+    requestHeaders: [],
+    errors: [...readsDirectory.errors, 'not-found'],
+    response: { schema: pageOf(automationJson).schema, headers: [] },
     handle: async ({ query, principal, cause }) => {
       const team = teamIn(query)
       requireRole(access, principal, team, 'member')
@@ -106,7 +106,7 @@ export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
     },
   })
 
-const teamIn = ({ team }: Asked<unknown>['query']): string => {
+const teamIn = ({ team }: RouteRequest<unknown>['query']): string => {
   if (typeof team === 'string') return team
   const [type, msg] =
     team === undefined ? ['missing', 'Field required'] : ['string_type', 'Input should be a valid string']

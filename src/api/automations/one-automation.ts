@@ -3,10 +3,10 @@ import { automationDecider, noSuchAutomation, type Automation } from '../../doma
 import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
 import { execute } from '../../domain/execute.js'
 import { done } from '../access/answers.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
 import type { Automations, CheckingPorts } from './automations.js'
 import { checkedContent, roleFor, webhookCalled } from './checks.js'
@@ -16,7 +16,7 @@ import { releaseName, takeName } from './names.js'
 
 const PATH = '/api/automations/:id'
 
-type Addressed = Pick<Asked<unknown>, 'params' | 'principal' | 'cause'>
+type Addressed = Pick<RouteRequest<unknown>, 'params' | 'principal' | 'cause'>
 
 const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reason)
 
@@ -42,9 +42,9 @@ export const showAutomation = (automations: Automations): AnyRoute =>
     method: 'get',
     path: PATH,
     summary: "An automation, for its team's members.",
-    takes: [],
-    fails: ['not-found'],
-    answer: { schema: automationJson.schema, headers: [] },
+    requestHeaders: [],
+    errors: ['not-found'],
+    response: { schema: automationJson.schema, headers: [] },
     handle: async (asked) => ({
       body: shownAutomation(standing(await automationInPath(automations, asked))),
     }),
@@ -58,9 +58,9 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
       'Changes an automation: what is not named stays, inside event and run_filters too, null takes something away. ' +
       'With another event, scope or filter its cooldowns begin anew. Needs the role that its scope needs, before and after.',
     body: automationChange,
-    takes: [],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: automationJson.schema },
+    requestHeaders: [],
+    errors: [...writesDirectory.errors, 'not-found', 'forbidden', 'conflict'],
+    response: { schema: automationJson.schema },
     handle: async (asked) =>
       automations.inTurn(async () => {
         const { ports, access } = automations
@@ -81,12 +81,12 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
         )
         const refused = refusals.get(0)
         if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
-        refuseIf(refused)
+        throwIfRefused(refused)
         return { body: shownAutomation(state!), position }
       }),
   })
 
-type Change = Asked<(typeof automationChange)['_A']>
+type Change = RouteRequest<(typeof automationChange)['_A']>
 
 /** The content that a change makes of the one before. A payload is read anew only with a new one, or a new webhook. */
 export const changed = async (
@@ -121,9 +121,9 @@ export const deleteAutomation = (automations: Automations): AnyRoute =>
     path: PATH,
     summary:
       'Deletes an automation for good; what it has scheduled is still sent. Needs the role that its scope needs.',
-    takes: [],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
-    answer: done,
+    requestHeaders: [],
+    errors: [...writesDirectory.errors, 'not-found', 'forbidden'],
+    response: done,
     handle: async (asked) =>
       automations.inTurn(async () => {
         const { ports, access } = automations

@@ -6,10 +6,10 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
 import { countDeliveries } from '../../projections/deliveries/queries.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import type { Automations } from './automations.js'
 import { given } from './given.js'
 import { webhookById } from './kept.js'
@@ -20,7 +20,7 @@ import { requireGoodWebhook } from './webhooks.js'
 export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
 const rights = ['not-found', 'forbidden'] as const
 
-type InTeam = Pick<Asked<unknown>, 'params' | 'principal' | 'cause'>
+type InTeam = Pick<RouteRequest<unknown>, 'params' | 'principal' | 'cause'>
 
 /** The webhook that a path names, deleted ones too. */
 export const webhookInPath = async (
@@ -44,9 +44,9 @@ export const showWebhook = (automations: Automations): AnyRoute =>
     method: 'get',
     path: WEBHOOK_PATH,
     summary: 'A webhook of a team. Needs the role team_administrator.',
-    takes: [],
-    fails: rights,
-    answer: { schema: webhookJson.schema, headers: [] },
+    requestHeaders: [],
+    errors: rights,
+    response: { schema: webhookJson.schema, headers: [] },
     handle: async (asked) => ({ body: shownWebhook(standing(await webhookInPath(automations, asked))) }),
   })
 
@@ -58,9 +58,9 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
       'Changes a webhook: what is not named stays, null takes an option away, enabled releases or holds its messages. ' +
       'Needs the role team_administrator.',
     body: webhookChange,
-    takes: [],
-    fails: [...writesDirectory.fails, ...rights, 'conflict'],
-    answer: { schema: webhookJson.schema },
+    requestHeaders: [],
+    errors: [...writesDirectory.errors, ...rights, 'conflict'],
+    response: { schema: webhookJson.schema },
     handle: async (asked) =>
       automations.inTurn(async () => {
         const { ports } = automations
@@ -80,7 +80,7 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
         )
         const refused = refusals.get(0)
         if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
-        refuseIf(refused)
+        throwIfRefused(refused)
         return { body: shownWebhook(state!), position }
       }),
   })
@@ -99,9 +99,9 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
     summary:
       'Deletes a webhook for good. What waits for it is canceled; what is under way ends by itself. Needs the role ' +
       'team_administrator.',
-    takes: [],
-    fails: [...writesDirectory.fails, ...rights],
-    answer: { schema: deletedWebhook.schema },
+    requestHeaders: [],
+    errors: [...writesDirectory.errors, ...rights],
+    response: { schema: deletedWebhook.schema },
     handle: async (asked) => {
       const { ports } = automations
       const deleted = await automations.inTurn(async () => {

@@ -51,9 +51,9 @@ export const testWebhook = (automations: Automations): AnyRoute => {
       'Sends a test to a webhook, also to one that is disabled, and answers what its endpoint said. The payload may ' +
       "name the webhook's secrets. Needs the role team_administrator.",
     body: newTest,
-    takes: [],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
-    answer: { schema: testAnswer.schema },
+    requestHeaders: [],
+    errors: [...writesDirectory.errors, 'not-found', 'forbidden'],
+    response: { schema: testAnswer.schema },
     handle: async (asked) => {
       const webhook = standing(await webhookInPath(automations, asked))
       const template = templateOf(webhook, asked.body.payload ?? USUAL_PAYLOAD)

@@ -5,7 +5,7 @@ import { webhookDecider } from '../../domain/webhook/decider.js'
 import { webhookStream, type WebhookContent } from '../../domain/webhook/events.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../access/page.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalidBody } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
@@ -24,9 +24,9 @@ export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute 
       "Makes a webhook of a team, with the names of its team's secrets. A name that is taken is a conflict with the " +
       'id of the webhook that has it. Needs the role team_administrator.',
     body: newWebhook,
-    takes: ['Idempotency-Key'],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: webhookJson.schema },
+    requestHeaders: ['Idempotency-Key'],
+    errors: [...writesDirectory.errors, 'not-found', 'forbidden', 'conflict'],
+    response: { schema: webhookJson.schema },
     handle: async ({ body, params, headers, principal, cause }) => {
       const team = params['team']!
       requireRole(access, principal, team, 'team_administrator')
@@ -45,7 +45,7 @@ export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute 
           await takeName(ports, named, cause)
         }
         const { state, refusals, position } = await create()
-        refuseIf(refusals.get(0))
+        throwIfRefused(refusals.get(0))
         if (!isRepeat)
           await keepName(ports, named, cause, () =>
             execute(ports)(webhookDecider, webhookStream(id), [{ type: 'DeleteWebhook', id, team }], cause),
@@ -75,9 +75,9 @@ export const listWebhooks = ({ ports, access }: Automations): AnyRoute =>
     path: PATH,
     summary: "Lists a team's webhooks by name. Needs the role team_administrator.",
     query: pageQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found', 'forbidden'],
-    answer: { schema: pageOf(webhookJson).schema, headers: [] },
+    requestHeaders: [],
+    errors: [...readsDirectory.errors, 'not-found', 'forbidden'],
+    response: { schema: pageOf(webhookJson).schema, headers: [] },
     handle: async ({ params, query, principal, cause }) => {
       const team = params['team']!
       requireRole(access, principal, team, 'team_administrator')

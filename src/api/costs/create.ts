@@ -6,10 +6,10 @@ import { priceDecider } from '../../domain/price/decider.js'
 import { MAX_MODEL_BYTES, modelName, priceStream } from '../../domain/price/events.js'
 import { exactCosts } from '../../domain/price/offered.js'
 import { recognised, type PriceState } from '../../domain/price/state.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 import { writesOnce } from '../conduct.js'
 import { invalidField } from '../failure.js'
-import { requireReading, requireWriting, type Teams } from '../projects/access.js'
+import { authorizeRead, authorizeWrite, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
 import { idFor } from '../tracing/generated-id.js'
@@ -33,15 +33,15 @@ export const createRoute = ({ ports, teams, reading, pace }: CostWrites): AnyRou
     summary: 'Say what tokens of models cost in a project; a price that is known already keeps its id.',
     body: costCreate,
     ...writesOnce,
-    takes: ['Idempotency-Key'],
-    answer: { schema: costCreated },
+    requestHeaders: ['Idempotency-Key'],
+    response: { schema: costCreated },
     handle: async (asked) => {
       const { body, principal, cause } = asked
       const { project_id } = body
-      requireReading(teams, principal, project_id)
+      authorizeRead(teams, principal, project_id)
       const offered = Object.entries(body.costs)
       requireModels(offered.map(([model]) => model))
-      await requireWriting(teams, principal, project_id, cause)
+      await authorizeWrite(teams, principal, project_id, cause)
       await pace()
 
       const now = instantOf(ports.clock.now())
@@ -57,7 +57,7 @@ export const createRoute = ({ ports, teams, reading, pace }: CostWrites): AnyRou
         [command],
         cause,
       )
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       const ids = prices.map(({ id, price }) => [price.llm_id, standingId(state, id, price, now)])
       return { body: { ids }, position: reading.acknowledged(project_id, position) }
     },

@@ -2,8 +2,8 @@ import { execute } from '../../domain/execute.js'
 import { priceDecider } from '../../domain/price/decider.js'
 import { priceStream } from '../../domain/price/events.js'
 import { writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { requireReading } from '../projects/access.js'
+import { emptyResponse } from '../empty-response.js'
+import { authorizeRead } from '../projects/access.js'
 import { namedIds } from '../purging.js'
 import { route, type AnyRoute } from '../route.js'
 import { costPurge } from './codecs.js'
@@ -17,9 +17,9 @@ export const purgeRoute = ({ ports, teams, reading }: CostWrites): AnyRoute =>
     summary: "Purge a project's prices by their ids.",
     body: costPurge,
     ...writesProject,
-    answer: nothingToSay,
+    response: emptyResponse,
     handle: async ({ body: { project_id, query }, principal, cause }) => {
-      requireReading(teams, principal, project_id)
+      authorizeRead(teams, principal, project_id)
       const owner = { project_id, list: null }
       const ids = [...new Set(namedIds(query.$expr, 'Prices are'))]
       const commands = ids.map((id) => ({ type: 'WithdrawPrice', owner, id }) as const)

@@ -4,7 +4,7 @@ import { UnknownField } from '../../domain/query/unknown-field.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
 import { readsFields } from '../conduct.js'
 import { invalidField } from '../failure.js'
-import { requireReading, type Teams } from '../projects/access.js'
+import { authorizeRead, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
 import { COST_FIELDS, costQueried, costQuery, type CostField, type CostQuery } from './codecs.js'
@@ -25,10 +25,10 @@ export const queryRoute = ({ teams, reading, reader }: CostReads): AnyRoute =>
     summary: "Read a project's own prices; those of price lists are not among them.",
     body: costQuery,
     ...readsFields,
-    answer: costQueried,
+    response: costQueried,
     handle: async ({ body, principal, headers }) => {
       const { project_id: owner, fields, query, limit, offset } = body
-      requireReading(teams, principal, owner)
+      authorizeRead(teams, principal, owner)
       const row = rowOf(fields)
       const order = orderOf(body.sort_by)
       const position = await reading.ready(owner, headers)

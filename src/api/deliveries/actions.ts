@@ -7,10 +7,10 @@ import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
 import { execute } from '../../domain/execute.js'
 import { automationById, webhookById } from '../automations/kept.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { deliveryState } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
 import { eventIdFor, wroteBefore } from './repeats.js'
@@ -19,9 +19,9 @@ import { deliveryInPath, requireManaging } from './rights.js'
 const acted = open('DeliveryActedOn', { required: { id, state: deliveryState, attempts: int64 } })
 
 const described = {
-  takes: [],
-  fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict', 'invalid'],
-  answer: { schema: acted.schema },
+  requestHeaders: [],
+  errors: [...writesDirectory.errors, 'not-found', 'forbidden', 'conflict', 'invalid'],
+  response: { schema: acted.schema },
 } as const
 
 export const resendRoute = (deliveries: Deliveries): AnyRoute =>
@@ -32,7 +32,7 @@ export const resendRoute = (deliveries: Deliveries): AnyRoute =>
       'Sends a delivery again, under its own id and now, whatever became of it; one that is pending stays as it is. ' +
       "Needs the role that its automation's scope needs.",
     ...described,
-    takes: ['Idempotency-Key'],
+    requestHeaders: ['Idempotency-Key'],
     handle: async (asked) => {
       const { scheduled } = await managedDelivery(deliveries, asked)
       const { ports } = deliveries
@@ -63,7 +63,7 @@ export const cancelRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-const managedDelivery = async (deliveries: Deliveries, asked: Asked<unknown>) => {
+const managedDelivery = async (deliveries: Deliveries, asked: RouteRequest<unknown>) => {
   const { scheduled } = await deliveryInPath(deliveries, asked)
   if (scheduled === null)
     throw new Failure('conflict', 'The delivery was suppressed: it was never to be sent.')
@@ -75,7 +75,7 @@ const managedDelivery = async (deliveries: Deliveries, asked: Asked<unknown>) =>
 
 const act = async (
   { ports, reading }: Deliveries,
-  { cause }: Pick<Asked<unknown>, 'cause'>,
+  { cause }: Pick<RouteRequest<unknown>, 'cause'>,
   { delivery_id, team }: { readonly delivery_id: string; readonly team: string },
   command: DeliveryCommand | undefined,
   eventId?: string,
@@ -87,7 +87,7 @@ const act = async (
     command === undefined ? [] : [command],
     cause,
   )
-  refuseIf(refusals.get(0))
+  throwIfRefused(refusals.get(0))
   const attempts = 'attempts' in state ? state.attempts : 0
   const shown = { id: delivery_id, state: state.phase, attempts }
   return { body: shown, position: reading.acknowledged(acknowledgedAs(team), position) }

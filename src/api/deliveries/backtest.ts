@@ -8,7 +8,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { changed } from '../automations/one-automation.js'
 import { readsPresent } from '../conduct.js'
 import { Failure, invalid } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { backtestBody, backtested, type Point } from './backtest-codecs.js'
 import { replayed, type Fired } from './backtesting.js'
 import type { Deliveries } from './deliveries.js'
@@ -28,9 +28,9 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
       'What an automation would have sent for the events behind `from`, up to `to`: as it is, as it was, or with ' +
       "changes to try. Nothing is sent or written. For the members of the automation's team.",
     body: backtestBody,
-    takes: [],
-    fails: [...readsPresent.fails],
-    answer: { schema: backtested.schema, headers: [] },
+    requestHeaders: [],
+    errors: [...readsPresent.errors],
+    response: { schema: backtested.schema, headers: [] },
     handle: async (asked) => {
       const { ports } = deliveries
       const { body } = asked
@@ -59,7 +59,7 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-type Backtesting = Asked<t.TypeOf<typeof backtestBody>>
+type Backtesting = RouteRequest<t.TypeOf<typeof backtestBody>>
 
 /** The version that is tried: the newest, with the changes that are asked for, as if it had always been there. */
 const tried = async (

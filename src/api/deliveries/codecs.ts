@@ -9,7 +9,7 @@ import { id, teamName } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { pageFields } from '../access/page.js'
 import { invalid } from '../failure.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 
 /** `held`: it waits, and its webhook is disabled. `suppressed`: nothing was ever to be sent. */
 export const deliveryState = oneOf(
@@ -45,7 +45,7 @@ export const deliveriesQuery = closed('DeliveriesAsked', {
 const NUMBERS = ['limit', 'status', 'attempts_before']
 
 /** @throws Failure that names the parameters that are wrong */
-export const filtersIn = <A>(codec: Codec<A>, query: Asked<unknown>['query']): A => {
+export const filtersIn = <A>(codec: Codec<A>, query: RouteRequest<unknown>['query']): A => {
   const read = Object.entries(query).map(([name, value]) => {
     const isNumber = NUMBERS.includes(name) && typeof value === 'string' && /^\d{1,9}$/.test(value)
     return [name, isNumber ? Number(value) : value]

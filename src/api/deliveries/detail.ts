@@ -19,9 +19,9 @@ export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
       'A delivery with its newest attempts, as the log has it now, for the members of its team; earlier attempts with ' +
       '`attempts_before`. What receivers answered is kept for 90 days where messages are sent from.',
     query: detailQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found'],
-    answer: { schema: deliveryDetail.schema, headers: [] },
+    requestHeaders: [],
+    errors: [...readsDirectory.errors, 'not-found'],
+    response: { schema: deliveryDetail.schema, headers: [] },
     handle: async (asked) => {
       const { attempts_before: before = Infinity } = filtersIn(detailQuery, asked.query)
       const account = await deliveryInPath(deliveries, asked, { most: MOST_ATTEMPTS, before })

@@ -8,7 +8,7 @@ import {
 import { pageOf } from '../access/page.js'
 import { requireRole } from '../auth/rights.js'
 import { readsPresent } from '../conduct.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { automationDeliveriesQuery, cursorIn, deliveriesQuery, deliveryJson, filtersIn } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
 import { automationInPath } from './rights.js'
@@ -21,7 +21,7 @@ export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
     summary: "An automation's deliveries, those scheduled last first, for its team's members.",
     query: automationDeliveriesQuery,
     ...readsPresent,
-    answer: { schema: pageOf(deliveryJson).schema },
+    response: { schema: pageOf(deliveryJson).schema },
     handle: async (asked) => {
       const { team, id } = await automationInPath(deliveries, asked)
       const filters = filtersIn(automationDeliveriesQuery, asked.query)
@@ -36,7 +36,7 @@ export const listOfTeam = (deliveries: Deliveries): AnyRoute =>
     summary: "A team's deliveries, those scheduled last first, for its members.",
     query: deliveriesQuery,
     ...readsPresent,
-    answer: { schema: pageOf(deliveryJson).schema },
+    response: { schema: pageOf(deliveryJson).schema },
     handle: async (asked) => {
       const filters = filtersIn(deliveriesQuery, asked.query)
       requireRole(deliveries.access, asked.principal, filters.team, 'member')
@@ -49,7 +49,7 @@ type OfAutomation = Omit<Filters, 'automation'> & { readonly automation: string 
 
 const listed = async (
   deliveries: Deliveries,
-  { headers }: Pick<Asked<unknown>, 'headers'>,
+  { headers }: Pick<RouteRequest<unknown>, 'headers'>,
   { state, limit, after, ...filters }: OfAutomation,
 ) => {
   const { ports, reading, reader } = deliveries

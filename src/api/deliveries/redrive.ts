@@ -16,7 +16,7 @@ import {
   type StoredDelivery,
 } from '../../projections/deliveries/queries.js'
 import { readsPresent, writesDirectory } from '../conduct.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { redriveAskedAt } from './asked-before.js'
 import { cursorIn } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
@@ -55,9 +55,9 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       `many that would be. Takes up to ${MOST_AT_ONCE} at a time. Repeated with the same Idempotency-Key it sends no ` +
       'others. Needs the role that its scope needs.',
     body: redriveBody,
-    takes: [...readsPresent.takes, 'Idempotency-Key'],
-    fails: [...readsPresent.fails, ...writesDirectory.fails, 'forbidden', 'conflict'],
-    answer: { schema: redriven.schema },
+    requestHeaders: [...readsPresent.requestHeaders, 'Idempotency-Key'],
+    errors: [...readsPresent.errors, ...writesDirectory.errors, 'forbidden', 'conflict'],
+    response: { schema: redriven.schema },
     handle: async (asked) => {
       const { ports, reading, reader } = deliveries
       const { body, headers } = asked
@@ -90,7 +90,7 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-type Redriving = Asked<t.TypeOf<typeof redriveBody>>
+type Redriving = RouteRequest<t.TypeOf<typeof redriveBody>>
 
 const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuestion) => {
   let left = asked.body.limit

@@ -7,10 +7,10 @@ import { requireRole } from '../auth/rights.js'
 import { roleFor } from '../automations/checks.js'
 import { automationById } from '../automations/kept.js'
 import { Failure } from '../failure.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 import type { Deliveries } from './deliveries.js'
 
-type Addressed = Pick<Asked<unknown>, 'params' | 'principal' | 'cause'>
+type Addressed = Pick<RouteRequest<unknown>, 'params' | 'principal' | 'cause'>
 type Parts = Pick<Deliveries, 'ports' | 'access'>
 
 /** The automation that a path names, for members of its team; those that were deleted keep their deliveries. */

@@ -52,9 +52,9 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
       'Why an event made an automation fire, or did not: `event` is its position in the log, or its id, which some logs ' +
       "find together with its `stream` alone. For the members of the automation's team.",
     query: whyQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found', 'overloaded'],
-    answer: { schema: why.schema, headers: [] },
+    requestHeaders: [],
+    errors: [...readsDirectory.errors, 'not-found', 'overloaded'],
+    response: { schema: why.schema, headers: [] },
     handle: async (asked) => {
       const { id: automationId, team } = await automationInPath(deliveries, asked)
       const { event: named, stream } = filtersIn(whyQuery, asked.query)

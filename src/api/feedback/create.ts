@@ -4,9 +4,9 @@ import type { Cause } from '../../domain/event.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { writesOnce } from '../conduct.js'
 import { Failure, invalidBody } from '../failure.js'
-import { requireReading, requireWriting, type Teams } from '../projects/access.js'
+import { authorizeRead, authorizeWrite, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { idFor } from '../tracing/generated-id.js'
 import { later } from '../tracing/tracing.js'
 import { feedbackBatch, feedbackBatchCreated, feedbackCreate, feedbackCreated } from './codecs.js'
@@ -32,8 +32,8 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
     summary: 'Give feedback on a call or an object; under an id of your own it can be sent again.',
     body: feedbackCreate,
     ...writesOnce,
-    takes: ['Idempotency-Key'],
-    answer: feedbackCreated,
+    requestHeaders: ['Idempotency-Key'],
+    response: feedbackCreated,
     handle: async (asked) => {
       const { answers, position } = await giveAll(writes)([asked.body], asked, (problem) => problem)
       return { body: answers[0], position }
@@ -45,8 +45,8 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
     summary: 'Give several pieces of feedback; one that is not valid refuses them all.',
     body: feedbackBatch,
     ...writesOnce,
-    takes: ['Idempotency-Key'],
-    answer: feedbackBatchCreated,
+    requestHeaders: ['Idempotency-Key'],
+    response: feedbackBatchCreated,
     handle: async (asked) => {
       const inBatch = (problem: Problem, index: number) => ({
         ...problem,
@@ -66,16 +66,16 @@ export const giveAll =
   ({ ports, teams, reading, pace }: FeedbackWrites) =>
   async (
     all: readonly FeedbackCreate[],
-    asked: Asked<unknown>,
+    asked: RouteRequest<unknown>,
     placed: (problem: Problem, index: number) => Problem,
     replacing: string | null = null,
   ) => {
     const { principal, cause } = asked
     const projects = new Set(all.map(({ project_id }) => project_id))
-    for (const project of projects) requireReading(teams, principal, project)
+    for (const project of projects) authorizeRead(teams, principal, project)
     const problems = all.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
     if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
-    for (const project of projects) await requireWriting(teams, principal, project, cause)
+    for (const project of projects) await authorizeWrite(teams, principal, project, cause)
     await pace()
 
     const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)

@@ -4,10 +4,10 @@ import { feedbackStream } from '../../domain/feedback/events.js'
 import { id } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { writesProject } from '../conduct.js'
-import { requireReading } from '../projects/access.js'
+import { authorizeRead } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import { namedIds } from '../purging.js'
-import { nothingToSay } from '../nothing-to-say.js'
+import { emptyResponse } from '../empty-response.js'
 import { later } from '../tracing/tracing.js'
 import { feedbackPurge } from './codecs.js'
 import type { FeedbackWrites } from './create.js'
@@ -22,9 +22,9 @@ export const purgeRoute = ({ ports, teams, reading }: FeedbackWrites): AnyRoute 
     summary: 'Purge feedback by its ids.',
     body: feedbackPurge,
     ...writesProject,
-    answer: nothingToSay,
+    response: emptyResponse,
     handle: async ({ body: { project_id, query }, principal, cause }) => {
-      requireReading(teams, principal, project_id)
+      authorizeRead(teams, principal, project_id)
       const ids = [...new Set(namedIds(query.$expr, 'Feedback is'))].filter(id.is)
       let position: Position | undefined
       for (let from = 0; from < ids.length; from += AT_ONCE) {

@@ -11,8 +11,8 @@ import {
 } from '../../projections/feedback/queries.js'
 import { readsFields } from '../conduct.js'
 import { invalidField } from '../failure.js'
-import { begun } from '../http/begun.js'
-import { requireReading, type Teams } from '../projects/access.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import { authorizeRead, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
 import { pages } from '../tracing/pages.js'
@@ -36,10 +36,10 @@ export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =
     summary: 'Read the feedback that a query selects.',
     body: feedbackQuery,
     ...readsFields,
-    answer: feedbackQueried,
+    response: feedbackQueried,
     handle: async ({ body, principal, headers }) => {
       const { project_id: projectId, fields, query, limit, offset } = body
-      requireReading(teams, principal, projectId)
+      authorizeRead(teams, principal, projectId)
       requireFew(fields ?? [], 'fields', MAX_FIELDS)
       const row = rowsOf(fields)
       const order = orderOf(body.sort_by)
@@ -48,7 +48,7 @@ export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =
       const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
       const isAll = limit === null && (offset ?? 0) === 0
       const total = isAll ? ids.length : await countFeedback(reader)(asked)
-      const rows = await begun(rowsOfPages(reader, projectId, ids, position, row))
+      const rows = await prefetchFirst(rowsOfPages(reader, projectId, ids, position, row))
       return {
         body: Readable.from(asAnswer(rows, total)),
         type: 'application/json; charset=utf-8',

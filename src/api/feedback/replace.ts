@@ -4,7 +4,7 @@ import { feedbackStream } from '../../domain/feedback/events.js'
 import { id as anyId } from '../../domain/ids.js'
 import { writesOnce } from '../conduct.js'
 import { invalidField } from '../failure.js'
-import { requireReading } from '../projects/access.js'
+import { authorizeRead } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import { later } from '../tracing/tracing.js'
 import { feedbackCreated, feedbackReplace } from './codecs.js'
@@ -18,12 +18,12 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
     summary: 'Give feedback in the place of another, which is purged.',
     body: feedbackReplace,
     ...writesOnce,
-    takes: ['Idempotency-Key'],
-    answer: feedbackCreated,
+    requestHeaders: ['Idempotency-Key'],
+    response: feedbackCreated,
     handle: async (asked) => {
       const { feedback_id, ...replacement } = asked.body
       const { project_id } = replacement
-      requireReading(writes.teams, asked.principal, project_id)
+      authorizeRead(writes.teams, asked.principal, project_id)
       if (replacement.id === feedback_id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have an id of its own')
       const { answers, position } = await giveAll(writes)(

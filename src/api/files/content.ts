@@ -7,7 +7,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { requireReading } from '../projects/access.js'
+import { authorizeRead } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import type { Files } from './files.js'
 
@@ -22,9 +22,9 @@ export const contentRoutes = ({ ports, teams, reading }: Files): readonly AnyRou
       summary: "Read a file's content, byte by byte as it was stored.",
       body: fileContent,
       ...readsProject,
-      answer: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
+      response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
       handle: async ({ body: { project_id, digest }, headers, principal }) => {
-        requireReading(teams, principal, project_id)
+        authorizeRead(teams, principal, project_id)
         const position = await reading.inLog(headers)
         const file = await storedFile(ports, project_id, digest, position)
         const blob = await ports.blobs.open(file.blob)

@@ -7,26 +7,32 @@ import { entityOf, projectId } from '../../domain/ids.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
 import { writesOnce } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
-import { requireReading, requireWriting } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { authorizeRead, authorizeWrite } from '../projects/access.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { readUpload, type Upload } from './read-upload.js'
 import type { Files } from './files.js'
 
 /** `/file/create`, and under its newer name `/files/create`: a file by its content (facts: tracing API 6.2). */
 export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
-  const create = async ({ headers, stream, principal: asking, principalNow, cause }: Asked<undefined>) => {
+  const create = async ({
+    headers,
+    stream,
+    principal: asking,
+    reauthenticate,
+    cause,
+  }: RouteRequest<undefined>) => {
     const mayStore = (fields: Upload['fields']) => {
       const named = fields.get('project_id')
-      return named === undefined || (projectId.is(named) && teams.mayUse(asking, entityOf(named)))
+      return named === undefined || (projectId.is(named) && teams.canAccessTeam(asking, entityOf(named)))
     }
     const { fields, file } = await readUpload(ports.blobs, headers, stream, mayStore)
-    const principal = principalNow()
+    const principal = reauthenticate()
     const project_id = projectOf(fields)
-    requireReading(teams, principal, project_id)
+    authorizeRead(teams, principal, project_id)
     if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
     const digest = weaveDigest(file.digest)
     requireExpected(fields, digest)
-    await requireWriting(teams, principal, project_id, cause)
+    await authorizeWrite(teams, principal, project_id, cause)
     const stored = { project_id, digest, blob: file.digest, size: file.size, wb_user_id: principal.userId }
     const { position } = await execute(ports)(
       fileDecider,
@@ -55,7 +61,7 @@ export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRout
         required: ['project_id', 'file'],
       },
       ...writesOnce,
-      answer: open('FileCreateResponse', { required: { digest: string } }),
+      response: open('FileCreateResponse', { required: { digest: string } }),
       handle: create,
     }),
   )

@@ -8,7 +8,7 @@ import { projectDecider, type ProjectState } from '../../domain/project/decider.
 import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/project/events.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
-import { requireReading, requireWriting, type Teams } from '../projects/access.js'
+import { authorizeRead, authorizeWrite, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { defaultEntityOf, entityOf } from './entities.js'
 
@@ -35,7 +35,7 @@ export const projectNamed = async (
   names: ProjectNames,
 ) => {
   const project_id = projectIdOf(principal, names)
-  requireReading(parts.teams, principal, project_id)
+  authorizeRead(parts.teams, principal, project_id)
   const { state } = await execute(parts.ports)(projectDecider, projectStream(project_id), [], cause)
   return projectOf(project_id, state)
 }
@@ -57,10 +57,10 @@ export const upsertModel = async (
   const project_id = projectIdOf(principal, input)
   const description = textOf('description', input.description)
   const repo = textOf('repo', input.repo)
-  requireReading(teams, principal, project_id)
+  authorizeRead(teams, principal, project_id)
   if (input.id != null && input.id !== '' && input.id !== project_id)
     throw new Failure('bad-request', 'input.id should be the id of the project that the names say.')
-  await requireWriting(teams, principal, project_id, cause)
+  await authorizeWrite(teams, principal, project_id, cause)
   const run = (command: ProjectCommand) =>
     execute(ports)(projectDecider, projectStream(project_id), [command], cause)
   const created_at = instantOf(ports.clock.now())

@@ -6,7 +6,7 @@ import { textUpToBytes, utf8Bytes } from '../../domain/codec/text.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure, invalidField } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { viewerOf, visibleEntity } from './entities.js'
 import { readDocument } from './limits.js'
 import {
@@ -41,7 +41,7 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
     summary: 'The few questions in GraphQL that SDKs ask before they trace: viewer, project, upsertModel.',
     body: graphQlRequest,
     ...writesDirectory,
-    answer: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
+    response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
     handle: async (asked) => {
       const { query, variables, operationName } = asked.body
       if (utf8Bytes(JSON.stringify(variables)) > MAX_VARIABLES_BYTES)
@@ -70,7 +70,7 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
 ]
 
 /** The fields of Query and Mutation, for one request. */
-const rootFor = (parts: GraphQlParts, { principal, cause }: Asked<unknown>) => {
+const rootFor = (parts: GraphQlParts, { principal, cause }: RouteRequest<unknown>) => {
   let written: Position | undefined
   const asking = { principal, cause }
   const project = (names: ProjectNames) => projectNamed(parts, asking, names)

@@ -9,27 +9,27 @@ import { Failure, invalidBody, invalidField } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
-import type { AnyRoute, OnGone } from '../route.js'
+import type { AnyRoute, OnDisconnect } from '../route.js'
 
-export interface Authenticating {
+export interface Authenticator {
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
 }
 
-const NOBODY: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
+const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
 
 /**
  * A route as a Koa handler: authenticate, decode, handle, respond. A body may take long to come: whose it is, is asked
  * before it is read and again after.
  */
-export const serve = (authenticating: Authenticating, route: AnyRoute) => {
+export const serve = (authenticating: Authenticator, route: AnyRoute) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
-  const presentAlone = route.access !== 'open' && !route.takes?.includes('Tallytree-As-Of')
+  const presentAlone = route.access !== 'open' && !route.requestHeaders?.includes('Tallytree-As-Of')
   return async (ctx: Context): Promise<void> => {
-    const principalNow = () => (route.access === 'open' ? NOBODY : principalOf(authenticating, ctx))
-    const asking = principalNow()
+    const reauthenticate = () => (route.access === 'open' ? ANONYMOUS : principalOf(authenticating, ctx))
+    const asking = reauthenticate()
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
-    const principal = decodeBody === undefined ? asking : principalNow()
+    const principal = decodeBody === undefined ? asking : reauthenticate()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
     const answer = await route.handle({
       body,
@@ -37,10 +37,10 @@ export const serve = (authenticating: Authenticating, route: AnyRoute) => {
       query: ctx.query,
       headers: ctx.req.headers,
       principal,
-      principalNow,
+      reauthenticate,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
-      onGone: leaving(ctx),
+      onDisconnect: leaving(ctx),
     })
     respond(ctx, answer)
   }
@@ -48,7 +48,7 @@ export const serve = (authenticating: Authenticating, route: AnyRoute) => {
 
 /** A response that waits behind another one of its connection does not hear of its end. */
 const leaving =
-  ({ req: { socket }, res }: Context): OnGone =>
+  ({ req: { socket }, res }: Context): OnDisconnect =>
   (leave) => {
     const forget = () => {
       res.off('close', look)
@@ -66,7 +66,7 @@ const leaving =
     return forget
   }
 
-const principalOf = ({ authenticate }: Authenticating, ctx: Context): Principal => {
+const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal => {
   const principal = authenticate(ctx.req.headers.authorization)
   if (principal !== undefined) return principal
   throw new Failure(
@@ -82,7 +82,7 @@ const bodyOf = async (
   decodeBody: ReturnType<typeof decode>,
 ): Promise<unknown> => {
   const read = await readJson(ctx.req)
-  if (route.elementwise === true) return read
+  if (route.lenientBatch === true) return read
   const { value, mayBeIllFormed } = read
   if (deeperThan(value, MAX_DEPTH))
     throw invalidField([], 'recursion_depth', `Input should nest at most ${MAX_DEPTH} levels deep`)

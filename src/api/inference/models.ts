@@ -43,10 +43,10 @@ export const modelRoutes = ({
     method: 'get',
     path: '/v1/models',
     summary: 'Lists the models that the key may use, by id.',
-    errors: 'chat',
-    takes: [],
-    fails: [],
-    answer: { schema: list.schema, headers: [] },
+    errorFormat: 'chat',
+    requestHeaders: [],
+    errors: [],
+    response: { schema: list.schema, headers: [] },
     handle: async ({ principal }) => ({
       body: { object: 'list', data: modelsOf(upstreams(), teamsOf(principal)).map(shown) },
     }),
@@ -55,10 +55,10 @@ export const modelRoutes = ({
     method: 'get',
     path: '/v1/models/*id',
     summary: 'One model. Slashes in its id may stand as they are, or encoded.',
-    errors: 'chat',
-    takes: [],
-    fails: ['not-found'],
-    answer: { schema: model.schema, headers: [] },
+    errorFormat: 'chat',
+    requestHeaders: [],
+    errors: ['not-found'],
+    response: { schema: model.schema, headers: [] },
     handle: async ({ principal, params }) => {
       const [target] = targetsOf(upstreams(), teamsOf(principal), params['id']!)
       if (target === undefined) throw noSuchModel()

@@ -12,7 +12,7 @@ import { spill } from '../../domain/spill/spill.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
 import { writesOnce } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { requireWriting } from '../projects/access.js'
+import { authorizeWrite } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import type { Objects } from './objects.js'
 
@@ -39,10 +39,10 @@ export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute
     summary: 'Publish a version of an object.',
     body: objectCreate,
     ...writesOnce,
-    answer: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
+    response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
     handle: async ({ body: { obj }, principal, cause }) => {
       const { project_id, object_id, val, expected_digest } = obj
-      await requireWriting(teams, principal, project_id, cause)
+      await authorizeWrite(teams, principal, project_id, cause)
       const digest = weaveDigest(ports.sha256(canonicalJson(val)))
       if (expected_digest !== null && expected_digest !== digest)
         throw new Failure('conflict', `The content's digest is ${digest}, not the one that was expected.`)

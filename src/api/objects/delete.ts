@@ -6,10 +6,10 @@ import { execute } from '../../domain/execute.js'
 import { projectId } from '../../domain/ids.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 import { writesProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { requireReading } from '../projects/access.js'
+import { authorizeRead } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import type { Objects } from './objects.js'
 
@@ -29,9 +29,9 @@ export const deleteObject = ({ ports, teams, reading }: Objects): AnyRoute =>
     summary: 'Delete versions of an object, or all. Where one that is named is not there, none is deleted.',
     body: objectDelete,
     ...writesProject,
-    answer: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
+    response: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
     handle: async ({ body: { project_id, object_id, digests }, principal, cause }) => {
-      requireReading(teams, principal, project_id)
+      authorizeRead(teams, principal, project_id)
       if (digests !== null && digests.length > MAX_DIGESTS)
         throw new Failure('bad-request', `Delete at most ${MAX_DIGESTS} versions by digest at once.`)
       const command = {
@@ -44,7 +44,7 @@ export const deleteObject = ({ ports, teams, reading }: Objects): AnyRoute =>
       } as const
       const stream = objectStream(project_id, object_id)
       const { events, refusals, position } = await execute(ports)(objectDecider, stream, [command], cause)
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       return {
         body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
         position: reading.acknowledged(project_id, position),

@@ -8,8 +8,8 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { aliasesOf, tagsOf } from '../../projections/objects/queries.js'
 import { readsProject } from '../conduct.js'
 import { invalid } from '../failure.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { authorizeRead } from '../projects/access.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import type { Objects } from './objects.js'
 
 /** `GET /tags` and `GET /aliases`: all that a project's objects have now, each once, sorted. */
@@ -24,10 +24,10 @@ export const labelListRoutes = ({ teams, reading, reader }: Objects): readonly A
       summary: `List the ${name} of a project's objects.`,
       query: ofProject,
       ...readsProject,
-      answer: open(name === 'tags' ? 'TagsList' : 'AliasesList', { required: { [name]: arrayOf(string) } }),
+      response: open(name === 'tags' ? 'TagsList' : 'AliasesList', { required: { [name]: arrayOf(string) } }),
       handle: async ({ query, principal, headers }) => {
         const project = projectInQuery(query)
-        requireReading(teams, principal, project)
+        authorizeRead(teams, principal, project)
         const position = await reading.ready(project, headers)
         return { body: { [name]: await read(project, position) }, position }
       },
@@ -38,7 +38,7 @@ export const labelListRoutes = ({ teams, reading, reader }: Objects): readonly A
 const ofProject = open('ProjectQuery', { required: { project_id: projectId } })
 const decodeQuery = decode(ofProject)
 
-const projectInQuery = (query: Asked<undefined>['query']): string => {
+const projectInQuery = (query: RouteRequest<undefined>['query']): string => {
   const decoded = decodeQuery(query)
   if (E.isRight(decoded)) return decoded.right.project_id
   throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))

@@ -10,13 +10,13 @@ import type { ObjectCommand } from '../../domain/object/commands.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { aliasName, tagName } from '../../domain/object/labels.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 import { writesProject } from '../conduct.js'
 import { invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
-import { requireReading } from '../projects/access.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { authorizeRead } from '../projects/access.js'
+import { emptyResponse } from '../empty-response.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import type { Objects } from './objects.js'
 
 const user = { wb_user_id: nullable(string) }
@@ -42,20 +42,20 @@ type LabelCommand = Exclude<ObjectCommand, { readonly type: 'PublishObject' | 'D
 export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRoute[] => {
   const run = async (command: LabelCommand, principal: Principal, cause: Cause) => {
     const { project_id, object_id } = command
-    requireReading(teams, principal, project_id)
+    authorizeRead(teams, principal, project_id)
     const stream = objectStream(project_id, object_id)
     const { refusals, position } = await execute(ports)(objectDecider, stream, [command], cause)
-    refuseIf(refusals.get(0))
+    throwIfRefused(refusals.get(0))
     return { body: {}, position: reading.acknowledged(project_id, position) }
   }
 
-  const ofObject = ({ params, principal, body }: Asked<{ readonly project_id: string }>) => ({
+  const ofObject = ({ params, principal, body }: RouteRequest<{ readonly project_id: string }>) => ({
     project_id: body.project_id,
     object_id: objectInPath(params),
     wb_user_id: principal.userId,
   })
 
-  const ofVersion = (asked: Asked<{ readonly project_id: string }>) => ({
+  const ofVersion = (asked: RouteRequest<{ readonly project_id: string }>) => ({
     ...ofObject(asked),
     version: asked.params['digest']!,
   })
@@ -67,7 +67,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       summary: 'Give tags to a version of an object.',
       body: tagsBody,
       ...writesProject,
-      answer: nothingToSay,
+      response: emptyResponse,
       handle: (asked) => {
         const { tags } = asked.body
         return run({ type: 'AddTags', ...ofVersion(asked), tags }, asked.principal, asked.cause)
@@ -82,7 +82,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
         optional: user,
       }),
       ...writesProject,
-      answer: nothingToSay,
+      response: emptyResponse,
       handle: (asked) => {
         const { tags } = asked.body
         return run({ type: 'RemoveTags', ...ofVersion(asked), tags }, asked.principal, asked.cause)
@@ -94,7 +94,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       summary: 'Point aliases at a version of an object; each points at one version at a time.',
       body: aliasesBody,
       ...writesProject,
-      answer: nothingToSay,
+      response: emptyResponse,
       handle: (asked) => {
         const { digest: version, aliases } = asked.body
         const command = { type: 'SetAliases', ...ofObject(asked), version, aliases } as const
@@ -107,7 +107,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
       summary: 'Remove aliases of an object; those that are not set change nothing.',
       body: noAliasesBody,
       ...writesProject,
-      answer: nothingToSay,
+      response: emptyResponse,
       handle: (asked) => {
         const { aliases } = asked.body
         return run({ type: 'RemoveAliases', ...ofObject(asked), aliases }, asked.principal, asked.cause)

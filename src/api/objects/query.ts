@@ -14,9 +14,9 @@ import {
 } from '../../projections/objects/queries.js'
 import { readsProject } from '../conduct.js'
 import { invalidField } from '../failure.js'
-import { begun } from '../http/begun.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
-import { requireReading } from '../projects/access.js'
+import { authorizeRead } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import { requireShort } from '../tracing/filter.js'
 import { objectJson, type Shown } from './object-json.js'
@@ -81,10 +81,10 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
     summary: 'Read the versions of objects that a filter selects.',
     body: objectsQuery,
     ...readsProject,
-    answer: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
+    response: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
     handle: async ({ body, principal, headers }) => {
       const { project_id, filter, limit, offset } = body
-      requireReading(teams, principal, project_id)
+      authorizeRead(teams, principal, project_id)
       requireShort(
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
       )
@@ -92,7 +92,7 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
       const position = await reading.ready(project_id, headers)
       const question = { projectId: project_id, filter, position, sortBy, limit, offset }
       const places = await versionPlaces(reader)(question)
-      const pages = await begun(objects(project_id, places, position, body))
+      const pages = await prefetchFirst(objects(project_id, places, position, body))
       return {
         body: Readable.from(asArray('objs', pages)),
         type: 'application/json; charset=utf-8',

@@ -6,7 +6,7 @@ import { objectId, objectStream } from '../../domain/object/events.js'
 import { readVersion } from '../../projections/objects/queries.js'
 import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { requireReading } from '../projects/access.js'
+import { authorizeRead } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import { objectJson } from './object-json.js'
 import { objectSchema } from './object-schema.js'
@@ -42,10 +42,10 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
     summary: 'Read a version of an object: by digest, latest, v<number> or alias.',
     body: objectRead,
     ...readsProject,
-    answer: open('ObjectReadResponse', { required: { obj: objectSchema } }),
+    response: open('ObjectReadResponse', { required: { obj: objectSchema } }),
     handle: async ({ body, principal, headers }) => {
       const { project_id, object_id, digest, metadata_only, include_tags_and_aliases } = body
-      requireReading(teams, principal, project_id)
+      authorizeRead(teams, principal, project_id)
       const { written, events } = await endOf(project_id, object_id)
       const position = await reading.ready(project_id, headers, written)
       const answered = (text: string) => ({ body: text, type: 'application/json; charset=utf-8', position })

@@ -9,7 +9,7 @@ import { writesProject } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
-import { projectInPath, requireWriting, type Teams } from './access.js'
+import { projectInPath, authorizeWrite, type Teams } from './access.js'
 
 const chosen = closed('ProjectSettings', {
   says: 'What is absent stays as it is; one of them has to be there.',
@@ -31,14 +31,14 @@ export const projectRoutes = ({ ports, teams, reading }: Projects): readonly Any
       'position on.',
     body: chosen,
     ...writesProject,
-    answer: open('ProjectSettingsResponse', {
+    response: open('ProjectSettingsResponse', {
       required: { usage_reporting: usageReporting, record: recordLevel },
     }),
     handle: async ({ body: { usage_reporting, record }, params, principal, cause }) => {
       const project_id = projectInPath(params)
       if (usage_reporting === null && record === null)
         throw invalidField([], 'missing', 'Give usage_reporting, record or both')
-      await requireWriting(teams, principal, project_id, cause)
+      await authorizeWrite(teams, principal, project_id, cause)
       const commands: readonly ProjectCommand[] = [
         ...(usage_reporting === null
           ? []

@@ -9,7 +9,7 @@ import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import type { Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { resolveRefs } from './resolve.js'
 import { sourcesFrom } from './sources.js'
 
@@ -32,8 +32,8 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
     summary: 'Read what references lead to, in their order; null where one leads nowhere.',
     body: refsReadBatch,
     ...readsProject,
-    answer: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
-    handle: async ({ body, principal, headers }: Asked<{ readonly refs: readonly string[] }>) => {
+    response: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
+    handle: async ({ body, principal, headers }: RouteRequest<{ readonly refs: readonly string[] }>) => {
       if (body.refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
@@ -41,7 +41,7 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
         )
       let position: Position | undefined
       const positionOf = async (projectId: string) => {
-        if (!teams.mayUse(principal, entityOf(projectId))) return undefined
+        if (!teams.canAccessTeam(principal, entityOf(projectId))) return undefined
         return (position = await reading.ready(projectId, headers))
       }
       const values = await resolveRefs(sourcesFrom(reader, positionOf), body.refs.map(parseRef))

@@ -9,10 +9,10 @@ import { open } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
 import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { mayUse } from '../auth/rights.js'
+import { canAccessTeam } from '../auth/rights.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 
 export interface Registries {
   readonly access: { readonly directory: () => Directory }
@@ -50,7 +50,7 @@ const MOST_TEAMS = 100
 /** The registry that a path names, in one of the teams of the key. */
 export const findRegistry = async (
   { access, registriesOf }: Registries,
-  { params, query, principal }: Asked<unknown>,
+  { params, query, principal }: RouteRequest<unknown>,
 ): Promise<FoundRegistry> => {
   const registry = params['registry']!
   const { team } = decoded(query)
@@ -60,7 +60,7 @@ export const findRegistry = async (
     return state.ids.has(registry)
   }
   if (team !== undefined) {
-    if (mayUse(principal, team) && (await has(team))) return { team, registry }
+    if (canAccessTeam(principal, team) && (await has(team))) return { team, registry }
     throw noSuchRegistry()
   }
   const teams = teamsOf(access.directory(), principal)
@@ -86,7 +86,7 @@ const noSuchRegistry = (): Failure =>
 
 const decodeTeam = decode(teamQuery)
 
-const decoded = (query: Asked<unknown>['query']) => {
+const decoded = (query: RouteRequest<unknown>['query']) => {
   const result = decodeTeam({ ...query })
   if (E.isRight(result)) return result.right
   throw invalid(result.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))

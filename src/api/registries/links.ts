@@ -12,9 +12,9 @@ import { collectionInPath, placeInProject } from '../artifacts/place.js'
 import type { StoredVersion } from '../artifacts/stored-versions.js'
 import { listVersions, readVersion } from '../artifacts/version-list.js'
 import { readsLog, writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { emptyResponse } from '../empty-response.js'
+import { authorizeRead } from '../projects/access.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { linkedVersion, newLink, registeredVersion } from './codecs.js'
 import { findRegistry, teamFields, teamQuery, type Registries } from './find.js'
 
@@ -28,7 +28,10 @@ export const REGISTERED = '/api/registries/:registry/:collection'
 export const ofSeveral = ['invalid', 'conflict'] as const
 
 /** The collection of a registry that a path names, for a member of its team. */
-export const registeredPlace = async (parts: Registries, asked: Asked<unknown>): Promise<CollectionPlace> => {
+export const registeredPlace = async (
+  parts: Registries,
+  asked: RouteRequest<unknown>,
+): Promise<CollectionPlace> => {
   const { team, registry } = await findRegistry(parts, asked)
   return { team, registry, collection: collectionInPath(asked), project_id: null }
 }
@@ -48,15 +51,15 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       body: newLink,
       query: teamQuery,
       ...writesProject,
-      fails: [...writesProject.fails, ...ofSeveral],
-      takes: ['Idempotency-Key'],
-      answer: linkedVersion,
+      errors: [...writesProject.errors, ...ofSeveral],
+      requestHeaders: ['Idempotency-Key'],
+      response: linkedVersion,
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
         const link_id = linkId(ports, asked, place)
         const { entity, project, collection, version } = asked.body
         const project_id = `${entity}/${project}`
-        requireReading(teams, asked.principal, project_id)
+        authorizeRead(teams, asked.principal, project_id)
         const { known, event } = await readVersion(versions)(placeInProject(project_id, collection), version)
         const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
         const source = { project_id, collection, version: known.version, artifact_id }
@@ -76,8 +79,8 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
         'Takes a version out of a registry, by the name that it has there or an alias. Its aliases go with it.',
       query: teamQuery,
       ...writesProject,
-      fails: [...writesProject.fails, ...ofSeveral],
-      answer: nothingToSay,
+      errors: [...writesProject.errors, ...ofSeveral],
+      response: emptyResponse,
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
         const version = asked.params['version']!
@@ -94,8 +97,8 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       summary: "Lists the versions that a registry's collection shows, by their numbers there.",
       query: open('RegisteredVersions', { optional: { ...teamFields, ...pageFields } }),
       ...readsLog,
-      fails: [...readsLog.fails, 'conflict'],
-      answer: pageOf(registeredVersion),
+      errors: [...readsLog.errors, 'conflict'],
+      response: pageOf(registeredVersion),
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
         const position = await reading.inLog(asked.headers)
@@ -108,8 +111,8 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       summary: 'Reads a version by the name that it has in the registry, such as v0, or by an alias.',
       query: teamQuery,
       ...readsLog,
-      fails: [...readsLog.fails, 'conflict'],
-      answer: registeredVersion,
+      errors: [...readsLog.errors, 'conflict'],
+      response: registeredVersion,
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
         const position = await reading.inLog(asked.headers)
@@ -120,7 +123,11 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
 }
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
-const linkId = (ports: Linking['ports'], { headers, principal }: Asked<unknown>, place: CollectionPlace) => {
+const linkId = (
+  ports: Linking['ports'],
+  { headers, principal }: RouteRequest<unknown>,
+  place: CollectionPlace,
+) => {
   const key = headers['idempotency-key']
   return key === undefined
     ? null

@@ -7,10 +7,10 @@ import { execute } from '../../domain/execute.js'
 import { teamName } from '../../domain/ids.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { readsLog, writesDirectory } from '../conduct.js'
 import { invalid } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { newRegistry, registry } from './codecs.js'
 import type { Linking } from './links.js'
 
@@ -34,9 +34,9 @@ export const registryRoutes = ({
       'conflict, unless it was taken under the same Idempotency-Key.',
     body: newRegistry,
     ...writesDirectory,
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    takes: ['Idempotency-Key'],
-    answer: registry,
+    errors: [...writesDirectory.errors, 'not-found', 'forbidden', 'conflict'],
+    requestHeaders: ['Idempotency-Key'],
+    response: registry,
     handle: async ({ body: { name, team }, headers, principal, cause }) => {
       await teams.ensureTeam(principal, team, cause)
       requireRole(access, principal, team, 'registry_administrator')
@@ -47,7 +47,7 @@ export const registryRoutes = ({
       const reload = () => registriesOf(stream)
       const executed = await execute(ports)(registryDecider, stream, [command], cause, { reload })
       const { state, refusals, position } = executed
-      refuseIf(refusals.get(0), { id: state.ids.get(name) ?? null, name, team })
+      throwIfRefused(refusals.get(0), { id: state.ids.get(name) ?? null, name, team })
       return { body: { id, name, team }, position }
     },
   }),
@@ -57,7 +57,7 @@ export const registryRoutes = ({
     summary: "Lists a team's registries by name.",
     query: listQuery,
     ...readsLog,
-    answer: pageOf(registry),
+    response: pageOf(registry),
     handle: async ({ query, headers, principal }) => {
       const team = teamIn(query)
       requireRole(access, principal, team, 'member')
@@ -75,7 +75,7 @@ export const registryRoutes = ({
 
 const decodeTeam = decode(open('Team', { required: { team: teamName } }))
 
-const teamIn = (query: Asked<unknown>['query']): string => {
+const teamIn = (query: RouteRequest<unknown>['query']): string => {
   const decoded = decodeTeam({ ...query })
   if (E.isRight(decoded)) return decoded.right.team
   throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))

@@ -21,7 +21,7 @@ const registriesRoutes = (parts: Linking): readonly AnyRoute[] => [
   ...labelRoutes({
     collection: REGISTERED,
     query: teamQuery,
-    fails: ofSeveral,
+    errors: ofSeveral,
     placeOf: (asked) => registeredPlace(parts, asked),
     write: parts.collections.writeRegistered,
     acknowledged: (_place, position) => position,

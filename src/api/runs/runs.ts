@@ -9,13 +9,13 @@ import { toldMetrics } from '../../domain/run/given-metrics.js'
 import { keptRuns } from '../../domain/run/kept-runs.js'
 import { turns } from '../../domain/turns.js'
 import { repeatableId } from '../access/idempotency.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 import { readsLog, writesOnce } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { projectInPath, requireReading, requireWriting, type Teams } from '../projects/access.js'
+import { emptyResponse } from '../empty-response.js'
+import { projectInPath, authorizeRead, authorizeWrite, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { createdRun, newMetrics, newRun, run, runEnd } from './codecs.js'
 import { readRun } from './read-run.js'
 
@@ -34,7 +34,7 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
   const stateOf = keptRuns(ports)
   const { inTurn } = turns()
 
-  const write = async (command: RunCommand, { cause }: Asked<unknown>) => {
+  const write = async (command: RunCommand, { cause }: RouteRequest<unknown>) => {
     const { project_id, run_id } = command
     const step = command.type === 'LogMetrics' ? command.step : null
     const stream = runStream(project_id, run_id)
@@ -42,17 +42,17 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
     const { refusals, position } = await inTurn(stream, () =>
       execute(ports)(runDecider, stream, [command], cause, { reload: () => stateOf(stream, step) }),
     )
-    refuseIf(refusals.get(0))
+    throwIfRefused(refusals.get(0))
     return reading.acknowledged(project_id, position)
   }
 
-  const projectWritten = async ({ params, principal, cause }: Asked<unknown>): Promise<string> => {
+  const projectWritten = async ({ params, principal, cause }: RouteRequest<unknown>): Promise<string> => {
     const project_id = projectInPath(params)
-    await requireWriting(teams, principal, project_id, cause)
+    await authorizeWrite(teams, principal, project_id, cause)
     return project_id
   }
 
-  const runWritten = async (asked: Asked<unknown>) => ({
+  const runWritten = async (asked: RouteRequest<unknown>) => ({
     project_id: await projectWritten(asked),
     run_id: runInPath(asked),
   })
@@ -64,8 +64,8 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
       summary: 'Starts a run of the user of the key. Under an id of your own it can be sent again.',
       body: newRun,
       ...writesOnce,
-      takes: ['Idempotency-Key'],
-      answer: createdRun,
+      requestHeaders: ['Idempotency-Key'],
+      response: createdRun,
       handle: async (asked) => {
         const { body, headers, principal } = asked
         const project_id = await projectWritten(asked)
@@ -82,10 +82,10 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
       path: `${RUNS}/:run`,
       summary: 'Reads a run: whose it is, whether it has ended, and what it logged last.',
       ...readsLog,
-      answer: run,
+      response: run,
       handle: async (asked) => {
         const project_id = projectInPath(asked.params)
-        requireReading(teams, asked.principal, project_id)
+        authorizeRead(teams, asked.principal, project_id)
         const position = await reading.inLog(asked.headers)
         const body = await readRun(ports, runStream(project_id, runInPath(asked)))
         if (body === undefined) throw noSuchRun()
@@ -100,7 +100,7 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
         'that is null is passed over.',
       body: newMetrics,
       ...writesOnce,
-      answer: nothingToSay,
+      response: emptyResponse,
       handle: async (asked) => {
         const { metrics, step } = asked.body
         const of = await runWritten(asked)
@@ -117,7 +117,7 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
       summary: 'Says how a run ended; once, and the same again changes nothing.',
       body: runEnd,
       ...writesOnce,
-      answer: nothingToSay,
+      response: emptyResponse,
       handle: async (asked) => {
         const { state } = asked.body
         const of = await runWritten(asked)
@@ -129,7 +129,7 @@ export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRo
 }
 
 /** No run has a name that is no id. */
-const runInPath = ({ params }: Asked<unknown>): string => {
+const runInPath = ({ params }: RouteRequest<unknown>): string => {
   const named = params['run']!
   if (idCodec.is(named)) return named
   throw noSuchRun()

@@ -27,8 +27,8 @@ export const listSecrets = ({ ports, access }: Secrets): AnyRoute =>
       "Lists a team's secrets by name: their versions and dates, never their values. Needs the role team_administrator.",
     query: pageQuery,
     ...readsDirectory,
-    fails: [...readsDirectory.fails, ...rights, 'overloaded'],
-    answer: { schema: pageOf(secret).schema, headers: [] },
+    errors: [...readsDirectory.errors, ...rights, 'overloaded'],
+    response: { schema: pageOf(secret).schema, headers: [] },
     handle: async ({ params, query, principal }) => {
       const team = managedTeam(access, { params, principal })
       const { limit, after } = askedPage(query)

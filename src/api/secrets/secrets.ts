@@ -3,7 +3,7 @@ import type { SecretStore } from '../../domain/ports/secret-store.js'
 import type { Access } from '../auth/access.js'
 import { requireRole } from '../auth/rights.js'
 import type { LiveUpstreams } from '../inference/upstreams/live-upstreams.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 
 export interface Secrets {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { readonly secrets: SecretStore }
@@ -19,7 +19,7 @@ export const rights = ['not-found', 'forbidden'] as const
 /** The team of the path, for somebody who may manage its secrets. */
 export const managedTeam = (
   access: Secrets['access'],
-  { params, principal }: Pick<Asked<unknown>, 'params' | 'principal'>,
+  { params, principal }: Pick<RouteRequest<unknown>, 'params' | 'principal'>,
 ): string => {
   const team = params['team']!
   requireRole(access, principal, team, 'team_administrator')

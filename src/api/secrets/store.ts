@@ -36,9 +36,9 @@ export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute
       'team_administrator.',
     body: newValue,
     ...writesDirectory,
-    fails: [...writesDirectory.fails, ...rights, 'conflict'],
-    takes: ['Idempotency-Key'],
-    answer: { schema: stored.schema },
+    errors: [...writesDirectory.errors, ...rights, 'conflict'],
+    requestHeaders: ['Idempotency-Key'],
+    response: { schema: stored.schema },
     handle: async ({ body: { value }, params, headers, principal, cause }) => {
       const team = managedTeam(access, { params, principal })
       const secret = { team, name: nameIn(params) }

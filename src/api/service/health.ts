@@ -24,12 +24,12 @@ export const serviceRoutes = ({ isReady, metrics, ...vitals }: Vitals): readonly
     path: '/health',
     summary: 'Whether writes are accepted.',
     access: 'open',
-    answer: {
+    response: {
       schema: open('Health', {
         required: { status: oneOf('ok', 'degraded') },
         optional: { quarantined_events: string, reads: string, writes: string },
       }).schema,
-      otherwise: {
+      otherStatuses: {
         503: {
           says: 'Not yet; Retry-After says when to ask again.',
           schema: open('Starting', { required: { status: oneOf('starting') } }).schema,
@@ -44,7 +44,7 @@ export const serviceRoutes = ({ isReady, metrics, ...vitals }: Vitals): readonly
     path: '/server_info',
     summary: 'What SDKs ask before they begin.',
     access: 'open',
-    answer: open('ServerInfo', {
+    response: open('ServerInfo', {
       required: { min_required_weave_python_version: string, trace_server_version: nullable(string) },
     }),
     handle: () =>

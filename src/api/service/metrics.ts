@@ -9,6 +9,6 @@ export const metricsRoute = (metrics: Pick<Metrics, 'read'>): AnyRoute =>
     summary:
       'What this process counts and measures, in the text format of Prometheus. Nothing of it names a tenant.',
     access: 'open',
-    answer: { schema: { type: 'string' }, type: 'text/plain' },
+    response: { schema: { type: 'string' }, type: 'text/plain' },
     handle: async () => ({ body: await metrics.read(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
   })

@@ -42,7 +42,7 @@ export const openApiRoute = (routes: readonly AnyRoute[]): AnyRoute => {
     path: '/openapi.json',
     summary: 'This description.',
     access: 'open',
-    answer: { schema: { type: 'object', additionalProperties: true } },
+    response: { schema: { type: 'object', additionalProperties: true } },
     handle: () => Promise.resolve({ body: description }),
   })
   const description = openApi([...routes, own])

@@ -5,7 +5,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
 import { readsFields } from '../conduct.js'
-import { requireReading, type Teams } from '../projects/access.js'
+import { authorizeRead, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
 import { needsCosts, readyWithPrices } from '../tracing/costs-asked.js'
@@ -40,13 +40,13 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         'What calls used themselves, what it cost and what became of them, in buckets of the time at which they began.',
       body: callStatsRequest,
       ...readsFields,
-      answer: {
+      response: {
         schema: callStatsResponse.schema,
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
       handle: async ({ body, principal, headers }) => {
         const { project_id: projectId, filter, query, start, timezone, price_list: list } = body
-        requireReading(teams, principal, projectId)
+        authorizeRead(teams, principal, projectId)
         requireModest(filter)
         const usage = wantedOf('usage_metrics', body.usage_metrics)
         const calls = wantedOf('call_metrics', body.call_metrics)

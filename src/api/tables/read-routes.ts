@@ -7,10 +7,10 @@ import { isDigest } from '../../domain/table/events.js'
 import { tableBytes, tableOrder, tableStats } from '../../projections/tables/queries.js'
 import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { begun } from '../http/begun.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { authorizeRead } from '../projects/access.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { tableQuery, tableQueryStats, tableQueryStatsBatch, type TableQuery } from './query-codecs.js'
 import { pagesOfRows } from './rows-json.js'
 import { sortFieldsOf } from './sort-fields.js'
@@ -37,8 +37,8 @@ const tableCount = open('TableStats', {
 })
 
 export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly AnyRoute[] => {
-  const ready = (asked: Asked<{ readonly project_id: string }>): Promise<Position> => {
-    requireReading(teams, asked.principal, asked.body.project_id)
+  const ready = (asked: RouteRequest<{ readonly project_id: string }>): Promise<Position> => {
+    authorizeRead(teams, asked.principal, asked.body.project_id)
     return reading.ready(asked.body.project_id, asked.headers)
   }
 
@@ -47,7 +47,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
     return new Map(stats.map(({ digest, row_count }) => [digest, row_count]))
   }
 
-  const rowsOf = async (asked: Asked<TableQuery>) => {
+  const rowsOf = async (asked: RouteRequest<TableQuery>) => {
     const { project_id: projectId, digest, filter, sort_by, limit, offset } = asked.body
     const sortBy = sortFieldsOf(sort_by)
     const wanted = filter?.row_digests ?? []
@@ -62,7 +62,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       limit,
       offset: offset ?? 0,
     })
-    return { pages: await begun(pagesOfRows(reader, projectId, order, position)), position }
+    return { pages: await prefetchFirst(pagesOfRows(reader, projectId, order, position)), position }
   }
 
   return [
@@ -72,7 +72,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       summary: 'Read the rows of a table, in one answer.',
       body: tableQuery,
       ...readsProject,
-      answer: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
+      response: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
       handle: async (asked) => {
         const { pages, position } = await rowsOf(asked)
         return {
@@ -88,7 +88,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       summary: 'Read the rows of a table, one a line.',
       body: tableQuery,
       ...readsProject,
-      answer: { schema: linesOf('One row a line.', tableRow.schema), type: JSON_LINES },
+      response: { schema: linesOf('One row a line.', tableRow.schema), type: JSON_LINES },
       handle: async (asked) => {
         const { pages, position } = await rowsOf(asked)
         return { body: Readable.from(asLines(pages)), type: JSON_LINES, position }
@@ -100,7 +100,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       summary: 'Count the rows of a table.',
       body: tableQueryStats,
       ...readsProject,
-      answer: open('TableQueryStatsResponse', { required: { count: int64 } }),
+      response: open('TableQueryStatsResponse', { required: { count: int64 } }),
       handle: async (asked) => {
         const { project_id, digest } = asked.body
         const position = await ready(asked)
@@ -115,7 +115,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       summary: 'Count the rows of several tables; those that are not there are left out.',
       body: tableQueryStatsBatch,
       ...readsProject,
-      answer: open('TableQueryStatsBatchResponse', { required: { tables: arrayOf(tableCount) } }),
+      response: open('TableQueryStatsBatchResponse', { required: { tables: arrayOf(tableCount) } }),
       handle: async (asked) => {
         const { project_id, include_storage_size } = asked.body
         const digests = [...new Set(asked.body.digests ?? [])]

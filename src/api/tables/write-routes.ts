@@ -3,8 +3,8 @@ import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { Failure } from '../failure.js'
 import { readsPresent, writesOnce, writesProject } from '../conduct.js'
-import { requireReading, requireWriting } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { authorizeRead, authorizeWrite } from '../projects/access.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { digestedRows } from './digested-rows.js'
 import { requireKnown } from './known-rows.js'
 import { publishTable, type TableToPublish } from './publish.js'
@@ -17,9 +17,9 @@ import { tableCreate, tableCreateFromDigests, tableUpdate } from './write-codecs
 export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables): readonly AnyRoute[] => {
   const publish = async (
     table: Omit<TableToPublish, 'userId'>,
-    { principal, cause }: Pick<Asked<unknown>, 'principal' | 'cause'>,
+    { principal, cause }: Pick<RouteRequest<unknown>, 'principal' | 'cause'>,
   ) => {
-    await requireWriting(teams, principal, table.projectId, cause)
+    await authorizeWrite(teams, principal, table.projectId, cause)
     await pace()
     const { digest, position } = await publishTable(ports)({ ...table, userId: principal.userId }, cause)
     return { digest, position: reading.acknowledged(table.projectId, position) }
@@ -32,10 +32,10 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       summary: 'Make a table of rows; the same rows are the same table.',
       body: tableCreate,
       ...writesOnce,
-      answer: open('TableCreateResponse', { required: { digest: string, row_digests: arrayOf(string) } }),
+      response: open('TableCreateResponse', { required: { digest: string, row_digests: arrayOf(string) } }),
       handle: async (asked) => {
         const { project_id: projectId, rows, expected_digest: expectedDigest } = asked.body.table
-        requireReading(teams, asked.principal, projectId)
+        authorizeRead(teams, asked.principal, projectId)
         requireFew(rows)
         const { digests, contents } = await digestedRows(ports.sha256, rows)
         const table = { projectId, rowDigests: digests, contents: contents.values(), expectedDigest }
@@ -49,11 +49,11 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       summary: 'Make a table of rows that the project already has.',
       body: tableCreateFromDigests,
       ...readsPresent,
-      fails: [...readsPresent.fails, 'conflict'],
-      answer: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
+      errors: [...readsPresent.errors, 'conflict'],
+      response: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
       handle: async (asked) => {
         const { project_id: projectId, row_digests: rowDigests, expected_digest: expectedDigest } = asked.body
-        requireReading(teams, asked.principal, projectId)
+        authorizeRead(teams, asked.principal, projectId)
         const readable = await reading.current(projectId, asked.headers)
         await requireKnown(reader, projectId, rowDigests, readable)
         const { digest, position } = await publish(
@@ -69,12 +69,12 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       summary: 'Make a table from another one, by rows appended, inserted and taken out.',
       body: tableUpdate,
       ...writesProject,
-      answer: open('TableUpdateResponse', {
+      response: open('TableUpdateResponse', {
         required: { digest: string, updated_row_digests: arrayOf(string) },
       }),
       handle: async (asked) => {
         const { project_id: projectId, base_digest, updates } = asked.body
-        requireReading(teams, asked.principal, projectId)
+        authorizeRead(teams, asked.principal, projectId)
         requireFew(updates)
         const base = await rowDigestsOf(ports)(projectId, base_digest)
         const { rowDigests, updated, contents } = await applyUpdates(ports.sha256, base, updates)

@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Codec } from '../../domain/codec/codec.js'
 import { writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
+import { emptyResponse } from '../empty-response.js'
 import type { JsonBody } from '../http/read-json.js'
-import { projectInPath, requireReading } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { projectInPath, authorizeRead } from '../projects/access.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { batchItem, completeBatch, upsertBatch, type BatchItem } from './batch-codecs.js'
 import { completeWrites, endWrite, startWrite, type CallWrite } from './call-writes.js'
 import { completedCall, type CompletedCall } from './client-call.js'
@@ -21,7 +21,7 @@ const upserted = {
     res: {
       type: 'array',
       description: 'In the order of the batch: for a start its id and trace.',
-      items: { anyOf: [started.schema, nothingToSay.schema] },
+      items: { anyOf: [started.schema, emptyResponse.schema] },
     },
   },
   required: ['res'],
@@ -32,7 +32,7 @@ const headers = ['Tallytree-Position', 'Tallytree-Refused'] as const
 /** `/call/upsert_batch` and `/calls/complete`: an element that is not taken never refuses its neighbours. */
 export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const elements = <A>(
-    asked: Asked<JsonBody>,
+    asked: RouteRequest<JsonBody>,
     codec: Codec<A>,
     writesOf: (a: A, element: BatchElement) => readonly CallWrite[],
     inPath?: string,
@@ -44,7 +44,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       return { writes, ...element, ...otherProject(inPath, decoded.right, element) }
     })
 
-  const upsert = async (asked: Asked<JsonBody>) => {
+  const upsert = async (asked: RouteRequest<JsonBody>) => {
     const writesOf = (item: BatchItem, { index }: BatchElement) =>
       item.mode === 'start'
         ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, asked, index))]
@@ -53,9 +53,9 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     return { body: { res: answers }, ...rest }
   }
 
-  const complete = async (asked: Asked<JsonBody>) => {
+  const complete = async (asked: RouteRequest<JsonBody>) => {
     const project = projectInPath(asked.params)
-    requireReading(tracing.teams, asked.principal, project)
+    authorizeRead(tracing.teams, asked.principal, project)
     const given = elements(asked, completedCall, completeWrites, project)
     const { answers: _, ...rest } = await intake(tracing)(given, asked, project)
     return { body: {}, ...rest }
@@ -68,12 +68,12 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         path: '/call/upsert_batch',
         summary: 'Record starts and ends of calls, in order; each is answered in its place.',
         ...writesProject,
-        takes: ['Idempotency-Key'],
-        answer: { schema: upserted, headers },
+        requestHeaders: ['Idempotency-Key'],
+        response: { schema: upserted, headers },
         handle: upsert,
       }),
       body: upsertBatch,
-      elementwise: true,
+      lenientBatch: true,
     },
     {
       ...route({
@@ -81,11 +81,11 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         path: '/v2/:entity/:project/calls/complete',
         summary: 'Record calls that have ended, start and end in one.',
         ...writesProject,
-        answer: { ...nothingToSay, headers },
+        response: { ...emptyResponse, headers },
         handle: complete,
       }),
       body: completeBatch,
-      elementwise: true,
+      lenientBatch: true,
     },
   ]
 }

@@ -16,12 +16,12 @@ import {
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
-import { begun } from '../http/begun.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
 import { readsFields, readsProject } from '../conduct.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import { requireReading, type Teams } from '../projects/access.js'
+import { authorizeRead, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { callCosts } from './call-costs.js'
 import { sourcesFrom } from '../refs/sources.js'
 import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
@@ -57,8 +57,8 @@ interface ReadBody {
 
 export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): readonly AnyRoute[] => {
   const books = booksFrom(reader, reading.generation)
-  const ready = async ({ body, principal, headers }: Asked<ReadBody>): Promise<Position> => {
-    requireReading(teams, principal, body.project_id)
+  const ready = async ({ body, principal, headers }: RouteRequest<ReadBody>): Promise<Position> => {
+    authorizeRead(teams, principal, body.project_id)
     const costs = body.include_costs === true ? { list: null } : null
     return readyWithPrices({ reading, reader }, body.project_id, costs, headers)
   }
@@ -70,7 +70,7 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
     return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
   }
 
-  const lines = async (asked: Asked<CallsQuery>) => {
+  const lines = async (asked: RouteRequest<CallsQuery>) => {
     const { body } = asked
     requireServed(body)
     requireModest(body.filter)
@@ -84,13 +84,13 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
     const ids = callIdPages(reader, question)
     const expand = (calls: readonly StoredCall[]) =>
       ways.length === 0 ? calls : expanded(sourcesOf(asked), calls, ways)
-    return { lines: await begun(textsOf(body, ids, position, expand)), position }
+    return { lines: await prefetchFirst(textsOf(body, ids, position, expand)), position }
   }
 
   /** What references in a call may lead to: what the asker may read. */
-  const sourcesOf = ({ principal, headers }: Asked<unknown>) =>
+  const sourcesOf = ({ principal, headers }: RouteRequest<unknown>) =>
     sourcesFrom(reader, async (projectId) =>
-      teams.mayUse(principal, entityOf(projectId)) ? reading.ready(projectId, headers) : undefined,
+      teams.canAccessTeam(principal, entityOf(projectId)) ? reading.ready(projectId, headers) : undefined,
     )
 
   async function* textsOf(
@@ -124,10 +124,10 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
       summary: 'Read one call; null when there is none.',
       body: callRead,
       ...readsProject,
-      answer: open('CallReadResponse', { required: { call: nullable(readCall) } }),
+      response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       handle: async (asked) => {
         const { project_id, id: callId } = asked.body
-        requireReading(teams, asked.principal, project_id)
+        authorizeRead(teams, asked.principal, project_id)
         const position = readsModels(asked.body) ? await ready(asked) : await reading.inLog(asked.headers)
         const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
         const costs = await costsAt(asked.body, position)
@@ -142,7 +142,7 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
       summary: 'Read the calls that a filter and a query select, in one answer.',
       body: callsQuery,
       ...readsFields,
-      answer: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
+      response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
         return {
@@ -158,7 +158,7 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
       summary: 'Read the calls that a filter and a query select, one a line.',
       body: callsQuery,
       ...readsFields,
-      answer: { schema: linesOf('One call a line.', readCall.schema), type: JSON_LINES },
+      response: { schema: linesOf('One call a line.', readCall.schema), type: JSON_LINES },
       handle: async (asked) => {
         const { lines: pagesOfLines, position } = await lines(asked)
         return { body: Readable.from(asLines(pagesOfLines)), type: JSON_LINES, position }
@@ -170,7 +170,7 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
       summary: 'Count the calls that a filter and a query select.',
       body: callsStats,
       ...readsFields,
-      answer: open('CallsQueryStatsResponse', {
+      response: open('CallsQueryStatsResponse', {
         required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
       handle: async (asked) => {

@@ -11,8 +11,8 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { withDescendants } from '../../projections/usage/queries-of-descendants.js'
 import { readsPresent, writesProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { requireReading, requireWriting } from '../projects/access.js'
+import { emptyResponse } from '../empty-response.js'
+import { authorizeRead, authorizeWrite } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
 import { later, type Tracing } from './tracing.js'
 
@@ -41,10 +41,10 @@ export const changeRoutes = (
       summary: "Set a call's display name; an empty one sets it back to none.",
       body: callUpdate,
       ...writesProject,
-      answer: nothingToSay,
+      response: emptyResponse,
       handle: async ({ body, principal, cause }) => {
         const { project_id, call_id, display_name } = body
-        await requireWriting(teams, principal, project_id, cause)
+        await authorizeWrite(teams, principal, project_id, cause)
         if (display_name === null)
           throw new Failure('bad-request', 'Nothing to update: give display_name, empty for none.')
         const command = {
@@ -68,11 +68,11 @@ export const changeRoutes = (
       summary: 'Delete calls with all their descendants.',
       body: callsDelete,
       ...readsPresent,
-      takes: ['Tallytree-Min-Position'],
-      answer: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
+      requestHeaders: ['Tallytree-Min-Position'],
+      response: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
       handle: async ({ body, principal, cause, headers }) => {
         const { project_id, call_ids } = body
-        requireReading(teams, principal, project_id)
+        authorizeRead(teams, principal, project_id)
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
         // Descendants that cannot be read yet would stay behind.

@@ -6,7 +6,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { defaultEntity, type Principal } from '../principal.js'
 import type { JsonBody } from '../http/read-json.js'
 import { noSuchProject } from '../projects/access.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 import type { CallWrite } from './call-writes.js'
 import { elementTexts } from './element-texts.js'
 import type { BatchElement } from './elements.js'
@@ -38,22 +38,25 @@ export const intake =
   (tracing: Tracing) =>
   async (
     elements: readonly Element[],
-    { principal, cause, body }: Asked<JsonBody>,
+    { principal, cause, body }: RouteRequest<JsonBody>,
     home?: string,
   ): Promise<Taken> => {
-    const mayUse = (project: string) => tracing.teams.mayUse(principal, entityOf(project))
-    const checked = elements.map((element) => (isForeign(element, mayUse) ? foreign(element) : element))
+    const canAccessTeam = (project: string) => tracing.teams.canAccessTeam(principal, entityOf(project))
+    const checked = elements.map((element) =>
+      isForeign(element, canAccessTeam) ? foreign(element) : element,
+    )
     const writes = checked.flatMap((element) => element.writes)
-    if (writes.length === 0 && elements.some((element) => isForeign(element, mayUse))) throw noSuchProject()
+    if (writes.length === 0 && elements.some((element) => isForeign(element, canAccessTeam)))
+      throw noSuchProject()
     const otherwise = home ?? (writes[0] === undefined ? unattributed(principal) : projectOf(writes[0]))
-    if (!mayUse(otherwise)) throw noSuchProject()
+    if (!canAccessTeam(otherwise)) throw noSuchProject()
 
     const { written, position } = await record(tracing)(writes, principal, cause)
     const answered = answersOf(checked, written)
     const refused = answered.flatMap(({ element, problem }) =>
       problem === undefined ? [] : [{ element, problem }],
     )
-    const kept = await keep(tracing, refusalsOf(refused, body, otherwise, mayUse), principal, cause)
+    const kept = await keep(tracing, refusalsOf(refused, body, otherwise, canAccessTeam), principal, cause)
     return {
       answers: answered.map(({ answer }) => answer),
       position: later(position, kept) ?? tracing.reading.acknowledged(otherwise, undefined),
@@ -66,9 +69,9 @@ type MayUse = (project: string) => boolean
 /** Where elements are kept that name no project. */
 const unattributed = (principal: Principal): string => `${defaultEntity(principal)}/unattributed`
 
-const isForeign = ({ writes }: Element, mayUse: MayUse): boolean => {
+const isForeign = ({ writes }: Element, canAccessTeam: MayUse): boolean => {
   const [write] = writes
-  return write !== undefined && !mayUse(projectOf(write))
+  return write !== undefined && !canAccessTeam(projectOf(write))
 }
 
 const foreign = (element: Element): Element => ({
@@ -119,13 +122,13 @@ const refusalsOf = (
   refused: readonly RefusedElement[],
   body: JsonBody,
   otherwise: string,
-  mayUse: MayUse,
+  canAccessTeam: MayUse,
 ): readonly Refused[] => {
   if (refused.length === 0) return []
   const texts = elementTexts(body.text)
   return refused.map(({ element, problem }) => {
     const named = namedProject(element.raw)
-    const project_id = projectId.is(named) && mayUse(named) ? named : otherwise
+    const project_id = projectId.is(named) && canAccessTeam(named) ? named : otherwise
     return { project_id, problem, text: texts[element.index]! }
   })
 }

@@ -2,9 +2,9 @@ import { Failure, invalidField } from '../failure.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { string } from '../../domain/codec/leaves.js'
 import { writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { projectInPath, requireReading, type Teams } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { emptyResponse } from '../empty-response.js'
+import { projectInPath, authorizeRead, type Teams } from '../projects/access.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { startedCall, endedCall, type EndedCall, type StartedCall } from './client-call.js'
 import { endWrite, startWrite, type CallWrite } from './call-writes.js'
 import { idFor } from './generated-id.js'
@@ -18,7 +18,7 @@ export const started = open('CallStartResponse', { required: { id: string, trace
 
 /** `/call/start` and `/call/end` (spec 4.1), alone and under a project's path. */
 export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
-  const start = async (asked: Asked<{ readonly start: StartedCall }>) => {
+  const start = async (asked: RouteRequest<{ readonly start: StartedCall }>) => {
     const { start } = asked.body
     requireSameProject(asked, tracing.teams, start.project_id, 'start')
     const { written, position } = await writeOne(
@@ -28,21 +28,21 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     return { body: { id: written.id, trace_id: written.trace_id }, position }
   }
 
-  const end = async (asked: Asked<{ readonly end: EndedCall }>) => {
+  const end = async (asked: RouteRequest<{ readonly end: EndedCall }>) => {
     requireSameProject(asked, tracing.teams, asked.body.end.project_id, 'end')
     const { position } = await writeOne(endWrite(asked.body.end), asked)
     return { body: {}, position }
   }
 
-  const writeOne = async (write: CallWrite, { principal, cause }: Asked<unknown>) => {
+  const writeOne = async (write: CallWrite, { principal, cause }: RouteRequest<unknown>) => {
     const { written, position } = await record(tracing)([write], principal, cause)
     return { written: taken(written[0]!), position }
   }
 
-  const fails = [...writesProject.fails, 'conflict'] as const
-  const takes = ['Idempotency-Key'] as const
-  const starting = { body: startRequest, takes, fails, answer: started, handle: start }
-  const ending = { body: endRequest, takes: [], fails, answer: nothingToSay, handle: end }
+  const errors = [...writesProject.errors, 'conflict'] as const
+  const requestHeaders = ['Idempotency-Key'] as const
+  const starting = { body: startRequest, requestHeaders, errors, response: started, handle: start }
+  const ending = { body: endRequest, requestHeaders: [], errors, response: emptyResponse, handle: end }
   return [
     route({ method: 'post', path: '/call/start', summary: 'Record the start of a call.', ...starting }),
     route({ method: 'post', path: '/call/end', summary: 'Record the end of a call.', ...ending }),
@@ -74,14 +74,14 @@ const taken = (written: Written): Written => {
 
 /** Under `/v2/{entity}/{project}` a body may not name another project. */
 const requireSameProject = (
-  { params, principal }: Asked<unknown>,
+  { params, principal }: RouteRequest<unknown>,
   teams: Teams,
   projectId: string,
   part: string,
 ): void => {
   if (params['project'] === undefined) return
   const named = projectInPath(params)
-  requireReading(teams, principal, named)
+  authorizeRead(teams, principal, named)
   if (named === projectId) return
   throw invalidField(
     [part, 'project_id'],

@@ -1,6 +1,6 @@
 import type { Cause } from '../../domain/event.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { requireWriting, type Teams } from '../projects/access.js'
+import { authorizeWrite, type Teams } from '../projects/access.js'
 import type { Principal } from '../principal.js'
 import type { Reading } from '../reading.js'
 import { writeCalls, type AllWritten, type WritingPorts } from './write-calls.js'
@@ -20,7 +20,7 @@ export const record =
   ({ ports, teams, reading, pace }: Tracing) =>
   async (writes: readonly CallWrite[], principal: Principal, cause: Cause): Promise<AllWritten> => {
     const projects = new Set(writes.map(projectOf))
-    for (const project of projects) await requireWriting(teams, principal, project, cause)
+    for (const project of projects) await authorizeWrite(teams, principal, project, cause)
     await pace()
     const all = await writeCalls(ports)(writes, cause)
     let position: Position | undefined

@@ -15,9 +15,9 @@ import {
 } from '../../projections/usage/queries.js'
 import { readsFields, readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { requireReading, type Teams } from '../projects/access.js'
+import { authorizeRead, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../route.js'
 import { needsCosts, readyWithPrices, type CostsAsked } from './costs-asked.js'
 import { callsFilter, requireModest, requireShort, type CallsFilter } from './filter.js'
 import { unpricedHeader, unpricedModels } from './usage-costs.js'
@@ -89,10 +89,10 @@ interface Wanted {
 /** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const usage = usageFrom(reads.reader, reads.reading.generation)
-  const ask = async (asked: Asked<unknown>, wanted: Wanted, known?: UsageAnswer) => {
+  const ask = async (asked: RouteRequest<unknown>, wanted: Wanted, known?: UsageAnswer) => {
     const { query, ...others } = wanted
     const { projectId, costs } = wanted
-    requireReading(reads.teams, asked.principal, projectId)
+    authorizeRead(reads.teams, asked.principal, projectId)
     const position = await readyWithPrices(reads, projectId, costs, asked.headers)
     const question = {
       ...others,
@@ -111,7 +111,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       summary: 'Usage of the calls that a filter and a query select, each with all its descendants.',
       body: traceUsageRequest,
       ...readsFields,
-      answer: { schema: usageResponse.schema, headers },
+      response: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, filter, query, include_costs, price_list: list, limit } = asked.body
         if (list !== null && !include_costs) throw needsCosts('include_costs')
@@ -127,7 +127,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       summary: 'Usage of the given calls, each with all its descendants.',
       body: callsUsageRequest,
       ...readsProject,
-      answer: { schema: usageResponse.schema, headers },
+      response: { schema: usageResponse.schema, headers },
       handle: async (asked) => {
         const { project_id, include_costs, limit } = asked.body
         const distinct = [...new Set(asked.body.call_ids)]

@@ -12,7 +12,7 @@ import { Failure } from '../../failure.js'
 import { STATUS } from '../../http/status.js'
 import type { Principal } from '../../principal.js'
 import type { EndWrite } from '../../tracing/call-writes.js'
-import { requireWriting } from '../../projects/access.js'
+import { authorizeWrite } from '../../projects/access.js'
 import { writeCalls } from '../../tracing/write-calls.js'
 import { giveUp, type GivenUp } from '../giving-up.js'
 import type { Inference } from '../inference.js'
@@ -61,7 +61,7 @@ export const begin = async (
   const { ends } = inference.inference
   ends.requireRoom()
   const [startedAt, began] = [ports.clock.now(), performance.now()]
-  await requireWriting(teams, principal, project, cause)
+  await authorizeWrite(teams, principal, project, cause)
   // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
   const { written, position } = await writeCalls(ports)(
     [

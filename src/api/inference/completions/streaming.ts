@@ -3,9 +3,9 @@ import type { CompletionRequest } from '../../../domain/completion/request.js'
 import { AnswerBuilder } from '../../../domain/completion/answer-builder.js'
 import { CompletionStream } from '../../../domain/completion/stream.js'
 import { isJsonObject } from '../../../domain/json/json.js'
-import { begun } from '../../http/begun.js'
+import { prefetchFirst } from '../../http/prefetch-first.js'
 import type { Inference } from '../inference.js'
-import type { Answer } from '../../route.js'
+import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
@@ -23,7 +23,7 @@ export const streamOf = async (
   { n, stream_options, given }: CompletionRequest,
   { answer, target }: Asked,
   { call, model, promptTokens, startedAt, said, leave }: Completing,
-): Promise<Answer> => {
+): Promise<RouteResponse> => {
   requireType(answer, 'stream')
   const options = given['stream_options']
   const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
@@ -62,7 +62,7 @@ export const streamOf = async (
       leave.over()
     },
   )
-  const body = Readable.from(await begun(events), { highWaterMark: 1 })
+  const body = Readable.from(await prefetchFirst(events), { highWaterMark: 1 })
   void answer.ended.then(() =>
     reader.awaited(() => {
       leave.end(tooSlowReader)

@@ -24,7 +24,7 @@ import type { Access } from '../../auth/access.js'
 import { requireRole } from '../../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../../conduct.js'
 import { invalidBody, invalidField } from '../../failure.js'
-import { route, type AnyRoute, type Asked } from '../../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../../route.js'
 import type { LiveLedger } from './live-ledger.js'
 import { notReadYet } from './refusals.js'
 
@@ -91,8 +91,8 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
         'held before; nothing where no limit is given. Needs the role team_administrator.',
       body: newLimit,
       ...writesDirectory,
-      fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
-      answer: { schema: limitJson.schema },
+      errors: [...writesDirectory.errors, 'not-found', 'forbidden'],
+      response: { schema: limitJson.schema },
       handle: async ({ body: { scope, budget, ...rates }, params, principal, cause }) => {
         const team = managedTeam(access, { params, principal })
         const problems = scopeProblems(scope)
@@ -119,8 +119,8 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
       path: PATH,
       summary: "Lists a team's limits, with what is used of them now. Needs the role team_administrator.",
       ...readsDirectory,
-      fails: ['not-found', 'forbidden', 'overloaded'],
-      answer: { schema: limitList.schema, headers: [] },
+      errors: ['not-found', 'forbidden', 'overloaded'],
+      response: { schema: limitList.schema, headers: [] },
       handle: async ({ params, principal }) => {
         const team = managedTeam(access, { params, principal })
         if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
@@ -133,7 +133,7 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
 
 const managedTeam = (
   access: Limiting['access'],
-  { params, principal }: Pick<Asked<unknown>, 'params' | 'principal'>,
+  { params, principal }: Pick<RouteRequest<unknown>, 'params' | 'principal'>,
 ): string => {
   const team = params['team']!
   requireRole(access, principal, team, 'team_administrator')

@@ -2,11 +2,11 @@ import { missingRight } from '../../../domain/access/rights.js'
 import { noSuchUpstream } from '../../../domain/upstream/decider.js'
 import type { Upstream } from '../../../domain/upstream/directory.js'
 import { done } from '../../access/answers.js'
-import { refuseIf } from '../../auth/rights.js'
+import { throwIfRefused } from '../../auth/rights.js'
 import { given } from '../../automations/given.js'
 import { writesDirectory } from '../../conduct.js'
 import { Failure } from '../../failure.js'
-import { route, type AnyRoute, type Asked } from '../../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../../route.js'
 import type { UpstreamManaging } from '../inference.js'
 import { requireGoodUpstream, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { upstreamChange, upstreamJson } from './upstream-codecs.js'
@@ -17,14 +17,14 @@ const rights = ['not-found', 'forbidden'] as const
 /** The upstream that a path names. One of others is not there, nor is the operator's for anybody else. */
 const upstreamInPath = (
   { access, liveUpstreams }: UpstreamManaging,
-  { params, principal }: Pick<Asked<unknown>, 'params' | 'principal'>,
+  { params, principal }: Pick<RouteRequest<unknown>, 'params' | 'principal'>,
 ): Upstream => {
   const upstream = liveUpstreams.all().get(params['id']!)
   if (upstream === undefined || (upstream.team === null && !principal.administrator)) throw notFound()
   if (upstream.team === null) return upstream
   const missing = missingRight(access.directory(), principal.userId, upstream.team, 'team_administrator')
   if (missing?.kind === 'not-found') throw notFound()
-  refuseIf(missing)
+  throwIfRefused(missing)
   return upstream
 }
 
@@ -37,9 +37,9 @@ export const showUpstream = (managing: UpstreamManaging): AnyRoute =>
     summary:
       'An upstream, with how its models do as this process sees it. Needs the role team_administrator in its team, and ' +
       "the administrator key for the operator's.",
-    takes: [],
-    fails: rights,
-    answer: { schema: upstreamJson.schema, headers: [] },
+    requestHeaders: [],
+    errors: rights,
+    response: { schema: upstreamJson.schema, headers: [] },
     handle: async (asked) => ({ body: managing.shownUpstream(upstreamInPath(managing, asked)) }),
   })
 
@@ -51,16 +51,16 @@ export const changeUpstream = (managing: UpstreamManaging): AnyRoute =>
       'Changes an upstream: what is not named stays, null takes an option away, lists are replaced as a whole. Needs ' +
       "the role team_administrator in its team, and the administrator key for the operator's.",
     body: upstreamChange,
-    takes: [],
-    fails: [...writesDirectory.fails, ...rights, 'conflict'],
-    answer: { schema: upstreamJson.schema },
+    requestHeaders: [],
+    errors: [...writesDirectory.errors, ...rights, 'conflict'],
+    response: { schema: upstreamJson.schema },
     handle: async (asked) => {
       const { id, team } = upstreamInPath(managing, asked)
       const change = given(asked.body)
       await requireGoodUpstream(managing, team, change)
       const command = { type: 'ChangeUpstream', id, team, change } as const
       const { state, refusals, position } = await managing.liveUpstreams.run(command, asked.cause)
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       return written(managing, state.get(id)!, position, asked.cause)
     },
   })
@@ -72,16 +72,16 @@ export const deleteUpstream = (managing: UpstreamManaging): AnyRoute =>
     summary:
       'Deletes an upstream for good; what it is being asked goes on to its end. Needs the role team_administrator in its ' +
       "team, and the administrator key for the operator's.",
-    takes: [],
-    fails: [...writesDirectory.fails, ...rights, 'conflict'],
-    answer: done,
+    requestHeaders: [],
+    errors: [...writesDirectory.errors, ...rights, 'conflict'],
+    response: done,
     handle: async (asked) => {
       const { id, team } = upstreamInPath(managing, asked)
       const { refusals, position } = await managing.liveUpstreams.run(
         { type: 'DeleteUpstream', id, team },
         asked.cause,
       )
-      refuseIf(refusals.get(0))
+      throwIfRefused(refusals.get(0))
       return { body: {}, position }
     },
   })

@@ -4,10 +4,10 @@ import { teamName } from '../../../domain/ids.js'
 import type { Upstreams } from '../../../domain/upstream/directory.js'
 import { repeatableId } from '../../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../../access/page.js'
-import { refuseIf } from '../../auth/rights.js'
+import { throwIfRefused } from '../../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../../conduct.js'
 import { invalid } from '../../failure.js'
-import { route, type AnyRoute, type Asked } from '../../route.js'
+import { route, type AnyRoute, type RouteRequest } from '../../route.js'
 import type { UpstreamManaging } from '../inference.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
@@ -21,9 +21,9 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
       'there is a conflict; so is its own, with the id of the upstream that has it. Needs the role ' +
       'team_administrator, and the administrator key for all teams.',
     body: newUpstream,
-    takes: ['Idempotency-Key'],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: upstreamJson.schema },
+    requestHeaders: ['Idempotency-Key'],
+    errors: [...writesDirectory.errors, 'not-found', 'forbidden', 'conflict'],
+    response: { schema: upstreamJson.schema },
     handle: async ({ body: { team, ...content }, headers, principal, cause }) => {
       const { ports, access, liveUpstreams } = managing
       requireOwner(access, principal, team)
@@ -35,7 +35,7 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
       )
       const command = { type: 'CreateUpstream', id, team, content } as const
       const { state, refusals, position } = await liveUpstreams.run(command, cause)
-      refuseIf(refusals.get(0), state.has(id) ? {} : namesake(state, team, content.name))
+      throwIfRefused(refusals.get(0), state.has(id) ? {} : namesake(state, team, content.name))
       return written(managing, state.get(id)!, position, cause)
     },
   })
@@ -58,9 +58,9 @@ export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: Upstream
       'Lists the upstreams of a team, or all there are where no team is named, in the order of their ids, with how they ' +
       'do. Needs the role team_administrator, and the administrator key for all.',
     query: listQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found', 'forbidden'],
-    answer: { schema: pageOf(upstreamJson).schema, headers: [] },
+    requestHeaders: [],
+    errors: [...readsDirectory.errors, 'not-found', 'forbidden'],
+    response: { schema: pageOf(upstreamJson).schema, headers: [] },
     handle: async ({ query, principal }) => {
       const team = teamIn(query)
       requireOwner(access, principal, team ?? null)
@@ -76,7 +76,7 @@ export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: Upstream
     },
   })
 
-const teamIn = ({ team }: Asked<unknown>['query']): string | undefined => {
+const teamIn = ({ team }: RouteRequest<unknown>['query']): string | undefined => {
   if (team === undefined || typeof team === 'string') return team
   throw invalid([{ loc: ['query', 'team'], type: 'string_type', msg: 'Input should be a valid string' }])
 }

@@ -1,26 +1,5 @@
 import type { FailureKind } from './failure.js'
-
-/** Request headers with a meaning of their own. */
-export type RequestHeader =
-  | 'Tallytree-Min-Position'
-  | 'Tallytree-Stale'
-  | 'Tallytree-As-Of'
-  | 'Idempotency-Key'
-  | 'Vendor-Project'
-  | 'OpenAI-Project'
-  | 'Tallytree-Parent-Call'
-  | 'Tallytree-Trace'
-  | 'traceparent'
-  | 'Tallytree-Record'
-
-/** Headers that an answer may carry beside those of every answer. */
-export type ResponseHeader =
-  | 'Retry-After'
-  | 'Tallytree-Position'
-  | 'Tallytree-Refused'
-  | 'Tallytree-Truncated'
-  | 'Tallytree-Unfinished-Descendants'
-  | 'Tallytree-Unpriced-Models'
+import type { RequestHeader } from './route.js'
 
 /** What routes of one kind have in common, for the API description. */
 interface Conduct {

@@ -8,12 +8,12 @@ import type { Reading } from './reading.js'
  */
 export const notedWrites = (
   eventStore: EventStore,
-  { acknowledged }: Pick<Reading, 'acknowledged'>,
+  { ackPosition }: Pick<Reading, 'ackPosition'>,
 ): EventStore => {
   const append: EventStore['append'] = async (stream, expected, events) => {
     const appended = await eventStore.append(stream, expected, events)
     const project = projectOfStream(stream)
-    if (project !== undefined) acknowledged(project, appended.position)
+    if (project !== undefined) ackPosition(project, appended.position)
     return appended
   }
   return Object.assign(Object.create(eventStore) as EventStore, { append })

@@ -1,7 +1,7 @@
 import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
-import { pacing } from '../api/pacing.js'
+import { throttling } from '../api/throttle.js'
 import { notedWrites } from '../api/noted-writes.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
@@ -51,7 +51,7 @@ export const openApi = async (
     teams: access,
     reading,
     reader: ports.clickHouse.reader,
-    pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
+    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttling(readSide.lagging),
     inference,
     ...managing,
     maxTraceCalls: config.maxTraceCalls,

@@ -68,7 +68,7 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
       const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
       return {
         body: { list, version, published, withdrawn, unchanged: prices.length - published },
-        position: reading.acknowledged(OF_PRICE_LISTS, position),
+        position: reading.ackPosition(OF_PRICE_LISTS, position),
       }
     },
   }),

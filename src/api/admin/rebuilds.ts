@@ -64,7 +64,7 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
         requireAdministrator(principal)
         return inTurn(async () => {
           // One that cannot be read yet would be overlooked.
-          await reading.current(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
+          await reading.waitForNow(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
           const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
           if (unfinished !== undefined)
             throw new Failure(
@@ -84,7 +84,7 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
           const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
             assumeNew: true,
           })
-          reading.acknowledged(OF_REBUILDS, position)
+          reading.ackPosition(OF_REBUILDS, position)
           return { body: { state: 'requested', ...request }, position }
         })
       },
@@ -98,7 +98,7 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
       response: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
       handle: async ({ principal, headers }) => {
         requireAdministrator(principal)
-        const position = await reading.current(OF_REBUILDS, headers)
+        const position = await reading.waitForNow(OF_REBUILDS, headers)
         const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
         return { body: { data: rebuilds.map(rebuildJson) }, position }
       },
@@ -112,7 +112,7 @@ export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly An
       response: { schema: rebuild.schema },
       handle: async ({ principal, headers, params }) => {
         requireAdministrator(principal)
-        const position = await reading.current(OF_REBUILDS, headers)
+        const position = await reading.waitForNow(OF_REBUILDS, headers)
         const found = await rebuildOf(reader, params['id'] ?? '')
         if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
         return { body: rebuildJson(found), position }

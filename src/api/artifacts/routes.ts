@@ -12,7 +12,7 @@ export const artifactRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       errors: [],
       placeOf: (asked) => placeWritten(teams, asked),
       write: collections.write,
-      acknowledged: ({ project_id }, position) => reading.acknowledged(project_id, position),
+      acknowledged: ({ project_id }, position) => reading.ackPosition(project_id, position),
     }),
   ]
 }

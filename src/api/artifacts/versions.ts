@@ -23,7 +23,7 @@ export interface Artifacts {
   readonly teams: Teams
   readonly reading: Reading
   /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
+  readonly throttle: () => Promise<void>
   readonly collections: Collections
 }
 
@@ -34,7 +34,7 @@ const MAX_FILES_BYTES = 524_288
 
 /** Versions of a project's collection (design 7, "artifacts"). */
 export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
-  const { ports, teams, reading, pace, collections } = artifacts
+  const { ports, teams, reading, throttle, collections } = artifacts
   const versions = { ports, stateOf: collections.stateOf }
 
   return [
@@ -53,7 +53,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
         const { content, aliases } = contentOf(asked.body)
         const artifact_id = artifactId(ports, asked, place)
         const digest = contentDigest(ports.sha256, content)
-        await pace()
+        await throttle()
         const now = instantOf(ports.clock.now())
         const { state, position } = await collections.write(
           { type: 'CreateVersion', place, artifact_id, digest, ...content, aliases, now },
@@ -63,7 +63,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
         const known = state.versions.get(versionKey(version))!
         return {
           body: { version: versionName(version), artifact_id: known.artifactId, digest },
-          position: reading.acknowledged(place.project_id, position),
+          position: reading.ackPosition(place.project_id, position),
         }
       },
     }),
@@ -76,7 +76,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       response: pageOf(artifactVersion),
       handle: async (asked) => {
         const place = placeRead(teams, asked)
-        const position = await reading.inLog(asked.headers)
+        const position = await reading.logPosition(asked.headers)
         return { body: await listVersions(versions)(place, asked.query, shown), position }
       },
     }),
@@ -88,7 +88,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       response: artifactVersion,
       handle: async (asked) => {
         const place = placeRead(teams, asked)
-        const position = await reading.inLog(asked.headers)
+        const position = await reading.logPosition(asked.headers)
         return { body: shown(await readVersion(versions)(place, asked.params['version']!)), position }
       },
     }),

@@ -32,7 +32,7 @@ export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit):
       const head = await eventStore.head()
       if (at !== undefined && at > head)
         throw new Failure('bad-request', `The log ends at position ${head}: "at" lies beyond it.`)
-      const reached = await reading.current('', headers, at ?? head)
+      const reached = await reading.waitForNow('', headers, at ?? head)
       if (at !== undefined && at > reached)
         throw new Failure('not-yet-readable', 'The position "at" cannot be read yet. Try again.', {
           retryAfter: 1,

@@ -122,7 +122,7 @@ const canceledWith = async (
 ): Promise<number | null> => {
   const count = countDeliveries(reader)
   try {
-    const asked = { team, webhook: id, position: await reading.current(`deleting ${id}`, {}, position) }
+    const asked = { team, webhook: id, position: await reading.waitForNow(`deleting ${id}`, {}, position) }
     const waiting = await count({ ...asked, states: ['pending', 'retrying'] })
     return waiting + (await count({ ...asked, states: ['canceled'], reason: 'webhook_deleted' }))
   } catch {

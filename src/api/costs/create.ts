@@ -20,13 +20,13 @@ export interface CostWrites {
   readonly teams: Teams
   readonly reading: Reading
   /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
+  readonly throttle: () => Promise<void>
 }
 
 const MOST = 1000
 
 /** `/cost/create` (facts: tracing API 2.3): prices of a project, by model. */
-export const createRoute = ({ ports, teams, reading, pace }: CostWrites): AnyRoute =>
+export const createRoute = ({ ports, teams, reading, throttle }: CostWrites): AnyRoute =>
   route({
     method: 'post',
     path: '/cost/create',
@@ -42,7 +42,7 @@ export const createRoute = ({ ports, teams, reading, pace }: CostWrites): AnyRou
       const offered = Object.entries(body.costs)
       requireModels(offered.map(([model]) => model))
       await authorizeWrite(teams, principal, project_id, cause)
-      await pace()
+      await throttle()
 
       const now = instantOf(ports.clock.now())
       const prices = offered.map(([llm_id, { effective_date, ...costs }], place) => {
@@ -59,7 +59,7 @@ export const createRoute = ({ ports, teams, reading, pace }: CostWrites): AnyRou
       )
       throwIfRefused(refusals.get(0))
       const ids = prices.map(({ id, price }) => [price.llm_id, standingId(state, id, price, now)])
-      return { body: { ids }, position: reading.acknowledged(project_id, position) }
+      return { body: { ids }, position: reading.ackPosition(project_id, position) }
     },
   })
 

@@ -24,6 +24,6 @@ export const purgeRoute = ({ ports, teams, reading }: CostWrites): AnyRoute =>
       const ids = [...new Set(namedIds(query.$expr, 'Prices are'))]
       const commands = ids.map((id) => ({ type: 'WithdrawPrice', owner, id }) as const)
       const { position } = await execute(ports)(priceDecider, priceStream(owner), commands, cause)
-      return { body: {}, position: reading.acknowledged(project_id, position) }
+      return { body: {}, position: reading.ackPosition(project_id, position) }
     },
   })

@@ -31,7 +31,7 @@ export const queryRoute = ({ teams, reading, reader }: CostReads): AnyRoute =>
       authorizeRead(teams, principal, owner)
       const row = rowOf(fields)
       const order = orderOf(body.sort_by)
-      const position = await reading.ready(owner, headers)
+      const position = await reading.waitForAsOf(owner, headers)
       const prices = await pricesOf(reader)({
         ...{ owner, position, order },
         operation: query?.$expr ?? null,

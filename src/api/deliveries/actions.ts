@@ -90,5 +90,5 @@ const act = async (
   throwIfRefused(refusals.get(0))
   const attempts = 'attempts' in state ? state.attempts : 0
   const shown = { id: delivery_id, state: state.phase, attempts }
-  return { body: shown, position: reading.acknowledged(acknowledgedAs(team), position) }
+  return { body: shown, position: reading.ackPosition(acknowledgedAs(team), position) }
 }

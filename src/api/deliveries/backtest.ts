@@ -96,7 +96,7 @@ const positionOf = async (
 ): Promise<Position> => {
   if ('position' in point) return point.position < head ? point.position : head
   if (Date.parse(point.time) > ports.clock.now().getTime()) return head
-  const position = await reading.inLog({ 'tallytree-as-of': point.time })
+  const position = await reading.logPosition({ 'tallytree-as-of': point.time })
   return position < head ? position : head
 }
 

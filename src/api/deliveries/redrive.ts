@@ -67,10 +67,10 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const before = cursorIn(['body', 'after'], body.after)
       const { team, id } = automation
       const name = acknowledgedAs(team)
-      const now = await reading.current(name, headers, await ports.eventStore.head())
+      const now = await reading.waitForNow(name, headers, await ports.eventStore.head())
       const askedAt = dry_run ? undefined : await redriveAskedAt(deliveries, asked, automation, body)
       // A repeat has to find the same, which tables that have not come so far cannot tell, stale as the request may take them.
-      const reached = askedAt === undefined ? now : await reading.current(name, {}, askedAt)
+      const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
       const position = askedAt ?? now
       const asking: DeliveryQuestion = {
         ...{ team, automation: id, position, states, before },
@@ -85,7 +85,7 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const next = left === 0 || sent.last === undefined ? null : String(sent.last)
       return {
         body: { dry_run, matching, resent: sent.resent, left, next },
-        position: reading.acknowledged(name, sent.position ?? reached),
+        position: reading.ackPosition(name, sent.position ?? reached),
       }
     },
   })

@@ -19,7 +19,7 @@ export interface FeedbackWrites {
   readonly teams: Teams
   readonly reading: Reading
   /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
+  readonly throttle: () => Promise<void>
 }
 
 const AT_ONCE = 100
@@ -63,7 +63,7 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
  * place this is given.
  */
 export const giveAll =
-  ({ ports, teams, reading, pace }: FeedbackWrites) =>
+  ({ ports, teams, reading, throttle }: FeedbackWrites) =>
   async (
     all: readonly FeedbackCreate[],
     asked: RouteRequest<unknown>,
@@ -76,7 +76,7 @@ export const giveAll =
     const problems = all.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
     if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
     for (const project of projects) await authorizeWrite(teams, principal, project, cause)
-    await pace()
+    await throttle()
 
     const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)
     const givings = await inTurns(all, (one, index) =>
@@ -96,8 +96,7 @@ export const giveAll =
     let position: Position | undefined
     for (const one of given) position = later(position, one.position)
     let acknowledged: Position | undefined
-    for (const project of projects)
-      acknowledged = later(acknowledged, reading.acknowledged(project, position))
+    for (const project of projects) acknowledged = later(acknowledged, reading.ackPosition(project, position))
     return { answers: given.map(({ answer }) => answer), position: acknowledged }
   }
 

@@ -36,6 +36,6 @@ export const purgeRoute = ({ ports, teams, reading }: FeedbackWrites): AnyRoute 
         )
         for (const one of purged) position = later(position, one.position)
       }
-      return { body: {}, position: reading.acknowledged(project_id, position) }
+      return { body: {}, position: reading.ackPosition(project_id, position) }
     },
   })

@@ -43,7 +43,7 @@ export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =
       requireFew(fields ?? [], 'fields', MAX_FIELDS)
       const row = rowsOf(fields)
       const order = orderOf(body.sort_by)
-      const position = await reading.ready(projectId, headers)
+      const position = await reading.waitForAsOf(projectId, headers)
       const asked = { projectId, operation: query?.$expr ?? null, position }
       const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
       const isAll = limit === null && (offset ?? 0) === 0

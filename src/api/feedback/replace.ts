@@ -43,6 +43,6 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
       const stream = feedbackStream(project_id, feedback_id)
       const replaced = await execute(writes.ports)(feedbackDecider, stream, [command], asked.cause)
       const last = later(position, replaced.position)
-      return { body: answer, position: writes.reading.acknowledged(project_id, last) }
+      return { body: answer, position: writes.reading.ackPosition(project_id, last) }
     },
   })

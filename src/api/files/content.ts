@@ -25,7 +25,7 @@ export const contentRoutes = ({ ports, teams, reading }: Files): readonly AnyRou
       response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
       handle: async ({ body: { project_id, digest }, headers, principal }) => {
         authorizeRead(teams, principal, project_id)
-        const position = await reading.inLog(headers)
+        const position = await reading.logPosition(headers)
         const file = await storedFile(ports, project_id, digest, position)
         const blob = await ports.blobs.open(file.blob)
         if (blob === undefined) throw new Error('a blob that the log names is not there')

@@ -41,7 +41,7 @@ export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRout
       cause,
       { assumeNew: true },
     )
-    return { body: { digest }, position: reading.acknowledged(project_id, position) }
+    return { body: { digest }, position: reading.ackPosition(project_id, position) }
   }
 
   return ['/file/create', '/files/create'].map((path) =>

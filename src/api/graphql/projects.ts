@@ -66,7 +66,7 @@ export const upsertModel = async (
   const created_at = instantOf(ports.clock.now())
   const created = await run({ type: 'CreateProject', project_id, created_at })
   const described = await run({ type: 'DescribeProject', project_id, description, repo })
-  const position = reading.acknowledged(project_id, described.position ?? created.position)
+  const position = reading.ackPosition(project_id, described.position ?? created.position)
   const project = projectOf(project_id, described.state)
   const inserted = created.position !== undefined
   const { clientMutationId = null } = input

@@ -5,7 +5,7 @@ import { decode } from '../../domain/codec/codec.js'
 import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
 import { wellFormed } from '../../domain/json/well-formed.js'
 import { refuseAsOf } from '../as-of.js'
-import { Failure, invalidBody, invalidField } from '../failure.js'
+import { Failure, invalid, invalidBody, invalidField } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
@@ -23,7 +23,8 @@ const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, team
  */
 export const serve = (authenticating: Authenticator, route: AnyRoute) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
-  const presentAlone = route.access !== 'open' && !route.requestHeaders?.includes('Tallytree-As-Of')
+  const decodeQuery = queryDecoder(route)
+  const presentAlone = route.access !== 'open' && !route.requestHeaders.includes('Tallytree-As-Of')
   return async (ctx: Context): Promise<void> => {
     const reauthenticate = () => (route.access === 'open' ? ANONYMOUS : principalOf(authenticating, ctx))
     const asking = reauthenticate()
@@ -31,10 +32,13 @@ export const serve = (authenticating: Authenticator, route: AnyRoute) => {
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
     const principal = decodeBody === undefined ? asking : reauthenticate()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
-    const answer = await route.handle({
+    const query = decodeQuery(ctx)
+    const response = await route.handle({
       body,
       params: (ctx.params ?? {}) as Record<string, string>,
-      query: ctx.query,
+      get query() {
+        return query()
+      },
       headers: ctx.req.headers,
       principal,
       reauthenticate,
@@ -42,7 +46,7 @@ export const serve = (authenticating: Authenticator, route: AnyRoute) => {
       stream: ctx.req,
       onDisconnect: leaving(ctx),
     })
-    respond(ctx, answer)
+    respond(ctx, response)
   }
 }
 
@@ -74,6 +78,21 @@ const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal =
     'A valid API key is needed: send it as the password of Basic authentication (any user name), or as ' +
       '"Authorization: Bearer <key>". An administrator makes keys at POST /api/teams/{team}/members.',
   )
+}
+
+/** Decodes when first asked, and once. */
+const queryDecoder = ({ query: codec, rawQuery }: AnyRoute) => {
+  if (rawQuery) return (ctx: Context) => () => ctx.query as unknown
+  if (codec === undefined) return () => () => undefined
+  const decodeQuery = decode(codec)
+  return (ctx: Context) => {
+    let decoded: ReturnType<typeof decodeQuery> | undefined
+    return (): unknown => {
+      decoded ??= decodeQuery({ ...ctx.query })
+      if (E.isRight(decoded)) return decoded.right
+      throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
+    }
+  }
 }
 
 const bodyOf = async (

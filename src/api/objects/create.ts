@@ -32,7 +32,7 @@ const objectCreate = closed('ObjectCreateRequest', {
 })
 
 /** `/obj/create`: the same content under the same name is the same version (facts: tracing API 6.4). */
-export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute =>
+export const createObject = ({ ports, teams, reading, throttle }: Objects): AnyRoute =>
   route({
     method: 'post',
     path: '/obj/create',
@@ -46,7 +46,7 @@ export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute
       const digest = weaveDigest(ports.sha256(canonicalJson(val)))
       if (expected_digest !== null && expected_digest !== digest)
         throw new Failure('conflict', `The content's digest is ${digest}, not the one that was expected.`)
-      await pace()
+      await throttle()
       const content = {
         project_id,
         object_id,
@@ -63,6 +63,6 @@ export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute
         [{ type: 'PublishObject', content: await spill(ports)(content, ['val']) }],
         cause,
       )
-      return { body: { digest, object_id }, position: reading.acknowledged(project_id, position) }
+      return { body: { digest, object_id }, position: reading.ackPosition(project_id, position) }
     },
   })

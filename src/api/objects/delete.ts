@@ -47,7 +47,7 @@ export const deleteObject = ({ ports, teams, reading }: Objects): AnyRoute =>
       throwIfRefused(refusals.get(0))
       return {
         body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
-        position: reading.acknowledged(project_id, position),
+        position: reading.ackPosition(project_id, position),
       }
     },
   })

@@ -28,7 +28,7 @@ export const labelListRoutes = ({ teams, reading, reader }: Objects): readonly A
       handle: async ({ query, principal, headers }) => {
         const project = projectInQuery(query)
         authorizeRead(teams, principal, project)
-        const position = await reading.ready(project, headers)
+        const position = await reading.waitForAsOf(project, headers)
         return { body: { [name]: await read(project, position) }, position }
       },
     })

@@ -46,7 +46,7 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
     const stream = objectStream(project_id, object_id)
     const { refusals, position } = await execute(ports)(objectDecider, stream, [command], cause)
     throwIfRefused(refusals.get(0))
-    return { body: {}, position: reading.acknowledged(project_id, position) }
+    return { body: {}, position: reading.ackPosition(project_id, position) }
   }
 
   const ofObject = ({ params, principal, body }: RouteRequest<{ readonly project_id: string }>) => ({

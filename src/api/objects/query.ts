@@ -89,7 +89,7 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
       )
       const sortBy = (body.sort_by ?? []).map(sorting)
-      const position = await reading.ready(project_id, headers)
+      const position = await reading.waitForAsOf(project_id, headers)
       const question = { projectId: project_id, filter, position, sortBy, limit, offset }
       const places = await versionPlaces(reader)(question)
       const pages = await prefetchFirst(objects(project_id, places, position, body))

@@ -47,7 +47,7 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
       const { project_id, object_id, digest, metadata_only, include_tags_and_aliases } = body
       authorizeRead(teams, principal, project_id)
       const { written, events } = await endOf(project_id, object_id)
-      const position = await reading.ready(project_id, headers, written)
+      const position = await reading.waitForAsOf(project_id, headers, written)
       const answered = (text: string) => ({ body: text, type: 'application/json; charset=utf-8', position })
       const key = JSON.stringify([project_id, object_id, metadata_only, include_tags_and_aliases, digest])
       const made = `${reading.generation()} ${written}`

@@ -53,7 +53,7 @@ export const projectRoutes = ({ ports, teams, reading }: Projects): readonly Any
       )
       return {
         body: { usage_reporting: state.usageReporting, record: state.record },
-        position: reading.acknowledged(project_id, position),
+        position: reading.ackPosition(project_id, position),
       }
     },
   }),

@@ -42,7 +42,7 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
       let position: Position | undefined
       const positionOf = async (projectId: string) => {
         if (!teams.canAccessTeam(principal, entityOf(projectId))) return undefined
-        return (position = await reading.ready(projectId, headers))
+        return (position = await reading.waitForAsOf(projectId, headers))
       }
       const values = await resolveRefs(sourcesFrom(reader, positionOf), body.refs.map(parseRef))
       return {

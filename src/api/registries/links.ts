@@ -101,7 +101,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       response: pageOf(registeredVersion),
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
-        const position = await reading.inLog(asked.headers)
+        const position = await reading.logPosition(asked.headers)
         return { body: await listVersions(versions)(place, asked.query, shown), position }
       },
     }),
@@ -115,7 +115,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       response: registeredVersion,
       handle: async (asked) => {
         const place = await registeredPlace(parts, asked)
-        const position = await reading.inLog(asked.headers)
+        const position = await reading.logPosition(asked.headers)
         return { body: shown(await readVersion(versions)(place, asked.params['version']!)), position }
       },
     }),

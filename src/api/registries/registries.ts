@@ -61,7 +61,7 @@ export const registryRoutes = ({
     handle: async ({ query, headers, principal }) => {
       const team = teamIn(query)
       requireRole(access, principal, team, 'member')
-      const position = await reading.inLog(headers)
+      const position = await reading.logPosition(headers)
       const { state } = await registriesOf(registryStream(team))
       const body = takePage(
         query,

@@ -39,7 +39,7 @@ const tableCount = open('TableStats', {
 export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly AnyRoute[] => {
   const ready = (asked: RouteRequest<{ readonly project_id: string }>): Promise<Position> => {
     authorizeRead(teams, asked.principal, asked.body.project_id)
-    return reading.ready(asked.body.project_id, asked.headers)
+    return reading.waitForAsOf(asked.body.project_id, asked.headers)
   }
 
   const statsOf = async (projectId: string, digests: readonly string[], position: Position) => {

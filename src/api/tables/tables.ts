@@ -10,5 +10,5 @@ export interface Tables {
   readonly reading: Reading
   readonly reader: ClickHouseReader
   /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
+  readonly throttle: () => Promise<void>
 }

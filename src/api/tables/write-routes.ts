@@ -14,15 +14,21 @@ import { applyUpdates } from './updates.js'
 import { tableCreate, tableCreateFromDigests, tableUpdate } from './write-codecs.js'
 
 /** The endpoints that make tables: from rows, from rows that are there, and from another table. */
-export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables): readonly AnyRoute[] => {
+export const tableWriteRoutes = ({
+  ports,
+  teams,
+  reading,
+  reader,
+  throttle,
+}: Tables): readonly AnyRoute[] => {
   const publish = async (
     table: Omit<TableToPublish, 'userId'>,
     { principal, cause }: Pick<RouteRequest<unknown>, 'principal' | 'cause'>,
   ) => {
     await authorizeWrite(teams, principal, table.projectId, cause)
-    await pace()
+    await throttle()
     const { digest, position } = await publishTable(ports)({ ...table, userId: principal.userId }, cause)
-    return { digest, position: reading.acknowledged(table.projectId, position) }
+    return { digest, position: reading.ackPosition(table.projectId, position) }
   }
 
   return [
@@ -54,7 +60,7 @@ export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables
       handle: async (asked) => {
         const { project_id: projectId, row_digests: rowDigests, expected_digest: expectedDigest } = asked.body
         authorizeRead(teams, asked.principal, projectId)
-        const readable = await reading.current(projectId, asked.headers)
+        const readable = await reading.waitForNow(projectId, asked.headers)
         await requireKnown(reader, projectId, rowDigests, readable)
         const { digest, position } = await publish(
           { projectId, rowDigests, contents: [], expectedDigest },

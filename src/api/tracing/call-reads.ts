@@ -90,7 +90,9 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
   /** What references in a call may lead to: what the asker may read. */
   const sourcesOf = ({ principal, headers }: RouteRequest<unknown>) =>
     sourcesFrom(reader, async (projectId) =>
-      teams.canAccessTeam(principal, entityOf(projectId)) ? reading.ready(projectId, headers) : undefined,
+      teams.canAccessTeam(principal, entityOf(projectId))
+        ? reading.waitForAsOf(projectId, headers)
+        : undefined,
     )
 
   async function* textsOf(
@@ -128,7 +130,9 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
       handle: async (asked) => {
         const { project_id, id: callId } = asked.body
         authorizeRead(teams, asked.principal, project_id)
-        const position = readsModels(asked.body) ? await ready(asked) : await reading.inLog(asked.headers)
+        const position = readsModels(asked.body)
+          ? await ready(asked)
+          : await reading.logPosition(asked.headers)
         const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
         const costs = await costsAt(asked.body, position)
         const extras = await extrasOf(reader, project_id, call ? [call] : [], position, asked.body)

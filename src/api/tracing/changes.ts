@@ -59,7 +59,7 @@ export const changeRoutes = (
           [command],
           cause,
         )
-        return { body: {}, position: reading.acknowledged(project_id, position) }
+        return { body: {}, position: reading.ackPosition(project_id, position) }
       },
     }),
     route({
@@ -76,7 +76,7 @@ export const changeRoutes = (
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
         // Descendants that cannot be read yet would stay behind.
-        const seen = await reading.current(project_id, { ...headers, 'tallytree-stale': undefined })
+        const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
         const possible = call_ids.filter(id.is)
         const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)
         const ids = [...new Set([...possible, ...below])]
@@ -92,7 +92,7 @@ export const changeRoutes = (
           for (const one of executed) if (one.position !== undefined) deleted += 1
           position = executed.reduce((last, one) => later(last, one.position), position)
         }
-        return { body: { num_deleted: deleted }, position: reading.acknowledged(project_id, position) }
+        return { body: { num_deleted: deleted }, position: reading.ackPosition(project_id, position) }
       },
     }),
   ]

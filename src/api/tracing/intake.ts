@@ -59,7 +59,7 @@ export const intake =
     const kept = await keep(tracing, refusalsOf(refused, body, otherwise, canAccessTeam), principal, cause)
     return {
       answers: answered.map(({ answer }) => answer),
-      position: later(position, kept) ?? tracing.reading.acknowledged(otherwise, undefined),
+      position: later(position, kept) ?? tracing.reading.ackPosition(otherwise, undefined),
       headers: refused.length === 0 ? {} : { 'Tallytree-Refused': String(refused.length) },
     }
   }

@@ -12,19 +12,19 @@ export interface Tracing {
   readonly teams: Teams
   readonly reading: Reading
   /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
+  readonly throttle: () => Promise<void>
 }
 
 /** Records writes of one permitted project or several, and remembers how far its readers must see. */
 export const record =
-  ({ ports, teams, reading, pace }: Tracing) =>
+  ({ ports, teams, reading, throttle }: Tracing) =>
   async (writes: readonly CallWrite[], principal: Principal, cause: Cause): Promise<AllWritten> => {
     const projects = new Set(writes.map(projectOf))
     for (const project of projects) await authorizeWrite(teams, principal, project, cause)
-    await pace()
+    await throttle()
     const all = await writeCalls(ports)(writes, cause)
     let position: Position | undefined
-    for (const project of projects) position = later(position, reading.acknowledged(project, all.position))
+    for (const project of projects) position = later(position, reading.ackPosition(project, all.position))
     return { ...all, position }
   }
 

@@ -96,7 +96,7 @@ export const begin = async (
   if (written[0]?.refused !== undefined)
     throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
   return {
-    position: reading.acknowledged(project, position),
+    position: reading.ackPosition(project, position),
     keepsContent: level === 'all',
     end: async ({ output, metered, failure, said }) => {
       // As long after its start as it took, also where the clock was set meanwhile.
@@ -129,7 +129,7 @@ export const begin = async (
         const kept = level === 'all' ? await (asked ??= output()) : nothing
         const first = await write(kept)
         const { position } = first.isTooLarge ? await write(nothing) : first
-        return reading.acknowledged(project, position)
+        return reading.ackPosition(project, position)
       })
     },
   }

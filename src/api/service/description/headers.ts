@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../domain/json/json.js'
 import { id } from '../../../domain/ids.js'
 import { recordLevel } from '../../../domain/project/events.js'
-import type { ResponseHeader, RequestHeader } from '../../conduct.js'
+import type { RequestHeader, ResponseHeader } from '../../route.js'
 
 type CommonHeader = 'x-request-id' | 'WWW-Authenticate'
 

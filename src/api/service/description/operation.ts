@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../domain/json/json.js'
-import type { ResponseHeader } from '../../conduct.js'
-import type { AnyRoute, ResponseSpec } from '../../route.js'
+import type { AnyRoute, ResponseHeader, ResponseSpec } from '../../route.js'
 import { areaOf, operationIdOf } from './areas.js'
 import { failuresOf } from './failures.js'
 import { answerHeaders, headerParameters } from './headers.js'
@@ -18,12 +17,12 @@ export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
     parameters: [
       ...pathParameters(path),
       ...queryParameters(route, named),
-      ...headerParameters(asked(route)),
+      ...headerParameters(route.requestHeaders),
     ],
     ...(body === undefined ? {} : requestBody('application/json', named(body.schema))),
     ...(form === undefined ? {} : requestBody('multipart/form-data', named(form))),
     responses: {
-      200: answered('Success.', response, usualHeaders(route), named),
+      200: answered('Success.', response, route.responseHeaders, named),
       ...failuresOf(route, named),
       ...Object.fromEntries(
         Object.entries(response.otherStatuses ?? {}).map(([status, other]) => [
@@ -34,12 +33,6 @@ export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
     },
   }
 }
-
-const asked = ({ access, requestHeaders }: AnyRoute) =>
-  requestHeaders ?? (access === 'open' ? [] : (['Tallytree-Min-Position', 'Tallytree-Stale'] as const))
-
-const usualHeaders = ({ access }: AnyRoute): readonly ResponseHeader[] =>
-  access === 'open' ? [] : ['Tallytree-Position']
 
 const pathParameters = (path: string): readonly JsonObject[] =>
   [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({

@@ -74,6 +74,8 @@ export interface Config {
     readonly allowCidrs: readonly string[]
     /** The environment variables that the file names. */
     readonly variable: (name: string) => string | undefined
+    /** For streamed answers; only tests have others than the usual. */
+    readonly keepAlive: { readonly headAfterMs: number; readonly everyMs: number }
   }
   readonly eventStoreUrl: string | null
   readonly clickHouseUrl: string | null
@@ -124,6 +126,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
       file: env.TALLYTREE_UPSTREAMS_FILE,
       allowCidrs: env.TALLYTREE_UPSTREAM_ALLOW_CIDRS,
       variable: (name) => given[name],
+      keepAlive: { headAfterMs: 10_000, everyMs: 15_000 },
     },
     eventStoreUrl: env.EVENTSTORE_URL,
     clickHouseUrl: env.CLICKHOUSE_URL,

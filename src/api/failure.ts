@@ -41,10 +41,10 @@ interface FailureDetails {
   readonly type?: string
   readonly code?: string
   readonly param?: string
-  /** Whether the same request will fail however long one waits. */
+  /** Whether the same request fails whenever it is sent again: `x-should-retry: false`. */
   readonly isFinal?: boolean
-  /** Whether the reason is in the words of somebody else, who may have quoted what was sent. */
-  readonly isQuoted?: boolean
+  /** The reason without an upstream's own message, which may quote the request. */
+  readonly reasonWithoutQuote?: string
 }
 
 export const invalid = (problems: readonly Problem[]): Failure =>

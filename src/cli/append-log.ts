@@ -44,7 +44,10 @@ export const appendLog = async (
 
   for await (const event of source.readAll(from)) {
     if (event.position > upTo) break
-    if (event.stream !== run[0]?.stream || characters + event.size > MOST_CHARACTERS) await append()
+    // An old log may have an id twice in a stream; one append may not.
+    const isRepeated = run.some(({ id }) => id === event.id)
+    if (event.stream !== run[0]?.stream || isRepeated || characters + event.size > MOST_CHARACTERS)
+      await append()
     run.push(event)
     characters += event.size
   }

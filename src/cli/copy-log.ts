@@ -1,4 +1,9 @@
-import type { LogCopy, WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
+import {
+  idOfRepeat,
+  type LogCopy,
+  type RepeatedEvent,
+  type WrittenEvent,
+} from '../adapters/event-store/sqlite/log-copy.js'
 import { canonicalJson } from '../domain/json/canonical.js'
 import type { Json } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
@@ -26,6 +31,7 @@ export const copyLog = async (
   { source, copy, blobs }: Copying,
   upTo: Position,
   note: (events: number, position: Position) => void,
+  onRepeated: (repeated: RepeatedEvent) => void,
 ): Promise<number> => {
   const last = copy.last()
   if (last !== undefined) await requireSame(source, last)
@@ -35,7 +41,7 @@ export const copyLog = async (
 
   const write = async () => {
     await copyBlobs(source, blobs, batch)
-    copy.write(batch)
+    copy.write(batch).forEach(onRepeated)
     copied += batch.length
     const end = batch.at(-1)
     batch = []
@@ -59,7 +65,8 @@ export const requireSame = async (source: LogSource, last: WrittenEvent): Promis
   const { stream } = last
   const place = { stream, revision: BigInt(last.revision), position: BigInt(last.position) }
   const event = await source.eventAt(place)
-  if (event === undefined || imprint(event) !== imprint(recorded(last)))
+  const ids = event === undefined ? [] : [event.id, idOfRepeat(event)]
+  if (event === undefined || !ids.some((id) => imprint({ ...event, id }) === imprint(recorded(last))))
     throw new SourceUnusable(
       `the directory holds another log: its last event, ${last.id} at position ${last.position}, is not in the source`,
     )

@@ -10,12 +10,15 @@ interface Asked {
   readonly url: string | undefined
 }
 
+/** Every price of a list is checked and written before the answer. */
+const ANSWER_WITHIN_MS = 30_000
+
 /** `tallytree prices import`: a file's prices into a list of the running service; answers the exit code. */
 export const importPrices = async ({ file, list, url }: Asked, config: Config): Promise<number> => {
   if (config.apiKey === null)
     throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
   const body = { ...(await pricesIn(file)), ...(list === undefined ? {} : { list }) }
-  const ask = asking(url ?? `http://${config.host}:${config.port}`, config.apiKey)
+  const ask = asking(url ?? `http://${config.host}:${config.port}`, config.apiKey, ANSWER_WITHIN_MS)
   const answer = await ask('/api/admin/prices', 'POST', JSON.stringify(body))
   const text = await textOf(answer)
   if (answer.statusCode !== 200)

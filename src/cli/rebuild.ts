@@ -1,7 +1,7 @@
 import { systemIds } from '../adapters/system/ids.js'
 import { systemClock } from '../adapters/system/system.js'
 import { jsonLog } from '../adapters/log/json-log.js'
-import { asking, textOf, type Ask } from '../adapters/remote-service/request.js'
+import { asking, ServiceSilent, textOf, type Ask } from '../adapters/remote-service/request.js'
 import { openReadSide, type ReadSide } from '../composition/read-side.js'
 import { openStores, type Stores } from '../composition/stores.js'
 import type { Config } from '../config.js'
@@ -16,6 +16,8 @@ import { toldUntilEnded, type LookAt, type SeenRebuild } from './rebuild-progres
 
 /** Where so much was not projected yet, a rebuild that was asked for before is not known yet. */
 const KNOWN_WITHIN_MS = 30_000
+/** A read of its progress may take as long as the engine allows a query. */
+const SILENCE_MS = 60_000
 
 /**
  * `tallytree rebuild`: makes all read models anew, through the running service, or, where none answers at the address of
@@ -23,20 +25,22 @@ const KNOWN_WITHIN_MS = 30_000
  */
 export const rebuild = async (url: string | undefined, config: Config): Promise<number> => {
   const named = url ?? `http://${config.host}:${config.port}`
-  if (url === undefined && !(await isAnswering(named))) return rebuildHere(config)
+  if (!(await isAnswering(named)) && url === undefined) return rebuildHere(config)
   if (config.apiKey === null)
     throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
-  const ask = asking(named, config.apiKey)
+  const ask = asking(named, config.apiKey, SILENCE_MS)
   const { id } = await said(ask, '/api/admin/rebuilds', 'POST')
   return toldUntilEnded(() => said(ask, `/api/admin/rebuilds/${id}`))
 }
 
+/** @throws SourceUnusable when something accepts connections and stays silent: it may be the service over these stores */
 const isAnswering = async (url: string): Promise<boolean> => {
   try {
     const answer = await asking(url, '')('/health')
     answer.resume()
     return true
-  } catch {
+  } catch (error) {
+    if (error instanceof ServiceSilent) throw error
     return false
   }
 }

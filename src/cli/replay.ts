@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
-import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
+import { openLogCopy, type LogCopy, type RepeatedEvent } from '../adapters/event-store/sqlite/log-copy.js'
 import { makeDirectory } from '../adapters/system/make-directory.js'
 import { openEventStoreServer } from '../composition/event-store-server.js'
 import { openLogSource } from '../composition/log-sources.js'
@@ -36,10 +36,15 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
       const blobs = openFileBlobStore(join(to, 'blobs'))
       const progress = progressOn(process.stderr, 'copying')
       const start = copy.last()?.position ?? 0
-      const copied = await copyLog({ source, copy, blobs }, end, (events, position) =>
-        progress.note(events, partOf(start, Number(position), Number(end))),
+      const repeated: RepeatedEvent[] = []
+      const copied = await copyLog(
+        { source, copy, blobs },
+        end,
+        (events, position) => progress.note(events, partOf(start, Number(position), Number(end))),
+        (one) => void repeated.push(one),
       )
       progress.end()
+      reportRepeated(repeated)
       const digests = digestOfCopy(copy)
       const { position, events } = digests
       const models = service === undefined ? null : digestsIn(await service.digestsAt(BigInt(position)))
@@ -52,6 +57,17 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
   } finally {
     await source.close()
   }
+}
+
+const SHOWN = 100
+
+const reportRepeated = (repeated: readonly RepeatedEvent[]): void => {
+  for (const { position, stream, id, copiedAs } of repeated.slice(0, SHOWN))
+    process.stderr.write(
+      `position ${position}: event ${id} is in stream ${stream} already; copied with the id ${copiedAs}\n`,
+    )
+  if (repeated.length > SHOWN)
+    process.stderr.write(`… and ${repeated.length - SHOWN} more events with a repeated id\n`)
 }
 
 const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(to)

@@ -20,7 +20,7 @@ import type { SecretStore } from '../domain/ports/secret-store.js'
 import { modelOf } from '../domain/upstream/offered.js'
 import { configuredUpstreams } from './configured-upstreams.js'
 import { openLimits } from './limits.js'
-import { upstreamSecrets } from './upstream-secrets.js'
+import { upstreamCredentials } from './upstream-credentials.js'
 
 export interface OpenInference {
   readonly inference: Inference['inference']
@@ -80,7 +80,9 @@ export const openInference = async (
       upstreamClient,
       upstreams: liveUpstreams.now,
       targets,
-      ...upstreamSecrets(ports, configured.credentials),
+      credentialOf: upstreamCredentials(ports, configured.credentials),
+      log: ports.log,
+      keepAlive: config.upstreams.keepAlive,
       metrics: metrics.inference,
       recordLevel: chosenRecordLevels(ports),
       underWay: completions,

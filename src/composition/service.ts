@@ -100,10 +100,10 @@ const start = async (
     metrics.beforeRead(async () => metrics.projectionLagEvents.set({}, await behind()))
   const vitals = {
     metrics,
-    isReady: () => true,
     quarantined: readSide.quarantined,
     readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? reads.failing(),
-    writesFail: () => writes.failing() ?? large.failing(),
+    writesBlocked: writes.blocked,
+    writesFail: () => writes.unreadable() ?? large.failing(),
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
   if (config.eventStoreUrl === null) await tidied

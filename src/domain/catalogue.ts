@@ -30,7 +30,7 @@ export interface Aggregate {
 /** Every event there is, by aggregate. */
 export const catalogue: readonly Aggregate[] = [
   { name: 'call', stream: 'call-<entity>/<project>/<call id>', events: callEvents },
-  { name: 'intake', stream: 'intake-<entity>/<project>', events: intakeEvents },
+  { name: 'intake', stream: 'intake-<entity>/<project>/<id>', events: intakeEvents },
   { name: 'project', stream: 'project-<entity>/<project>', events: projectEvents },
   { name: 'object', stream: 'object-<entity>/<project>/<object id>', events: objectEvents },
   { name: 'table', stream: 'table-<entity>/<project>/<digest>', events: tableEvents },

@@ -14,6 +14,7 @@ import {
   callOf,
   endItem,
   eventsOf,
+  refusedElementsOf,
   idsOf,
   messageOf,
   reasonOf,
@@ -211,10 +212,10 @@ describe('tenants', () => {
         { id: `c-${id}`, trace_id: `c-${id}` },
       ])
       assert.equal(answer.headers.get('tallytree-refused'), '3')
-      assert.deepEqual(await eventsOf(service, `intake-${entity}/project`), [])
+      assert.deepEqual(await refusedElementsOf(service, `${entity}/project`), [])
       assert.deepEqual(await eventsOf(service, `call-${entity}/project/b-${id}`), [])
     }
-    const kept = await eventsOf(service, `intake-${own}/project`)
+    const kept = await refusedElementsOf(service, `${own}/project`)
     assert.deepEqual(
       kept.map(({ data }) => data['msg']),
       [1, 2].flatMap(() => [

@@ -77,6 +77,17 @@ describe('the openai client', () => {
     assert.deepEqual(await stream.totalUsage(), does.usageOf(11, 3))
   })
 
+  it('sends one request, and one call is recorded, where the key of the upstream is wrong', async () => {
+    const project = 'acme/wrong-key'
+    gateway.upstream.behave(does.failingWith(401, 'Incorrect API key'))
+    const arrived = gateway.upstream.arrivals.length
+    const retrying = client.withOptions({ maxRetries: 2, project })
+    await assert.rejects(retrying.chat.completions.create(request), /status 401: Incorrect API key/)
+    assert.equal(gateway.upstream.arrivals.length, arrived + 1)
+    const read = await service.post('/calls/query', { project_id: project })
+    assert.equal(read.json<{ calls: object[] }>().calls.length, 1)
+  })
+
   it('gets calls of tools, whole and streamed', async () => {
     gateway.upstream.behave(does.calling('weather', { city: 'Köln' }))
     const whole = await client.chat.completions.create({ ...request, tools: [WEATHER] })

@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openKeyRing } from '../../src/adapters/secrets/key-ring.js'
 import { openSqliteSecretStore } from '../../src/adapters/secrets/sqlite-secret-store.js'
-import { spellingsOf } from '../adapters/secrets/given.js'
+import { COUNTS } from '../counts.js'
+import { spellingsOf } from '../unit/adapters/secrets/given.js'
 import { tallytree } from '../support/command.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import type { Answered } from '../support/service.js'
 
 const PATH = '/api/teams/default/secrets'
-const ROUNDS = Number(process.env['SECRET_KILLS'] ?? 2)
+const ROUNDS = COUNTS.secretKills
 
 const put = (service: RunningService, name: string, value: string) =>
   service.send('PUT', `${PATH}/${name}`, { value })

@@ -18,6 +18,7 @@ import type { Clock } from '../../src/domain/ports/clock.js'
 import type { DispatcherState } from '../../src/domain/ports/dispatcher-state.js'
 import type { EventStore, RecordedEvent } from '../../src/domain/ports/event-store.js'
 import type { SecretStore } from '../../src/domain/ports/secret-store.js'
+import { appendNext } from './append-next.js'
 
 export interface Dispatching {
   readonly eventStore: EventStore
@@ -59,9 +60,9 @@ export const startDispatching = async (
     secrets,
     directory,
     append: async (stream, ...events) => {
-      await eventStore.append(
+      await appendNext(
+        eventStore,
         stream,
-        'any',
         events.map((event) => newEvent(systemIds.next(), event, cause)),
       )
     },

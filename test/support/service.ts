@@ -6,7 +6,7 @@ import { openSqliteSecretStore } from '../../src/adapters/secrets/sqlite-secret-
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { startService } from '../../src/composition/service.js'
 import type { Stores } from '../../src/composition/stores.js'
-import { readConfig } from '../../src/config.js'
+import { readConfig, type Config } from '../../src/config.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
 import type { Log } from '../../src/domain/ports/log.js'
@@ -46,6 +46,7 @@ export interface SendOptions {
 export const startTestService = async (
   environment: Record<string, string> = {},
   openClickHouse: () => Promise<ClickHouse> = openTestClickHouse,
+  configure: (config: Config) => Config = (config) => config,
 ): Promise<TestService> => {
   const directory = await scratchDirectory()
   const stores: Stores = {
@@ -61,14 +62,16 @@ export const startTestService = async (
   const note = (level: string) => (event: string, fields?: JsonObject) =>
     void logged.push({ level, event, ...fields })
   const log: Log = { info: note('info'), warn: note('warn'), error: note('error') }
-  const config = readConfig({
-    TALLYTREE_PORT: '0',
-    TALLYTREE_DATA_DIR: directory,
-    TALLYTREE_BOOTSTRAP_API_KEY: ADMINISTRATOR_KEY,
-    // The upstreams of tests are on this machine.
-    TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
-    ...environment,
-  })
+  const config = configure(
+    readConfig({
+      TALLYTREE_PORT: '0',
+      TALLYTREE_DATA_DIR: directory,
+      TALLYTREE_BOOTSTRAP_API_KEY: ADMINISTRATOR_KEY,
+      // The upstreams of tests are on this machine.
+      TALLYTREE_UPSTREAM_ALLOW_CIDRS: '127.0.0.0/8',
+      ...environment,
+    }),
+  )
   const service = await startService(config, stores, log)
 
   const sendOnce = async (

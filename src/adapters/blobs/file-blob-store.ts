@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore } from '../../domain/ports/blobs.js'
@@ -11,14 +11,14 @@ import { writeChunks } from './write-chunks.js'
  * Blobs as files, `directory/ab/cd/abcd…`. A blob gets its name when it is complete and synced: a file under
  * its digest is never half written, and writing it again changes nothing.
  *
- * One process a directory: what an earlier one left half written is removed here.
+ * Several processes may share the directory, so only incomplete files that are a day old are removed when it is opened.
  */
 export const openFileBlobStore = (directory: string): BlobStore => {
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
   const directories = durableDirectories(root)
-  rmSync(incoming, { recursive: true, force: true })
   mkdirSync(incoming, { recursive: true })
+  removeAbandoned(incoming)
 
   /** Whether the blob is there, durably: whoever wrote it may have died before it had synced the directory. */
   const confirm = async (digest: string) => {
@@ -65,6 +65,18 @@ export const openFileBlobStore = (directory: string): BlobStore => {
       const found = await onDisk(stat(path).catch(undefinedWhenMissing))
       return found && { size: found.size, chunks: chunksOf(path) }
     },
+  }
+}
+
+/** An upload in progress writes to its file, so the file's time of modification is recent. */
+const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000
+
+const removeAbandoned = (incoming: string) => {
+  for (const name of readdirSync(incoming)) {
+    const path = join(incoming, name)
+    // Another process may complete or remove the file at the same time.
+    const modified = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+    if (modified !== undefined && Date.now() - modified > ABANDONED_AFTER_MS) rmSync(path, { force: true })
   }
 }
 

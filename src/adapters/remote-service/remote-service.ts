@@ -24,6 +24,9 @@ const line = decode(
   }),
 )
 
+/** Digests are answered once every read model was read whole. */
+const DIGESTS_WITHIN_MS = 15 * 60_000
+
 const NO_BLOB = '0'.repeat(64)
 
 /**
@@ -61,8 +64,12 @@ export const openRemoteService = async (url: string, apiKey: string): Promise<Re
       }
       return { size: Number(answer.headers['content-length'] ?? 0), chunks: answer as AsyncIterable<Buffer> }
     },
-    digestsAt: async (position) =>
-      JSON.parse(await textOf(await askPatiently(ask, `/api/admin/digests?at=${position}`))) as unknown,
+    digestsAt: async (position) => {
+      const path = `/api/admin/digests?at=${position}`
+      return JSON.parse(
+        await textOf(await askPatiently(asking(url, apiKey, DIGESTS_WITHIN_MS), path)),
+      ) as unknown
+    },
     close: () => Promise.resolve(),
   }
 }

@@ -3,10 +3,13 @@ import { request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SourceUnusable } from '../../domain/ports/log-source.js'
 
-/** Asks one service with one key; answers what it says, whatever the status. */
+/** Asks one service with one key; answers what it says, whatever the status. Fails with SourceUnusable. */
 export type Ask = (path: string, method?: 'GET' | 'POST', json?: string) => Promise<IncomingMessage>
 
-export const asking = (url: string, apiKey: string): Ask => {
+const SILENCE_MS = 15_000
+
+/** A request fails when the service sends nothing for `silenceMs`, before its answer or within it. */
+export const asking = (url: string, apiKey: string, silenceMs = SILENCE_MS): Ask => {
   const base = new URL(url)
   const request = base.protocol === 'https:' ? requestHttps : requestHttp
   const authorization = `Bearer ${apiKey}`
@@ -15,12 +18,34 @@ export const asking = (url: string, apiKey: string): Ask => {
       const headers =
         json === undefined ? { authorization } : { authorization, 'content-type': 'application/json' }
       const place = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base)
-      request(place, { headers, method }, resolve)
-        .on('error', (cause: Error) =>
-          reject(new SourceUnusable(`${base.origin} cannot be reached: ${cause.message}`, { cause })),
-        )
-        .end(json)
+      let answer: IncomingMessage | undefined
+      const asked = request(place, { headers, method, timeout: silenceMs }, (begun) => {
+        answer = begun
+        resolve(begun)
+      })
+      asked.on('timeout', () => {
+        // While bytes wait to be read the reader is slow, not the service.
+        if (answer !== undefined && answer.readableLength > 0) asked.setTimeout(silenceMs)
+        else (answer ?? asked).destroy(new ServiceSilent(base.origin, silenceMs))
+      })
+      asked.on('error', (cause: Error) =>
+        reject(
+          cause instanceof ServiceSilent
+            ? cause
+            : new SourceUnusable(`${base.origin} cannot be reached: ${cause.message}`, { cause }),
+        ),
+      )
+      asked.end(json)
     })
+}
+
+export class ServiceSilent extends SourceUnusable {
+  constructor(origin: string, silenceMs: number) {
+    super(
+      `${origin} accepts connections but did not answer within ${silenceMs / 1000} s: ` +
+        'check that Tallytree listens there, and restart it if it does not respond',
+    )
+  }
 }
 
 const TRIES = 60

@@ -3,7 +3,8 @@ import { failureText } from '../../domain/delivery/classify.js'
 import type { Clock, Ids } from '../../domain/ports/clock.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
 import type { WebhookSender } from '../../domain/ports/webhook-sender.js'
-import { scrubbing, soughtSecret } from '../../domain/webhook/scrub.js'
+import { redactSecrets, secretMatcher } from '../../domain/secret/redact-secrets.js'
+import { redactAnswer } from '../../domain/webhook/redact-answer.js'
 import { messageHeaders, type SigningSecret } from '../../domain/webhook/signing.js'
 
 export interface TestPorts {
@@ -65,12 +66,12 @@ export const sendTest =
       signal,
     )
     const values = [...webhook.accessTokens, ...webhook.secrets].map(({ value }) => value)
-    const answer = scrubbing([soughtSecret(values)])({ headers: sent.headers, body: sent.body })
+    const answer = redactAnswer(redactSecrets([secretMatcher(values)]), sent)
     return {
       id,
       status: sent.status,
       headers: answer.headers,
-      body: new TextDecoder().decode(answer.body),
+      body: answer.body,
       error: sent.error === null ? null : failureText(sent.error),
       durationMs: sent.phases.total,
     }

@@ -1,4 +1,5 @@
 import type { Cause } from '../../domain/event.js'
+import type { Log } from '../../domain/ports/log.js'
 import type { InferenceMetrics } from '../../domain/ports/metrics.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { SecretStore } from '../../domain/ports/secret-store.js'
@@ -7,6 +8,7 @@ import type { Upstream, Upstreams } from '../../domain/upstream/directory.js'
 import type { Access } from '../auth/access.js'
 import type { Tracing } from '../tracing/tracing.js'
 import type { Ends } from './completions/ends.js'
+import type { KeepAlive } from './completions/keep-alive.js'
 import type { Keeping } from './completions/keeping.js'
 import type { ChosenRecordLevel } from './completions/record-level.js'
 import type { Admit } from './limits/admission.js'
@@ -30,8 +32,8 @@ export interface Inference extends Omit<Tracing, 'throttle'> {
     readonly targets: LiveTargets
     /** What an upstream is sent as its bearer; null for one that needs none. Fails where its secret has no value. */
     readonly credentialOf: (upstream: Upstream) => Promise<string | null>
-    /** The values that nothing an upstream said may hold. */
-    readonly secretsOf: (upstream: Upstream) => Promise<readonly string[]>
+    readonly log: Pick<Log, 'warn'>
+    readonly keepAlive: KeepAlive
     readonly metrics: InferenceMetrics
     readonly recordLevel: ChosenRecordLevel
     readonly underWay: UnderWay

@@ -7,18 +7,18 @@ import { metricsRoute } from './metrics.js'
 
 /** What a health check looks at. */
 export interface Vitals {
-  /** Writes are accepted and access is loaded. */
-  readonly isReady: () => boolean
   /** Events whose rows were refused and set aside. */
   readonly quarantined: () => number
   /** What keeps reads from answering, or from what was written last. */
   readonly readsFail: () => string | undefined
-  /** Why what was written last was not taken; undefined where it was. */
+  /** Why no write can succeed now; undefined where one can. */
+  readonly writesBlocked: () => Promise<string | undefined>
+  /** Why some writes fail, though others can succeed. */
   readonly writesFail: () => string | undefined
   readonly metrics: Pick<Metrics, 'read'>
 }
 
-export const serviceRoutes = ({ isReady, metrics, ...vitals }: Vitals): readonly AnyRoute[] => [
+export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute[] => [
   route({
     method: 'get',
     path: '/health',
@@ -31,13 +31,16 @@ export const serviceRoutes = ({ isReady, metrics, ...vitals }: Vitals): readonly
       }).schema,
       otherStatuses: {
         503: {
-          says: 'Not yet; Retry-After says when to ask again.',
-          schema: open('Starting', { required: { status: oneOf('starting') } }).schema,
+          says: 'No write can succeed now; Retry-After says when to ask again.',
+          schema: open('Unavailable', {
+            required: { status: oneOf('unavailable'), writes: string },
+            optional: { quarantined_events: string, reads: string },
+          }).schema,
           headers: ['Retry-After'],
         },
       },
     },
-    handle: () => Promise.resolve(isReady() ? healthOf(vitals) : STARTING),
+    handle: () => healthOf(vitals),
   }),
   route({
     method: 'get',
@@ -53,17 +56,18 @@ export const serviceRoutes = ({ isReady, metrics, ...vitals }: Vitals): readonly
   metricsRoute(metrics),
 ]
 
-const STARTING = { status: 503, body: { status: 'starting' }, headers: { 'Retry-After': '1' } }
-
 /** All members are strings: that is how SDKs read it. */
-const healthOf = (vitals: Pick<Vitals, 'quarantined' | 'readsFail' | 'writesFail'>) => {
+const healthOf = async (vitals: Omit<Vitals, 'metrics'>) => {
+  const blocked = await vitals.writesBlocked()
   const quarantined = vitals.quarantined()
   const reads = vitals.readsFail()
-  const writes = vitals.writesFail()
+  const writes = blocked ?? vitals.writesFail()
   const wrong = {
     ...(quarantined === 0 ? {} : { quarantined_events: String(quarantined) }),
     ...(reads === undefined ? {} : { reads }),
     ...(writes === undefined ? {} : { writes }),
   }
+  if (blocked !== undefined)
+    return { status: 503, body: { status: 'unavailable', ...wrong }, headers: { 'Retry-After': '1' } }
   return { body: { status: Object.keys(wrong).length === 0 ? 'ok' : 'degraded', ...wrong } }
 }

@@ -37,7 +37,8 @@ const append = (
   cause: Cause,
 ): Promise<Appended> => {
   const id = uuidOf(sha256(JSON.stringify(data)))
-  return eventStore.append(intakeStream(data.project_id), 'any', [
+  // A stream for each element: a store recognises the repeat of an append that expects a new stream for ever.
+  return eventStore.append(intakeStream(data.project_id, id), 'none', [
     newEvent(id, { type: 'ElementRefused', data }, cause),
   ])
 }

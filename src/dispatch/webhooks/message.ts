@@ -9,6 +9,7 @@ import type { Sha256 } from '../../domain/ports/sha256.js'
 import type { OutgoingMessage, Sent } from '../../domain/ports/webhook-sender.js'
 import { redacted, render } from '../../domain/template/render.js'
 import type { Template } from '../../domain/template/template.js'
+import { redactAnswer } from '../../domain/webhook/redact-answer.js'
 import { messageHeaders } from '../../domain/webhook/signing.js'
 import type { KnownWebhook } from './directory.js'
 import type { WebhookSecrets } from './secret-values.js'
@@ -90,11 +91,8 @@ export const preparing = ({ eventStore, templates, secrets, hmac, sha256, vendor
       digest: sha256(body),
       redacted: E.isRight(shownBody) ? shownBody.right.body : null,
       shown: (sent) => {
-        const { headers: responseHeaders, body: responseBody } = values.scrub({
-          headers: sent.headers,
-          body: sent.body,
-        })
-        return { responseHeaders, responseBody: new TextDecoder().decode(responseBody) }
+        const { headers, body } = redactAnswer(values.redact, sent)
+        return { responseHeaders: headers, responseBody: body }
       },
     }
   }

@@ -1,13 +1,12 @@
 import { PassingMap } from '../../domain/passing.js'
 import type { SecretName, SecretStore } from '../../domain/ports/secret-store.js'
-import { soughtSecret } from '../../domain/webhook/scrub.js'
-import type { Sought } from '../../domain/webhook/sought.js'
+import { secretMatcher, type SecretMatcher } from '../../domain/secret/redact-secrets.js'
 import type { LiveSecret } from './secret-versions.js'
 
 /** All versions of a secret that are not destroyed. */
 export interface SecretRead {
   readonly values: ReadonlyMap<number, string>
-  readonly sought: Sought
+  readonly matcher: SecretMatcher
 }
 
 interface Kept {
@@ -17,10 +16,10 @@ interface Kept {
   weight: number
 }
 
-/** Characters that all together have, at some 25 bytes each. The one that was needed last is kept in any case. */
-const MOST_KEPT = 4_000_000
-/** What every secret takes, however short. */
-const LEAST_WEIGHT = 200
+/** Bytes that all together take, about. The one that was needed last is kept in any case. */
+const MOST_KEPT = 100_000_000
+/** What a version takes for its matcher, about, however short it is. */
+const LEAST_WEIGHT = 8000
 
 /** Reads secrets that were not needed lately; of those that were rotated since, the new versions alone. */
 export const rememberedSecrets = (
@@ -54,7 +53,7 @@ export const rememberedSecrets = (
       const value = await store.get({ ...secret, version })
       if (value !== undefined) values.set(version, value)
     }
-    return { values, sought: soughtSecret([...values.values()]) }
+    return { values, matcher: secretMatcher([...values.values()]) }
   }
 
   return (secret, { first, newest }) => {
@@ -74,7 +73,7 @@ export const rememberedSecrets = (
     const one: Kept = { first, last, read, weight: 0 }
     kept.set(key, one)
     read.then(
-      ({ sought }) => weigh(key, one, LEAST_WEIGHT + sought.size),
+      ({ values }) => weigh(key, one, weightOf([...values.values()])),
       // What could not be read now is read again the next time.
       () => {
         if (kept.get(key) === one) drop(key)
@@ -83,3 +82,6 @@ export const rememberedSecrets = (
     return read
   }
 }
+
+const weightOf = (values: readonly string[]): number =>
+  values.reduce((sum, { length }) => sum + LEAST_WEIGHT + 2 * length, LEAST_WEIGHT)

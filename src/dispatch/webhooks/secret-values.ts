@@ -1,5 +1,5 @@
 import type { SecretStore } from '../../domain/ports/secret-store.js'
-import { scrubbing, type Scrub } from '../../domain/webhook/scrub.js'
+import { redactSecrets, type Redact } from '../../domain/secret/redact-secrets.js'
 import type { SigningSecret } from '../../domain/webhook/signing.js'
 import type { KnownWebhook } from './directory.js'
 import { rememberedSecrets, type SecretRead } from './remembered-secrets.js'
@@ -11,8 +11,8 @@ export interface WebhookSecrets {
   readonly accessToken: string | null | undefined
   /** Its newest versions, the newest first; undefined where the one that the webhook names is gone. */
   readonly secrets: readonly SigningSecret[] | undefined
-  /** Takes any version of any of them out of what a receiver answered. */
-  readonly scrub: Scrub
+  /** Redacts every version of each of them. */
+  readonly redact: Redact
 }
 
 /** Reads secrets as they are when a message is sent; those in use are remembered while they stand. */
@@ -35,7 +35,7 @@ export const secretValues = (
     return {
       accessToken: content.access_token === null ? null : token?.newest[0]?.value,
       secrets: content.secret !== null && secrets.length === 0 ? undefined : secrets,
-      scrub: scrubbing([token, secret].flatMap((named) => named?.secret.sought ?? [])),
+      redact: redactSecrets([token, secret].flatMap((named) => named?.secret.matcher ?? [])),
     }
   }
 }

@@ -1,7 +1,8 @@
+import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import type { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
-import { choicesIn, isReason } from './whole.js'
+import { choicesIn, isReason, isUpstreamError } from './whole.js'
 import { writtenBytes } from './written-bytes.js'
 
 interface Asked {
@@ -38,7 +39,7 @@ export class CompletionStream {
 
   take(chunk: Json): Taken {
     if (!isJsonObject(chunk)) return 'malformed'
-    if (chunk['error'] !== undefined && chunk['error'] !== null) return 'upstream-error'
+    if (isUpstreamError(chunk)) return 'upstream-error'
     const choices = isUsageAlone(chunk) ? [] : choicesIn(chunk)
     if (choices?.every(hasPlace) !== true) return 'malformed'
     this.hasStarted = true
@@ -82,11 +83,14 @@ export class CompletionStream {
     const { publicModel, includeUsage, hidesRunningUsage } = this.asked
     const model = { model: publicModel, ...(isUsageAlone(chunk) ? { choices } : {}) }
     if (includeUsage)
-      return hidesRunningUsage && choices.length > 0 && 'usage' in chunk
-        ? { ...chunk, ...model, usage: null }
-        : { ...chunk, ...model }
+      return withDigitsOf(
+        chunk,
+        hidesRunningUsage && choices.length > 0 && 'usage' in chunk
+          ? { ...chunk, ...model, usage: null }
+          : { ...chunk, ...model },
+      )
     const { usage, ...rest } = chunk
-    return choices.length === 0 && isJsonObject(usage) ? null : { ...rest, ...model }
+    return choices.length === 0 && isJsonObject(usage) ? null : withDigitsOf(chunk, { ...rest, ...model })
   }
 }
 

@@ -9,6 +9,11 @@ export const wholeAnswer = (value: Json, publicModel: string): JsonObject | unde
     ? withDigitsOf(value, { ...value, model: publicModel })
     : undefined
 
+/** Whether an answer or a chunk reports an error, in OpenAI's form or in vLLM's. */
+export const isUpstreamError = (value: Json): boolean =>
+  isJsonObject(value) &&
+  ((value['error'] !== undefined && value['error'] !== null) || value['object'] === 'error')
+
 /** What a whole answer used. */
 export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered => {
   const usage = reportedIn(answer['usage'])

@@ -21,4 +21,4 @@ export const intakeEvents = { ElementRefused: elementRefused }
 
 export type ElementRefused = t.TypeOf<typeof elementRefused>
 
-export const intakeStream = (projectId: string): string => `intake-${projectId}`
+export const intakeStream = (projectId: string, id: string): string => `intake-${projectId}/${id}`

@@ -6,8 +6,8 @@ import type { JsonObject } from '../json/json.js'
  */
 export type Position = bigint
 
-/** What a writer believes about a stream: nothing, that it is new, that it exists, or its last revision. */
-export type Expected = 'any' | 'none' | 'exists' | bigint
+/** What a writer believes about a stream: that it is new, or its last revision. */
+export type Expected = 'none' | bigint
 
 export interface EventMetadata extends JsonObject {
   readonly correlationId: string
@@ -73,6 +73,12 @@ export interface EventStore {
   }): AsyncIterable<TailItem>
   /** The event with an id, whatever its stream is; not there where the store can't find one without reading the log. */
   readonly findEvent?: (id: string) => Promise<RecordedEvent | undefined>
+  /**
+   * Whether an append can succeed now, tried without writing an event.
+   *
+   * @throws StoreUnavailable, AppendOutcomeUnknown with the reason when it cannot
+   */
+  checkWritable(): Promise<void>
   /** The position of the last event, 0 for an empty log. */
   head(): Promise<Position>
   close(): Promise<void>

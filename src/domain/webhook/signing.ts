@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { HmacSha256 } from '../ports/hmac.js'
 import { isBearer } from '../secret/bearer.js'
-import { bytesOf, utf8 } from './binary.js'
 
 /** A version of a webhook's secret. */
 export interface SigningSecret {
@@ -81,10 +80,12 @@ const standardKey = (secret: string): Uint8Array => {
   const encoded = WHSEC.exec(secret)?.[1]
   return encoded === undefined || encoded.replace(/=+$/, '').length % 4 === 1
     ? utf8(secret)
-    : bytesOf(atob(encoded))
+    : Uint8Array.from(atob(encoded), (unit) => unit.charCodeAt(0))
 }
 
-export const WHSEC = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+const WHSEC = /^whsec_([A-Za-z0-9+/]+={0,2})$/
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const joined = (before: Uint8Array, behind: Uint8Array): Uint8Array => {
   const whole = new Uint8Array(before.length + behind.length)

@@ -9,7 +9,7 @@ import type { AnyRoute, RouteResponse, RouteRequest } from '../../../src/api/rou
 import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
 import type { Cause } from '../../../src/domain/event.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import { arbitraryKey, sha256 } from '../../domain/access/arbitrary.js'
+import { arbitraryKey, sha256 } from '../../unit/domain/access/arbitrary.js'
 
 export const bearer = (key: string): string => `Bearer ${key}`
 

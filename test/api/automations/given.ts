@@ -3,6 +3,7 @@ import type { Role } from '../../../src/domain/access/roles.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { SendOptions, TestService } from '../../support/service.js'
 import { accepted, textIn } from '../tracing/given.js'
+import { appendNext } from '../../support/append-next.js'
 
 const ROLES: readonly Role[] = [
   'member',
@@ -27,7 +28,7 @@ export const givenTeam = async (service: TestService) => {
   const key = keys.team_administrator
 
   const append = (stream: string, type: string, data: JsonObject) =>
-    service.stores.eventStore.append(stream, 'any', [
+    appendNext(service.stores.eventStore, stream, [
       {
         ...{ id: randomUUID(), type, data },
         metadata: { correlationId: 'c', causationId: 'c', actor: 'test', schemaVersion: 1 },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { secretValuesOf } from '../../../src/api/automations/secret-values.js'
 import { newEvent } from '../../../src/domain/event.js'
+import { appendNext } from '../../support/append-next.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'ada' }
 
@@ -9,7 +10,7 @@ describe('the secrets that a test of a webhook is sent with', () => {
   it('are all versions since the last destruction, the newest first', async () => {
     const eventStore = openInMemoryEventStore()
     const append = (type: string, version: number) =>
-      eventStore.append('secret-default/S', 'any', [
+      appendNext(eventStore, 'secret-default/S', [
         newEvent(
           `${type} ${version}`,
           { type, data: { team: 'default', name: 'S', version, request: null } },

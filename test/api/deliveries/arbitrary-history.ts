@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import { contentOf, IN_PROJECT, ofProject, recorded } from '../../domain/automation/matching/given.js'
+import { contentOf, IN_PROJECT, ofProject, recorded } from '../../unit/domain/automation/matching/given.js'
 import { priceStream, type PriceOwner } from '../../../src/domain/price/events.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 

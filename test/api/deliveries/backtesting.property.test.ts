@@ -17,6 +17,7 @@ import { rememberedPatterns } from '../../../src/domain/automation/matching/patt
 import { retoldVariables } from '../../../src/domain/automation/matching/retold.js'
 import { versionsAlong } from '../../../src/domain/automation/matching/versions-along.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import { COUNTS } from '../../counts.js'
 import { arbitraryHistory, logOf } from './arbitrary-history.js'
 
 interface Sent {
@@ -100,7 +101,7 @@ describe('a backtest', () => {
         const sent = within(await scheduledFor(events), asked.after, asked.to)
         assert.deepEqual(await backtested(events, 'historic', asked, most), sent)
       }),
-      { numRuns: 200 },
+      { numRuns: COUNTS.backtests },
     ))
 
   it('of an automation that was never changed gives what was sent since it is there', () =>
@@ -114,6 +115,6 @@ describe('a backtest', () => {
           sent,
         )
       }),
-      { numRuns: 200 },
+      { numRuns: COUNTS.backtests },
     ))
 })

@@ -4,6 +4,7 @@ import type { Instant } from '../../../src/domain/codec/instant.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { amountOf, numberFrom } from '../../../src/domain/price/decimal.js'
 import { DEFAULT_LIST, teamsList } from '../../../src/domain/price/events.js'
+import { COUNTS } from '../../counts.js'
 import { until } from '../../support/dispatching.js'
 import { answers } from '../../support/receivers/behaviours.js'
 import { anAutomation, aWebhook, givenTeam } from '../automations/given.js'
@@ -12,7 +13,7 @@ import { accepted, textIn } from '../tracing/given.js'
 import { startSending, type Sending } from './given.js'
 
 const KINDS = ['prompt', 'completion', 'cache_read_input', 'cache_creation_input'] as const
-const ROUNDS = Number(process.env['COST_ROUNDS'] ?? 12)
+const ROUNDS = COUNTS.deliveryCosts
 
 const day = fc.integer({ min: 1, max: 6 }).map((day) => `2026-01-0${day}T00:00:00.000000Z` as Instant)
 const cost = fc.integer({ min: 0, max: 99_999 }).map((micros) => micros / 1e6)

@@ -5,7 +5,7 @@ import { Ledger } from '../../../src/domain/budget/ledger.js'
 import { Gate } from '../../../src/domain/limit/gate.js'
 import type { LimitContent } from '../../../src/domain/limit/content.js'
 import { scopeText, TEAM } from '../../../src/domain/limit/scope.js'
-import { aContent, aModel } from '../../domain/upstream/given.js'
+import { aContent, aModel } from '../../unit/domain/upstream/given.js'
 
 const HOUR_MS = 3_600_000
 

@@ -24,11 +24,11 @@ describe('the events of an upstream', () => {
   before(async () => (gateway = await startGateway(await sharedService())))
   after(() => gateway.upstream.close())
 
-  const answered = async (text: string) => {
+  const answered = async (text: string, include_usage = true) => {
     const project = someProject()
     gateway.upstream.behave(sendingRaw('text/event-stream', text))
     const answer = await gateway.complete(
-      { stream: true, stream_options: { include_usage: true } },
+      { stream: true, stream_options: { include_usage } },
       { headers: { 'openai-project': project } },
     )
     assert.equal(answer.status, 200, answer.text)
@@ -62,6 +62,20 @@ describe('the events of an upstream', () => {
       assert.equal(call.summary.tallytree?.metering, 'reported')
       assert.equal(call.exception, null)
     })
+
+  it('keep all digits of whole numbers, as whole answers do', async () => {
+    const chunk = (finish: string) =>
+      `data: {"id":"c","seed":12345678901234567890,"choices":[{"index":0,"delta":{"content":"a"},${finish}` +
+      `"logprobs":{"n":-98765432109876543210}}],"usage":{"prompt_tokens":1,"completion_tokens":1,` +
+      `"total_tokens":2,"n":11111111111111111111}}\n\n`
+    const text = `${chunk('')}${chunk('"finish_reason":"stop",')}data: [DONE]\n\n`
+    for (const include_usage of [false, true]) {
+      const { answer } = await answered(text, include_usage)
+      assert.equal(answer.text.match(/"seed":12345678901234567890,/g)?.length, 2, answer.text)
+      assert.equal(answer.text.match(/"n":-98765432109876543210}/g)?.length, 2)
+      assert.equal(answer.text.match(/"n":11111111111111111111}/g)?.length ?? 0, include_usage ? 2 : 0)
+    }
+  })
 
   it('have not ended a choice by saying that it ended for no reason', async () => {
     const { answer, call } = await answered(`data: ${DATA[0]!}\n\n`)

@@ -10,7 +10,7 @@ import type { Instant } from '../../../src/domain/codec/instant.js'
 import { execute } from '../../../src/domain/execute.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import { aCall, ONE } from '../../domain/budget/given.js'
+import { aCall, ONE } from '../../unit/domain/budget/given.js'
 
 const NOW = new Date('2026-11-21T11:00:00Z')
 const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'user' } as const

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { LiveTargets, type Visit } from '../../../src/api/inference/upstreams/live-targets.js'
 import type { Shown } from '../../../src/domain/upstream/health.js'
 import type { Target } from '../../../src/domain/upstream/offered.js'
-import { aContent, aModel } from '../../domain/upstream/given.js'
+import { aContent, aModel } from '../../unit/domain/upstream/given.js'
 
 const targetOf = (concurrency: number | null, place: number): Target => {
   const model = aModel('chat', { concurrency })

@@ -5,7 +5,7 @@ import type { Upstream } from '../../../src/domain/upstream/directory.js'
 import { answers, answersHugely, closes } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'
 import { until } from '../../support/receivers/until.js'
-import { aContent } from '../../domain/upstream/given.js'
+import { aContent } from '../../unit/domain/upstream/given.js'
 
 describe('probing upstreams', () => {
   it('asks those that are to be probed whether anybody is there, whatever they answer, without a credential', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { COUNTS } from '../../counts.js'
 import type { TestService } from '../../support/service.js'
 import {
   arbitraryDeeds,
@@ -120,7 +121,7 @@ describe('any sequence of deeds over objects', () => {
         }
         await check(project, model)
       }),
-      { numRuns: 12, endOnFailure: true },
+      { numRuns: COUNTS.objectSequences, endOnFailure: true },
     )
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/domain/json/json.js'
+import { COUNTS } from '../../counts.js'
 import { arbitraryJsonObject } from '../../support/arbitrary-json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
@@ -167,7 +168,7 @@ describe('tables', () => {
           assert.deepEqual(stats, { count: rows.length })
         },
       ),
-      { numRuns: 60 },
+      { numRuns: COUNTS.tableModels },
     )
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted, anEnd, aStart, endItem, eventsOf, startItem } from './given.js'
+import { accepted, anEnd, aStart, endItem, eventsOf, refusedElementsOf, startItem } from './given.js'
 
 interface Sent {
   readonly item: unknown
@@ -74,7 +74,7 @@ describe('good and bad elements, mixed in any order', () => {
           answer.headers.get('tallytree-refused'),
           refused.length > 0 ? String(refused.length) : null,
         )
-        const kept = await eventsOf(service, `intake-${project}`)
+        const kept = await refusedElementsOf(service, project)
         assert.deepEqual(
           kept.map(({ data }) => (data['loc'] as unknown[])[2]),
           refused,

@@ -9,7 +9,7 @@ import {
   aStart,
   callOf,
   endItem,
-  eventsOf,
+  refusedElementsOf,
   idsOf,
   reasonOf,
   startItem,
@@ -26,7 +26,7 @@ const refusedOf = (answer: Answered): number => Number(answer.headers.get('tally
 
 /** What was kept of refused elements in a project: type, place, text. */
 const keptIn = async (service: TestService, project: string) =>
-  (await eventsOf(service, `intake-${project}`)).map(({ type, data }) => {
+  (await refusedElementsOf(service, project)).map(({ type, data }) => {
     assert.equal(type, 'ElementRefused')
     assert.equal(data['project_id'], project)
     return [textIn(data, 'type'), (data['loc'] as unknown[]).join('.'), data['raw']] as const

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Answered, TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { aCompleted, anEnd, aStart, accepted, eventsOf, startItem, endItem, textIn, told } from './given.js'
+import {
+  aCompleted,
+  anEnd,
+  aStart,
+  accepted,
+  refusedElementsOf,
+  startItem,
+  endItem,
+  textIn,
+  told,
+} from './given.js'
 
 const CANARY = 'CANARY-4f1d9'
 
@@ -204,7 +214,7 @@ describe('in a batch each field', () => {
 
       accepted(answer)
       assert.equal(answer.headers.get('tallytree-refused'), String(expected.length))
-      const refused = await eventsOf(service, `intake-${project}`)
+      const refused = await refusedElementsOf(service, project)
       assert.equal(refused.length, expected.length)
       refused.forEach(({ data }, index) => {
         const loc = (data['loc'] as readonly string[]).join('.')

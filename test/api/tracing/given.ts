@@ -87,6 +87,17 @@ export const eventsOf = async (service: TestService, stream: string): Promise<re
   return events
 }
 
+/** What was kept of the refused elements of a project, in the order of the log. */
+export const refusedElementsOf = async (
+  service: TestService,
+  project: string,
+): Promise<readonly RecordedEvent[]> => {
+  const events: RecordedEvent[] = []
+  for await (const event of service.stores.eventStore.readAll())
+    if (event.stream.startsWith(`intake-${project}/`)) events.push(event)
+  return events
+}
+
 export const typesOf = async (service: TestService, project: string, id: string) =>
   (await eventsOf(service, `call-${project}/${id}`)).map(({ type }) => type)
 

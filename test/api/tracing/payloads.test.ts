@@ -9,7 +9,7 @@ import {
   arbitraryCallId,
   aStart,
   callOf,
-  eventsOf,
+  refusedElementsOf,
   reasonOf,
   startItem,
   told,
@@ -225,7 +225,7 @@ describe('a payload that nests', () => {
       ['a', 'b', 'c', 'd', undefined, 'e'],
     )
     assert.equal(answer.headers.get('tallytree-refused'), '3')
-    const refused = await eventsOf(service, `intake-${project}`)
+    const refused = await refusedElementsOf(service, project)
     assert.deepEqual(
       refused.map(({ data }) => [data['type'], (data['loc'] as unknown[]).join('.')]),
       [2, 3, 4].map((place) => ['recursion_depth', `body.batch.${place}`]),
@@ -274,7 +274,7 @@ describe('a payload of many megabytes', () => {
     const project = someProject()
     const item = startItem(aStart(project, { op_name: LONG }))
     accepted(await service.post('/call/upsert_batch', { batch: [item] }))
-    const [refused] = await eventsOf(service, `intake-${project}`)
+    const [refused] = await refusedElementsOf(service, project)
     const { raw, raw_blob } = refused!.data as { raw: unknown; raw_blob: { digest: string; size: number } }
     assert.equal(raw, null)
     const kept = await service.stores.blobs.get(raw_blob.digest)

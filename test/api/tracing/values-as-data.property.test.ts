@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { COUNTS } from '../../counts.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, anEnd, aStart, callOf, idsOf, startItem } from './given.js'
@@ -82,7 +83,7 @@ describe('a value of a client', () => {
         const all = await idsOf(service, { project_id: project, filter: { call_ids: values } })
         assert.deepEqual(all.toSorted(), values.toSorted())
       }),
-      { numRuns: 3 },
+      { numRuns: COUNTS.textValues },
     )
   })
 
@@ -101,7 +102,7 @@ describe('a value of a client', () => {
           assert.deepEqual(found.toSorted(), expected.toSorted())
         }
       }),
-      { numRuns: 5 },
+      { numRuns: COUNTS.textValues },
     )
   })
 

@@ -4,6 +4,7 @@ import { ConcurrencyConflict } from '../../../src/domain/ports/event-store-error
 import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { collect, idsIn } from './collect.js'
 import type { Opened } from './store-under-test.js'
+import { afterEvents } from '../../support/append-next.js'
 
 export const appending = (opened: Opened): void => {
   describe('appending', () => {
@@ -29,25 +30,12 @@ export const appending = (opened: Opened): void => {
       assert.equal(position, events.at(-1)?.position)
     })
 
-    it('takes an exact revision, exists and any where they are true', async () => {
-      const { store } = opened()
-      const stream = arbitraryStream()
-
-      await store.append(stream, 'any', [arbitraryEvent()])
-      await store.append(stream, 0n, [arbitraryEvent()])
-      await store.append(stream, 'exists', [arbitraryEvent()])
-      const last = await store.append(stream, 'any', [arbitraryEvent()])
-
-      assert.equal(last.revision, 3n)
-    })
-
     const conflicts: readonly [string, number, Expected, bigint | 'none'][] = [
       ['none, and the stream is there', 3, 'none', 2n],
       ['a revision that is passed', 3, 1n, 2n],
       ['a revision that is not reached', 3, 3n, 2n],
       ['a revision beyond every number of the store', 3, 2n ** 70n, 2n],
       ['a revision, and there is no stream', 0, 0n, 'none'],
-      ['exists, and there is no stream', 0, 'exists', 'none'],
     ]
     for (const [situation, length, expected, actual] of conflicts) {
       it(`refuses a writer that expects ${situation}, with the true revision`, async () => {
@@ -88,7 +76,7 @@ export const appending = (opened: Opened): void => {
       const stream = arbitraryStream()
       const events = arbitraryEvents(30)
 
-      await Promise.all(events.map((event) => store.append(stream, 'any', [event])))
+      await Promise.all(events.map((event, index) => store.append(stream, afterEvents(index), [event])))
 
       assert.deepEqual(
         await idsIn(store.readStream(stream)),

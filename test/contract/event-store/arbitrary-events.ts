@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { EventStore, NewEvent } from '../../../src/domain/ports/event-store.js'
+import { afterEvents } from '../../support/append-next.js'
 
 export const arbitraryStream = (): string => `call-team/project/${randomUUID()}`
 
@@ -30,10 +31,20 @@ export const appendEach = async (
     await Promise.all(events.slice(at, at + AT_ONCE).map(append))
 }
 
+/** Appends so many events a time to a new stream. */
+export const appendInParts = async (
+  store: EventStore,
+  stream: string,
+  events: readonly NewEvent[],
+): Promise<void> => {
+  for (let at = 0; at < events.length; at += AT_ONCE)
+    await store.append(stream, afterEvents(at), events.slice(at, at + AT_ONCE))
+}
+
 /** A new stream whose events were appended one by one. */
 export const givenStreamOf = async (store: EventStore, count: number) => {
   const stream = arbitraryStream()
   const events = arbitraryEvents(count)
-  for (const event of events) await store.append(stream, 'any', [event])
+  for (const [index, event] of events.entries()) await store.append(stream, afterEvents(index), [event])
   return { stream, events, ids: events.map(({ id }) => id) }
 }

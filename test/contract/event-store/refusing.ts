@@ -7,7 +7,7 @@ import {
   StoreUnavailable,
 } from '../../../src/domain/ports/event-store-errors.js'
 import type { EventMetadata } from '../../../src/domain/ports/event-store.js'
-import { arbitraryEvent, arbitraryEvents, arbitraryStream } from './arbitrary-events.js'
+import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { collect, idsIn, idsOf } from './collect.js'
 import type { Opened } from './store-under-test.js'
 
@@ -49,7 +49,7 @@ export const refusing = (opened: Opened): void => {
     const [, refused] = await Promise.allSettled([
       store.append(neighbour, 'none', [arbitraryEvent()]),
       store.append(stream, 'none', events),
-      store.append(neighbour, 'any', [arbitraryEvent()]),
+      store.append(neighbour, 0n, [arbitraryEvent()]),
     ])
     assert.ok(refused.status === 'rejected')
     assert.ok(refused.reason instanceof failure, String(refused.reason))
@@ -104,12 +104,24 @@ export const refusing = (opened: Opened): void => {
     assert.deepEqual(await idsIn(store.readStream(stream)), idsOf([full]))
   })
 
+  it('a check for writability writes no event', async () => {
+    const { store } = opened()
+    const { stream } = await givenStreamOf(store, 1)
+    const head = await store.head()
+
+    await store.checkWritable()
+
+    assert.equal(await store.head(), head)
+    assert.equal((await store.append(stream, 0n, [arbitraryEvent()])).revision, 1n)
+  })
+
   describe('a closed store', () => {
-    it('refuses appends, reads and its head', async () => {
+    it('refuses appends, checks, reads and its head', async () => {
       const { store } = opened()
       await store.close()
 
-      await assert.rejects(store.append(arbitraryStream(), 'any', [arbitraryEvent()]), StoreUnavailable)
+      await assert.rejects(store.append(arbitraryStream(), 'none', [arbitraryEvent()]), StoreUnavailable)
+      await assert.rejects(store.checkWritable(), StoreUnavailable)
       await assert.rejects(collect(store.readAll()), StoreUnavailable)
       await assert.rejects(collect(store.readStream(arbitraryStream())), StoreUnavailable)
       await assert.rejects(store.head(), StoreUnavailable)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ConcurrencyConflict } from '../../../src/domain/ports/event-store-errors.js'
-import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
+import { arbitraryEvent, arbitraryEvents, givenStreamOf } from './arbitrary-events.js'
 import { collect, idsIn } from './collect.js'
 import { skip } from '../../support/skipping.js'
 import type { Opened } from './store-under-test.js'
@@ -76,18 +76,5 @@ export const restarting = (opened: Opened): void => {
 
       assert.deepEqual(seen, await idsIn(current.readAll({ after: start })))
     })
-  })
-
-  it('appends to a stream of an unknown past find its true revision', async function () {
-    const { store, restart } = opened()
-    if (restart === undefined) return skip(this, 'it does not outlive its process')
-    const { stream } = await givenStreamOf(store, 3)
-    const missing = arbitraryStream()
-
-    const again = await restart()
-
-    const { revision } = await again.append(stream, 'exists', [arbitraryEvent()])
-    assert.equal(revision, 3n)
-    await assert.rejects(again.append(missing, 'exists', [arbitraryEvent()]), { actual: 'none' })
   })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { EventStore, TailItem } from '../../../src/domain/ports/event-store.js'
 import {
-  appendEach,
+  appendInParts,
   arbitraryEvent,
   arbitraryEvents,
   arbitraryStream,
@@ -9,6 +9,7 @@ import {
 } from './arbitrary-events.js'
 import { collect, collectUntil, eventsIn, follow, idsIn, idsOf } from './collect.js'
 import type { Opened } from './store-under-test.js'
+import { appendNext } from '../../support/append-next.js'
 
 const isCaughtUp = ({ kind }: TailItem) => kind === 'caughtUp'
 
@@ -30,7 +31,7 @@ export const subscribing = (opened: Opened): void => {
         kinds.push(item.kind)
         if (item.kind === 'event') seen.push(item.event.id)
         if (item.kind === 'caughtUp')
-          void store.append(past.stream, 'any', [arbitraryEvent({ id: past.stream.slice(-36) })])
+          void store.append(past.stream, 1n, [arbitraryEvent({ id: past.stream.slice(-36) })])
         if (kinds.length === 4) break
       }
 
@@ -57,7 +58,7 @@ export const subscribing = (opened: Opened): void => {
         items.push(item)
         if (eventsIn(items).length === 6) break
         if (items.some(isCaughtUp) && item.kind !== 'checkpoint')
-          await store.append(stream, 'any', [arbitraryEvent()])
+          await appendNext(store, stream, [arbitraryEvent()])
       }
 
       assert.equal(items.filter(isCaughtUp).length, 1)
@@ -117,13 +118,12 @@ export const subscribing = (opened: Opened): void => {
     it('gives a slow consumer everything, in order', async () => {
       const { store } = opened()
       const after = await store.head()
-      const { stream } = await givenStreamOf(store, 1)
+      await givenStreamOf(store, 1)
       const seen: string[] = []
 
       for await (const item of store.subscribeAll({ after })) {
         if (item.kind !== 'event') continue
-        if (seen.length === 0)
-          await appendEach(arbitraryEvents(1_200), (event) => store.append(stream, 'any', [event]))
+        if (seen.length === 0) await appendInParts(store, arbitraryStream(), arbitraryEvents(1_200))
         seen.push(item.event.id)
         if (seen.length === 1_201) break
       }

@@ -4,6 +4,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { Accepted, DoubleLog, Proposal, ProposedEvent } from './log.js'
 import { takes, type Misbehaviour } from './misbehaviour.js'
 import { Conflict, conflict, type ExpectedOnTheWire, type Refused } from './refusals.js'
+import type { Service } from './service.js'
 import {
   conflictMessage,
   errorOf,
@@ -55,6 +56,7 @@ export const unaryAppend =
   (
     log: DoubleLog,
     misbehaviour: Misbehaviour,
+    { serve }: Service,
   ): handleClientStreamingCall<AppendRequest, streams.AppendResp> =>
   (call, callback) => {
     let options: streams.AppendReq.Options | undefined
@@ -69,13 +71,15 @@ export const unaryAppend =
       const exact = options
       const expected = expectationOf(exact, () => exact.getRevision())
       const stream = nameOf(options.getStreamIdentifier())
-      const answer = answerTo(log, misbehaviour, { stream, expected, events })
-      if (answer === undefined) return
-      inTime(misbehaviour, () => {
-        if (answer === 'timeout') callback({ code: status.ABORTED, details: 'Operation timed out' })
-        else if (answer instanceof Conflict) callback(null, conflictMessage(answer))
-        else if (answer instanceof Error) callback(errorOf(answer))
-        else callback(null, successMessage(answer))
+      serve(() => {
+        const answer = answerTo(log, misbehaviour, { stream, expected, events })
+        if (answer === undefined) return
+        inTime(misbehaviour, () => {
+          if (answer === 'timeout') callback({ code: status.ABORTED, details: 'Operation timed out' })
+          else if (answer instanceof Conflict) callback(null, conflictMessage(answer))
+          else if (answer instanceof Error) callback(errorOf(answer))
+          else callback(null, successMessage(answer))
+        })
       })
     })
     call.on('error', () => undefined)
@@ -93,7 +97,7 @@ const successMessage = ({ revision, position }: Accepted): streams.AppendResp =>
 
 /** `BatchAppend`: all appends of a connection over one call; an append may come in several messages. */
 export const batchAppend =
-  (log: DoubleLog, misbehaviour: Misbehaviour) =>
+  (log: DoubleLog, misbehaviour: Misbehaviour, { serve }: Service) =>
   (call: ServerDuplexStream<BatchRequest, streams.BatchAppendResp>): void => {
     const begun = new Map<string, { options: streams.BatchAppendReq.Options; events: ProposedEvent[] }>()
     call.on('data', (request: BatchRequest) => {
@@ -107,11 +111,13 @@ export const batchAppend =
       begun.delete(correlation)
       const stream = nameOf(append.options.getStreamIdentifier())
       const expected = expectationOf(append.options, () => append.options.getStreamPosition())
-      const answer = answerTo(log, misbehaviour, { stream, expected, events: append.events })
-      if (answer === undefined) return
-      const response = batchResponse(answer)
-      response.setCorrelationId(uuidTo(correlation)).setStreamIdentifier(identifierOf(stream))
-      inTime(misbehaviour, () => call.write(response))
+      serve(() => {
+        const answer = answerTo(log, misbehaviour, { stream, expected, events: append.events })
+        if (answer === undefined) return
+        const response = batchResponse(answer)
+        response.setCorrelationId(uuidTo(correlation)).setStreamIdentifier(identifierOf(stream))
+        inTime(misbehaviour, () => call.write(response))
+      })
     })
     call.on('end', () => call.end())
     call.on('error', () => undefined)

@@ -7,6 +7,7 @@ import { supportedMethods } from './features.js'
 import { DoubleLog } from './log.js'
 import { wellBehaved, type Misbehaviour } from './misbehaviour.js'
 import { read, type Reads } from './reading.js'
+import { serviceQueue } from './service.js'
 
 /** A double of the protocol that an EventStoreDB server speaks. It is no EventStoreDB: it knows what the tests need. */
 export interface ProtocolDouble {
@@ -19,9 +20,13 @@ export interface ProtocolDouble {
   readonly asked: () => number
   /** How many responses to reads and subscriptions it has handed to the connection. */
   readonly written: () => number
+  /** How many appends and reads it has worked on. */
+  readonly served: () => number
+  /** The most appends and reads that it had to work on at once. */
+  readonly mostUnderWay: () => number
   /** Ends every subscription with an error, as a server does that cannot go on with it. */
   readonly dropSubscriptions: (code?: status) => void
-  /** Cuts all connections, and listens again on the same port. */
+  /** Cuts all connections, forgets the ids of appends that name no revision, and listens again on the same port. */
   readonly restart: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -39,13 +44,14 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
   const misbehaviour = { ...wellBehaved(), ...given.misbehaviour }
   const reads: Reads = { subscriptions: new Set(), written: 0 }
   const questions = { asked: 0 }
+  const service = serviceQueue(misbehaviour)
 
   const serve = async (at: number) => {
     const serving = new Server({ 'grpc.max_receive_message_length': LARGEST_MESSAGE })
     serving.addService(streamServices.StreamsService, {
-      read: read(log, misbehaviour, reads),
-      append: unaryAppend(log, misbehaviour),
-      batchAppend: batchAppend(log, misbehaviour),
+      read: read(log, misbehaviour, reads, service),
+      append: unaryAppend(log, misbehaviour, service),
+      batchAppend: batchAppend(log, misbehaviour, service),
       delete: softDelete(log),
       tombstone: tombstone(log),
     })
@@ -69,11 +75,14 @@ export const startProtocolDouble = async (given: Given = {}): Promise<ProtocolDo
     subscriptions: () => reads.subscriptions.size,
     asked: () => questions.asked,
     written: () => reads.written,
+    served: service.served,
+    mostUnderWay: service.mostUnderWay,
     dropSubscriptions: (code = status.ABORTED) => {
       for (const call of reads.subscriptions) call.emit('error', { code, details: 'dropped' })
     },
     restart: async () => {
       server.forceShutdown()
+      log.forgetIds()
       ;({ serving: server, bound: port } = await serve(port))
     },
     stop: async () => server.forceShutdown(),

@@ -12,6 +12,8 @@ export interface Misbehaviour {
   timeouts: number
   /** Answer appends this much later, in milliseconds. */
   answerLateMs: number
+  /** Work on so many appends and reads a second, one after another. */
+  requestsPerSecond: number
   /** Answer no read and no question for features. */
   muteReads: boolean
   /** Refuse this many questions for the features, with an error that is neither away nor unknown. */
@@ -31,6 +33,7 @@ export const wellBehaved = (): Misbehaviour => ({
   conflicts: 0,
   timeouts: 0,
   answerLateMs: 0,
+  requestsPerSecond: Infinity,
   muteReads: false,
   refuseFeatures: 0,
   batchAppend: true,

@@ -4,6 +4,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { DoubleLog, StoredEvent } from './log.js'
 import type { Misbehaviour } from './misbehaviour.js'
+import type { Service } from './service.js'
 import { errorOf, nameOf, readEventOf } from './wire.js'
 import { Deleted } from './refusals.js'
 
@@ -20,21 +21,25 @@ const isBackwards = (options: Options): boolean =>
 
 /** `Read`: a stream or all, forwards or backwards, counted or as a subscription. */
 export const read =
-  (log: DoubleLog, misbehaviour: Misbehaviour, reads: Reads) =>
+  (log: DoubleLog, misbehaviour: Misbehaviour, reads: Reads, { serve }: Service) =>
   (call: ReadCall): void => {
     if (misbehaviour.muteReads) return
     const options = call.request.getOptions()
     if (options === undefined) return void call.end()
     call.on('error', () => undefined)
-    try {
-      const reading = options.hasSubscription()
-        ? subscribed(log, misbehaviour, options, call, reads)
-        : counted(log, misbehaviour, options, call, reads)
-      void reading.catch((error: unknown) => call.destroy(error as Error))
-    } catch (error) {
-      if (!(error instanceof Deleted)) throw error
-      call.emit('error', errorOf(error))
+    const begin = () => {
+      try {
+        const reading = options.hasSubscription()
+          ? subscribed(log, misbehaviour, options, call, reads)
+          : counted(log, misbehaviour, options, call, reads)
+        void reading.catch((error: unknown) => call.destroy(error as Error))
+      } catch (error) {
+        if (!(error instanceof Deleted)) throw error
+        call.emit('error', errorOf(error))
+      }
     }
+    if (options.hasSubscription()) begin()
+    else serve(begin)
   }
 
 const counted = async (

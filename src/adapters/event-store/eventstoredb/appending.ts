@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { SCHEMA_VERSION } from '../../../domain/event.js'
 import type { Appended, EventStore } from '../../../domain/ports/event-store.js'
 import {
   AppendOutcomeUnknown,
@@ -9,14 +11,16 @@ import { attempts, NotSent } from './attempt.js'
 import { isNotLeader, refusalOf } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { proposalOf, type Proposal } from './proposal.js'
-import { recentlyStored, storedAlready } from './stored-already.js'
-import { unsettledAppends } from './unsettled-appends.js'
-import { backOff, within } from './waiting.js'
+import { slots } from './slots.js'
+import { storedAlready } from './stored-already.js'
+import { backOff } from './waiting.js'
 
 /** How long an append may take with all its tries, unless the caller says otherwise. */
 const APPEND_MS = 5000
 /** How long one try may take. */
 const ATTEMPT_MS = 2000
+/** More only wait in the server, where their time runs out. They wait here, before their time begins. */
+const SLOTS = { atOnce: 500, mostWaitingBytes: 32 * 1024 * 1024, waitMs: 20_000 }
 /** With less time left than this no further try is made. */
 const LEAST_MS = 100
 
@@ -29,9 +33,9 @@ const LEAST_MS = 100
 export const appending = (
   shared: SharedClient,
   reading: Pick<EventStore, 'readStream'>,
-): EventStore['append'] => {
+): Pick<EventStore, 'append' | 'checkWritable'> => {
   const attempt = attempts(shared)
-  const unsettled = unsettledAppends()
+  const { acquire } = slots(SLOTS)
 
   const once = async (proposal: Proposal, ms: number): Promise<Appended> => {
     try {
@@ -41,61 +45,64 @@ export const appending = (
       if (refusal === undefined) throw error
       const stored =
         refusal instanceof ConcurrencyConflict && mayStand(proposal, refusal)
-          ? await within(storedAlready(reading, proposal), ms).catch(notLookedUp)
+          ? await storedAlready(reading, proposal).catch(notLookedUp)
           : undefined
       if (stored === undefined) throw new Refused(refusal)
       return stored
     }
   }
 
-  /**
-   * Without a revision the server remembers ids only for a while. Once an answer was lost the stream itself tells; the
-   * events then go after what was seen, so that they cannot be stored twice.
-   */
-  const again = async (proposal: Proposal, ms: number): Promise<Appended> => {
-    if (firstRevisionOf(proposal.expected) !== undefined) return once(proposal, ms)
-    const { found, last } = await within(recentlyStored(reading, proposal), ms)
-    if (found !== undefined) return found
-    if (last === undefined && proposal.expected === 'exists') return once(proposal, ms)
-    try {
-      return await once({ ...proposal, expected: last?.revision ?? 'none' }, ms)
-    } catch (error) {
-      // Somebody else appended meanwhile, which this writer does not mind.
-      if (error instanceof Refused && error.reason instanceof ConcurrencyConflict)
-        throw new Overtaken('another append came first', { cause: error.reason })
-      throw error
-    }
-  }
-
   const untilSettled = async (proposal: Proposal, timeoutMs: number): Promise<Appended> => {
     const until = performance.now() + timeoutMs
-    let isOpen = unsettled.has(proposal)
+    let isSent = false
     for (let tries = 1; ; tries += 1) {
       const left = Math.max(until - performance.now(), 1)
       try {
-        const appended = await (isOpen ? again : once)(proposal, Math.min(left, ATTEMPT_MS))
-        unsettled.settle(proposal)
-        return appended
+        return await once(proposal, Math.min(left, ATTEMPT_MS))
       } catch (error) {
-        if (error instanceof Refused) {
-          unsettled.settle(proposal)
-          throw error.reason
-        }
-        if (wasSent(error)) {
-          isOpen = true
-          unsettled.note(proposal)
-        }
-        if (until - performance.now() < LEAST_MS) throw isOpen ? unknown(error) : unreachable(error)
+        if (error instanceof Refused) throw error.reason
+        isSent ||= wasSent(error)
+        if (until - performance.now() < LEAST_MS) throw isSent ? unknown(error) : unreachable(error)
         await backOff(tries)
       }
     }
   }
 
-  return async (stream, expected, events, { timeoutMs = APPEND_MS } = {}) => {
-    const appended = await untilSettled(proposalOf(stream, expected, events), timeoutMs)
-    return appended.position === undefined ? placed(reading, stream, appended) : appended
+  return {
+    append: async (stream, expected, events, { timeoutMs = APPEND_MS } = {}) => {
+      const proposal = proposalOf(stream, expected, events)
+      const release = await acquire(proposal.bytes)
+      try {
+        const appended = await untilSettled(proposal, timeoutMs)
+        return appended.position === undefined ? await placed(reading, stream, appended) : appended
+      } finally {
+        release()
+      }
+    },
+
+    checkWritable: async () => {
+      const proposal = impossibleAppend()
+      try {
+        await attempt(proposal, ATTEMPT_MS)
+      } catch (error) {
+        const refusal = refusalOf(error, proposal.stream, proposal.expected)
+        if (refusal instanceof ConcurrencyConflict) return
+        throw refusal ?? (wasSent(error) ? unknown(error) : unreachable(error))
+      }
+    },
   }
 }
+
+/** No stream comes to this revision, so the node that takes appends answers with a conflict and stores nothing. */
+const impossibleAppend = (): Proposal =>
+  proposalOf('health-check', 2n ** 53n, [
+    {
+      id: randomUUID(),
+      type: 'HealthChecked',
+      data: {},
+      metadata: { correlationId: '', causationId: '', actor: 'system', schemaVersion: SCHEMA_VERSION },
+    },
+  ])
 
 /** The store said no, and nothing was written. */
 class Refused extends Error {
@@ -114,13 +121,8 @@ const notLookedUp = (cause: unknown): never => {
   throw new NotLookedUp('a conflict could not be looked into', { cause })
 }
 
-class Overtaken extends Error {
-  override readonly name = 'Overtaken'
-}
-
 const wasSent = (error: unknown): boolean =>
-  !(error instanceof NotSent || error instanceof Overtaken || error instanceof StoreUnavailable) &&
-  !isNotLeader(error)
+  !(error instanceof NotSent || error instanceof StoreUnavailable) && !isNotLeader(error)
 
 const unknown = (cause: unknown) =>
   new AppendOutcomeUnknown('the EventStoreDB did not say whether it stored an append', { cause })
@@ -128,10 +130,8 @@ const unknown = (cause: unknown) =>
 const unreachable = (cause: unknown) => new StoreUnavailable('the EventStoreDB cannot be reached', { cause })
 
 /** Whether the events can be what the writer met: the stream is as long as they would have made it. */
-const mayStand = ({ expected, ids }: Proposal, { actual }: ConcurrencyConflict): boolean => {
-  const first = firstRevisionOf(expected)
-  return actual !== 'none' && (first === undefined || actual >= BigInt(first + ids.length - 1))
-}
+const mayStand = ({ expected, ids }: Proposal, { actual }: ConcurrencyConflict): boolean =>
+  actual !== 'none' && actual >= BigInt(firstRevisionOf(expected) + ids.length - 1)
 
 /** The server does not say where a repeat stands; who wants to read it must know. */
 const placed = async (

@@ -110,14 +110,6 @@ const oneAtATime = () => {
 const BEYOND = 2n ** 63n - 1n
 
 const onTheWire = (expected: Expected): AppendExpectedRevision => {
-  switch (expected) {
-    case 'any':
-      return 'any'
-    case 'none':
-      return 'no_stream'
-    case 'exists':
-      return 'stream_exists'
-    default:
-      return expected > BEYOND ? BEYOND : expected
-  }
+  if (expected === 'none') return 'no_stream'
+  return expected > BEYOND ? BEYOND : expected
 }

@@ -12,6 +12,8 @@ import { backOff, within } from './waiting.js'
 
 /** How long a server may take to be there when the program starts. */
 const START_MS = 5000
+const READS_AT_ONCE = 64
+const LOOK_UPS_AT_ONCE = 64
 
 /**
  * The log in an EventStoreDB, by connection string (`esdb://…` or `esdb+discover://…`), from which credentials come too.
@@ -35,14 +37,20 @@ const eventStoreOver = (shared: SharedClient): EventStore => {
   const { signal: closed } = closing
   // Every read that is under way listens.
   setMaxListeners(0, closed)
-  const { lastAfter, ...reads } = reading(shared, closed)
-  const append = appending(shared, reads)
+  const { lastAfter, ...reads } = reading(shared, closed, READS_AT_ONCE)
+  // Look-ups of appends, which hold a slot meanwhile, and subscriptions do not wait behind the reads of others.
+  const lookUps = reading(shared, closed, LOOK_UPS_AT_ONCE)
+  const { append, checkWritable } = appending(shared, lookUps)
   const underWay = new PassingSet<Promise<unknown>>()
   let released: Promise<void> | undefined
 
+  const requireOpen = () => {
+    if (closed.aborted) throw new StoreUnavailable('the event store is closed')
+  }
+
   return {
     append: async (...proposed) => {
-      if (closed.aborted) throw new StoreUnavailable('the event store is closed')
+      requireOpen()
       const appended = append(...proposed)
       underWay.add(appended)
       try {
@@ -52,7 +60,11 @@ const eventStoreOver = (shared: SharedClient): EventStore => {
       }
     },
     ...reads,
-    subscribeAll: subscribing(shared, { lastAfter }, closed),
+    checkWritable: async () => {
+      requireOpen()
+      await checkWritable()
+    },
+    subscribeAll: subscribing(shared, lookUps, closed),
     head: () => lastAfter(0n),
     close: () => {
       closing.abort()

@@ -13,6 +13,7 @@ export interface Proposal {
   readonly expected: Expected
   readonly ids: readonly string[]
   readonly events: EventData[]
+  readonly bytes: number
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -23,13 +24,13 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
  * @throws InvalidAppend, EventTooLarge as `serialise` does; InvalidAppend for names and ids the server does not take
  */
 export const proposalOf = (stream: string, expected: Expected, given: readonly NewEvent[]): Proposal => {
-  const { events } = serialise(stream, given)
+  const { events, bytes } = serialise(stream, given)
   requireName(stream)
   for (const { id, type } of events) {
     requireName(type)
     if (!UUID.test(id)) throw new InvalidAppend('an event id must be a UUID in lower case')
   }
-  return { stream, expected, ids: events.map(({ id }) => id), events: events.map(toEventData) }
+  return { stream, expected, ids: events.map(({ id }) => id), events: events.map(toEventData), bytes }
 }
 
 const requireName = (name: string): void => {

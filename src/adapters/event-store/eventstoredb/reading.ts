@@ -13,6 +13,7 @@ import { ForeignEvent, mayPass, unavailable } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { markers, type ClientStream } from './pulled.js'
 import { clientPosition, ourEvent } from './recorded-event.js'
+import { slots } from './slots.js'
 import { backOff, TimedOut } from './waiting.js'
 
 /** How long a read may say nothing while its events are waited for. */
@@ -37,13 +38,23 @@ class CutOff extends Error {
   override readonly name = 'CutOff'
 }
 
-/** Reads are taken up where they broke, some times; after that they fail with StoreUnavailable. */
-export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
+const MOST_WAITING_BYTES = 32 * 1024 * 1024
+const WAIT_MS = 20_000
+
+/**
+ * Reads are taken up where they broke, some times; after that they fail with StoreUnavailable. At most `atOnce` wait for
+ * the server's first answer; others wait before the time for their silence begins.
+ */
+export const reading = (shared: SharedClient, closed: AbortSignal, atOnce: number): Reads => {
+  const { acquire } = slots({ atOnce, mostWaitingBytes: MOST_WAITING_BYTES, waitMs: WAIT_MS })
   const events = async function* (open: () => ClientStream): AsyncGenerator<ResolvedEvent> {
     const pulling = { signal: closed, silenceMs: SILENCE_MS }
+    // It is freed with the first answer: a reader may be slow, or read another stream meanwhile.
+    const release = await acquire()
     const client = shared.current()
     try {
       for await (const item of markers<never>().pull(open(), pulling)) {
+        release()
         shared.heard()
         if ('chunk' in item) yield item.chunk as ResolvedEvent
       }
@@ -53,6 +64,8 @@ export const reading = (shared: SharedClient, closed: AbortSignal): Reads => {
       if (error instanceof TimedOut) shared.notHeard()
       else shared.heard()
       throw error
+    } finally {
+      release()
     }
   }
 
@@ -165,6 +178,7 @@ async function* resumed(
     } catch (error) {
       failures += failuresIn(error)
       if (error instanceof StreamNotFoundError) return
+      if (error instanceof StoreUnavailable) throw error
       if (closed.aborted || !mayPass(error) || failures >= MAX_FAILURES) throw unavailable(error)
       await backOff(failures, closed)
     }

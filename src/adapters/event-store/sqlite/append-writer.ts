@@ -51,8 +51,7 @@ export const appendWriter = (db: Database.Database, streams: StreamIndex): Appen
 
   return {
     write: ({ stream: name, expected, events }, recordedAt) => {
-      const mayBeNew = expected === 'none' || expected === 'any'
-      const stream = mayBeNew ? streams.findOrCreate(name) : streams.find(name)
+      const stream = expected === 'none' ? streams.findOrCreate(name) : streams.find(name)
       if (stream === undefined) return conflict(name, expected, -1)
       if (isMet(expected, stream.last) && insertAll(stream, events, recordedAt))
         return { revision: BigInt(stream.last), position: BigInt(head) }

@@ -21,14 +21,9 @@ export const earlierAppend = (db: Database): EarlierAppend => {
   const from = db.prepare<[number, number, number], Place>(
     'SELECT id, revision, position FROM events WHERE sid = ? AND revision >= ? ORDER BY revision LIMIT ?',
   )
-  const withId = db.prepare<[number, string], Place>(
-    'SELECT id, revision, position FROM events WHERE sid = ? AND id = ?',
-  )
 
   return ({ sid }, expected, events) => {
-    const first = firstRevisionOf(expected)
-    const places =
-      first === undefined ? events.map(({ id }) => withId.get(sid, id)) : from.all(sid, first, events.length)
+    const places = from.all(sid, firstRevisionOf(expected), events.length)
     const last = places[events.length - 1]
     if (last === undefined || !events.every(({ id }, index) => places[index]?.id === id)) return undefined
     return { revision: BigInt(last.revision), position: BigInt(last.position) }

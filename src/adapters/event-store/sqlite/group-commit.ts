@@ -18,6 +18,8 @@ export interface GroupCommit {
   queue(append: QueuedAppend): void
   /** The position of the last event that is on the disk; what stands behind it nobody may see. */
   readonly durable: () => number
+  /** @throws StoreUnavailable when no append can be written now */
+  checkWritable(): void
   /** Resolves when nothing is queued any more. */
   finished(): Promise<void>
 }
@@ -50,6 +52,7 @@ export const groupCommit = ({
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
+  const version = Number(db.pragma('user_version', { simple: true }))
   let queued: QueuedAppend[] = []
   let durable = writer.head()
   let working: Promise<void> | undefined
@@ -61,6 +64,23 @@ export const groupCommit = ({
       if (db.inTransaction) rollback.run()
     } catch {
       // The next BEGIN fails then, and its group comes here to roll back again.
+    }
+  }
+
+  /**
+   * Sets the layout's version to what it is, which writes one page and no event. It is not synced: a sync reports an error
+   * once, and it must reach the appends that it concerns.
+   */
+  const checkWritable = () => {
+    if (failure !== undefined) throw failure
+    requireInPlace()
+    try {
+      begin.run()
+      db.pragma(`user_version = ${version}`)
+      commit.run()
+    } catch (cause) {
+      rollBack()
+      throw new StoreUnavailable('the event store could not write', { cause })
     }
   }
 
@@ -121,6 +141,7 @@ export const groupCommit = ({
       working ??= writeAll()
     },
     durable: () => durable,
+    checkWritable,
     finished: async () => working,
   }
 }

@@ -1,3 +1,4 @@
+import { v5 } from 'uuid'
 import { jsonText } from '../../../domain/json/text.js'
 import type { RecordedEvent } from '../../../domain/ports/event-store.js'
 import { openDatabase } from './open-database.js'
@@ -18,11 +19,30 @@ export interface WrittenEvent {
   readonly recordedAt: number
 }
 
+/** An event whose id an earlier event of its stream has, so that it was copied under another. */
+export interface RepeatedEvent {
+  readonly position: number
+  readonly stream: string
+  readonly id: string
+  readonly copiedAs: string
+}
+
+/** The id under which a repeated event is copied: the same each time. */
+export const idOfRepeat = ({
+  id,
+  stream,
+  revision,
+}: Pick<RecordedEvent, 'id' | 'stream' | 'revision'>): string =>
+  v5(JSON.stringify([id, stream, String(revision)]), v5.URL)
+
 /** A log whose events stand where another log has them: a file that an event store can be opened on. */
 export interface LogCopy {
   last(): WrittenEvent | undefined
-  /** Adds events that come after the last one, all or none, with their positions, revisions and times. */
-  write(events: readonly RecordedEvent[]): void
+  /**
+   * Adds events that come after the last one, all or none, with their positions, revisions and times. Logs of earlier
+   * releases in an EventStoreDB may have an id twice in a stream, which this file cannot: answers those.
+   */
+  write(events: readonly RecordedEvent[]): readonly RepeatedEvent[]
   /** The events after a position, in log order, at most `limit`. */
   page(after: number, limit: number): readonly WrittenEvent[]
   /** Resolves once all that was written is on the disk. */
@@ -34,7 +54,9 @@ export interface LogCopy {
 export const openLogCopy = (path: string): LogCopy => {
   const { db, sync, close } = openDatabase(path)
   const streams = streamIndex(db)
-  const insert = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const insert = db.prepare(
+    'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, sid) DO NOTHING',
+  )
   const select = (condition: string) =>
     db.prepare<[number, number], WrittenEvent>(
       `SELECT position, sid, name AS stream, revision, id, type, data, metadata, recorded_at AS recordedAt
@@ -46,14 +68,22 @@ export const openLogCopy = (path: string): LogCopy => {
   return {
     last: () => backwards.get(-1, 1),
     write: (events) => {
+      const repeated: RepeatedEvent[] = []
       try {
         db.transaction(() => {
-          for (const { id, type, data, metadata, stream, revision, position, recordedAt } of events) {
+          for (const event of events) {
+            const { id, type, data, metadata, stream, revision, position, recordedAt } = event
             const { sid } = streams.findOrCreate(stream)
-            const texts = [id, type, jsonText(data), JSON.stringify(metadata)]
-            insert.run(position, sid, revision, ...texts, recordedAt.getTime())
+            const texts = [type, jsonText(data), JSON.stringify(metadata)]
+            const insertAs = (as: string) =>
+              insert.run(position, sid, revision, as, ...texts, recordedAt.getTime()).changes === 1
+            if (insertAs(id)) continue
+            const copiedAs = idOfRepeat(event)
+            if (!insertAs(copiedAs)) throw new Error(`event ${id} of stream ${stream} is there already`)
+            repeated.push({ position: Number(position), stream, id, copiedAs })
           }
         }).immediate()
+        return repeated
       } catch (error) {
         streams.forget()
         throw error

@@ -61,6 +61,10 @@ export const sqliteEventStoreOn = ({ db, sync, requireInPlace, close }: OpenData
       }),
     ...pagedReads(whileOpen(pages), commits),
     ...(findEvent && { findEvent }),
+    checkWritable: async () => {
+      requireOpen()
+      group.checkWritable()
+    },
     head: async () => {
       requireOpen()
       return BigInt(group.durable())

@@ -1,5 +1,5 @@
 import { askedOf, type CompletionRequest } from '../../../domain/completion/request.js'
-import type { JsonObject } from '../../../domain/json/json.js'
+import type { Json, JsonObject } from '../../../domain/json/json.js'
 import { jsonText } from '../../../domain/json/text.js'
 import {
   KEPT_CONNECTION,
@@ -8,6 +8,7 @@ import {
   type Ended,
   type UpstreamAnswer,
 } from '../../../domain/ports/upstream-client.js'
+import { redactSecrets, secretMatcher, type Redact } from '../../../domain/secret/redact-secrets.js'
 import type { Shown } from '../../../domain/upstream/health.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import { Failure } from '../../failure.js'
@@ -15,8 +16,7 @@ import type { Inference } from '../inference.js'
 import type { Visit } from '../upstreams/live-targets.js'
 import { bearerOf } from './bearer.js'
 import { readError } from './read-error.js'
-import { withoutSecrets } from './scrubbed.js'
-import { failureOfFault, failureOfStatus } from './upstream-failure.js'
+import { failureOfError, failureOfFault, failureOfStatus } from './upstream-failure.js'
 
 /** One try at an upstream, as the call keeps it. */
 interface Try extends JsonObject {
@@ -28,6 +28,8 @@ export interface Asked {
   readonly target: Target
   readonly answer: UpstreamAnswer
   readonly tries: readonly Try[]
+  /** Logs an error that the answer reports, and makes it a failure. */
+  readonly errorIn: (reported: Json) => Failure
 }
 
 /** Every target was asked that could be; the last one's failure counts. */
@@ -57,10 +59,12 @@ export const ask = async (
   request: CompletionRequest,
   targets: readonly Target[],
   signal: AbortSignal,
+  logsMessages: boolean,
 ): Promise<Asked> => {
   const tries: Try[] = []
   let failure = noRoom
   let isOwed = false
+  let isFinal = true
   let left = inference.targets.inOrder(targets)
   let patienceMs = MOST_WAIT_MS
   while (left.length > 0) {
@@ -68,17 +72,23 @@ export const ask = async (
     const visit =
       inference.targets.enter(left, targets) ??
       (await inference.targets.wait(left, targets, patienceMs, signal))
-    if (visit === undefined) break
+    if (visit === undefined) {
+      isFinal = false
+      break
+    }
     patienceMs = Math.max(0, patienceMs - (performance.now() - since))
     left = left.filter((target) => target !== visit.target)
-    const tried = await askOne({ inference }, request, visit, signal, tries)
+    const tried = await askOne({ inference }, request, visit, signal, tries, logsMessages)
     if ('answer' in tried) return tried
     ;({ failure } = tried)
     isOwed ||= tried.isOwed
+    isFinal &&= failure.details.isFinal === true
     if (tried.isAborted) throw new NobodyAnswered(failure, tries, isOwed)
     if (!tried.mayGoOn) break
   }
-  throw new NobodyAnswered(failure, tries, isOwed)
+  // One of the others may answer the next time, whatever the last one says.
+  const { kind, reason, details } = failure
+  throw new NobodyAnswered(new Failure(kind, reason, { ...details, isFinal }), tries, isOwed)
 }
 
 const noRoom = new Failure('overloaded', 'All upstreams of the model are busy.', { retryAfter: 2 })
@@ -98,6 +108,7 @@ const askOne = async (
   visit: Visit,
   signal: AbortSignal,
   tries: Try[],
+  logsMessages: boolean,
 ): Promise<Asked | Failed> => {
   const { target } = visit
   const note = (outcome: string, counted: string) => {
@@ -111,7 +122,17 @@ const askOne = async (
     return { failure: sent.failure, mayGoOn: true, isAborted: false, isOwed: false }
   }
   const { bearer } = sent
-  const scrubbed = withoutSecrets(inference, target.upstream, bearer)
+  const redact: Redact = (text) => (bearer === null ? text : redactSecrets([secretMatcher([bearer])])(text))
+  const logged = (status: number, failure: Failure): Failure => {
+    const { reason, details } = failure
+    inference.log.warn('inference.upstream_error', {
+      upstream: target.upstream.content.name,
+      model: target.model.id,
+      status,
+      message: logsMessages ? reason : (details.reasonWithoutQuote ?? reason),
+    })
+    return failure
+  }
   try {
     const answer = await postTo({ inference }, request, target, bearer, signal, () =>
       note(`reset ${KEPT_CONNECTION}`, 'fault'),
@@ -120,14 +141,16 @@ const askOne = async (
       note('answered', 'answered')
       visit.begin()
       void answer.ended.then((ended) => visit.end(shownBy(ended)))
-      return { target, answer, tries }
+      return {
+        ...{ target, answer, tries },
+        errorIn: (reported) => logged(answer.status, failureOfError(reported, redact)),
+      }
     }
     const error = await readError(answer.body)
     visit.end(answer.status >= 500 ? 'fault' : 'answer')
     note(`status ${answer.status}`, answer.status >= 500 ? 'fault' : 'refused')
-    const said = await scrubbed(error ?? null)
     return {
-      failure: failureOfStatus(answer.status, answer.headers, said ?? undefined),
+      failure: logged(answer.status, failureOfStatus(answer.status, answer.headers, error, redact)),
       mayGoOn: answer.status !== 400 && answer.status !== 422,
       isAborted: false,
       isOwed: false,

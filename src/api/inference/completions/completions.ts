@@ -7,7 +7,7 @@ import { entityOf } from '../../../domain/ids.js'
 import { targetsOf, type Target } from '../../../domain/upstream/offered.js'
 import { Failure } from '../../failure.js'
 import { route, type RouteResponse, type AnyRoute, type RouteRequest } from '../../route.js'
-import { ask, NobodyAnswered } from './asking.js'
+import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
 import { attributedProject } from './attribution.js'
 import type { Completing } from './completing.js'
 import type { Inference } from '../inference.js'
@@ -16,7 +16,7 @@ import { atHand } from './output.js'
 import { placedBy } from './parent.js'
 import { recordLevelOf } from './record-level.js'
 import { begin, endingOnce, type Recorded } from './recording.js'
-import { streamOf } from './streaming.js'
+import { streamAnswer, streamOf } from './streaming.js'
 import type { Leave } from './under-way.js'
 import { failureIn } from './upstream-failure.js'
 import { wholeOf } from './whole.js'
@@ -116,25 +116,34 @@ const answered = async (
 ): Promise<RouteResponse> => {
   let way: JsonObject = {}
   const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
-  try {
-    const asked = await ask(inference, request, targets, leave.signal)
-    const { target, tries } = asked
-    way = { upstream: target.upstream.content.name, price: target.model.price, tries }
-    const completing: Completing = {
-      model: target.model.id,
-      ...{ call, promptTokens, leave, startedAt, said },
+  const from = async <A>(
+    answerOf: (asked: UpstreamAsked, completing: Completing) => A,
+  ): Promise<Awaited<A>> => {
+    try {
+      const asked = await ask(inference, request, targets, leave.signal, call.keepsContent)
+      const { target, tries } = asked
+      way = { upstream: target.upstream.content.name, price: target.model.price, tries }
+      const model = target.model.id
+      return await answerOf(asked, { model, ...{ call, promptTokens, leave, startedAt, said } })
+    } catch (error) {
+      if (error instanceof NobodyAnswered)
+        way = { tries: error.tries, ...(error.isOwed ? {} : { owed: false }) }
+      const failure = failureIn(error instanceof NobodyAnswered ? error.failure : error, leave.signal)
+      await call.end({ output: atHand(null), metered: unknown, failure: failure ?? unforeseen, said: said() })
+      leave.over()
+      throw failure ?? error
     }
-    if (request.stream) return await streamOf(inference, request, asked, completing)
-    const whole = await wholeOf(asked, completing)
-    leave.over()
-    return whole
-  } catch (error) {
-    if (error instanceof NobodyAnswered)
-      way = { tries: error.tries, ...(error.isOwed ? {} : { owed: false }) }
-    const failure = failureIn(error instanceof NobodyAnswered ? error.failure : error, leave.signal)
-    await call.end({ output: atHand(null), metered: unknown, failure: failure ?? unforeseen, said: said() })
-    throw failure ?? error
   }
+  if (request.stream)
+    return streamAnswer(
+      (closeAnswer) =>
+        from((asked, completing) => streamOf(inference, request, asked, completing, closeAnswer)),
+      inference.inference.keepAlive,
+      call.position,
+    )
+  const whole = await from(wholeOf)
+  leave.over()
+  return whole
 }
 
 const unforeseen = new Failure('overloaded', 'Internal server error')

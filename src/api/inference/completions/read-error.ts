@@ -1,11 +1,12 @@
 import type { Json } from '../../../domain/json/json.js'
+import { parsed } from './parsed.js'
 
 const MOST_BYTES = 16_384
 const WITHIN_MS = 2000
 
 /**
- * What an upstream says of its refusal; undefined for what is long, or no JSON. Others may still be asked, so that it is not
- * waited for for long.
+ * The body of an upstream's error: JSON or, as a string, plain text; undefined for HTML, and for more than 16 KiB. The
+ * time is short, since another upstream may be tried next.
  */
 export const readError = async (body: AsyncIterable<Uint8Array>): Promise<Json | undefined> => {
   const reading = body[Symbol.asyncIterator]()
@@ -25,9 +26,12 @@ const read = async (reading: AsyncIterator<Uint8Array>): Promise<Json | undefine
   let bytes = 0
   for (;;) {
     const next = await reading.next()
-    if (next.done === true) return JSON.parse(new TextDecoder().decode(Buffer.concat(pieces))) as Json
+    if (next.done === true) return bodyIn(new TextDecoder().decode(Buffer.concat(pieces)))
     bytes += next.value.length
     if (bytes > MOST_BYTES) return undefined
     pieces.push(next.value)
   }
 }
+
+const bodyIn = (text: string): Json | undefined =>
+  parsed(text) ?? (text.trimStart().startsWith('<') ? undefined : text)

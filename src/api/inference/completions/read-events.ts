@@ -1,18 +1,20 @@
-import { createParser } from 'eventsource-parser'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { badAnswer } from './upstream-failure.js'
 
 const MOST_EVENT_CHARACTERS = 4_194_304
 
-/** The data of the server-sent events in an upstream's answer, those that came together, as they come. */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+/** The server-sent events in an upstream's answer, in batches of those that came together. */
+export async function* readEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly EventSourceMessage[]> {
   const decoder = new TextDecoder()
-  let ready: string[] = []
+  let ready: EventSourceMessage[] = []
   let failed: Error | undefined
   const parser = createParser({
     maxBufferSize: MOST_EVENT_CHARACTERS,
     // An event without data is none (server-sent events, 9.2.6).
-    onEvent: ({ data }) => {
-      if (data !== '') ready.push(data)
+    onEvent: (event) => {
+      if (event.data !== '') ready.push(event)
     },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded')

@@ -9,7 +9,6 @@ import type { Position } from '../../../domain/ports/event-store.js'
 import { AppendOutcomeUnknown } from '../../../domain/ports/event-store-errors.js'
 import type { RecordLevel } from '../../../domain/project/events.js'
 import { Failure } from '../../failure.js'
-import { STATUS } from '../../http/status.js'
 import type { Principal } from '../../principal.js'
 import type { EndWrite } from '../../tracing/call-writes.js'
 import { authorizeWrite } from '../../projects/access.js'
@@ -155,8 +154,5 @@ export const endingOnce = (call: Recorded): Recorded => {
   }
 }
 
-/** An upstream's message may quote what it was asked. */
-const exceptionOf = ({ kind, reason, details }: Failure, level: RecordLevel): string =>
-  level === 'all' || details.isQuoted !== true
-    ? reason.toWellFormed()
-    : `The upstream answered with status ${STATUS[kind]}.`
+const exceptionOf = ({ reason, details }: Failure, level: RecordLevel): string =>
+  (level === 'all' ? reason : (details.reasonWithoutQuote ?? reason)).toWellFormed()

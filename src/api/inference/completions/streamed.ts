@@ -1,8 +1,8 @@
+import type { EventSourceMessage } from 'eventsource-parser'
 import type { CompletionStream } from '../../../domain/completion/stream.js'
-import type { UpstreamAnswer } from '../../../domain/ports/upstream-client.js'
 import type { Failure } from '../../failure.js'
-import { chatErrorOf } from '../../http/chat-error.js'
-import { STATUS } from '../../http/status.js'
+import { jsonText } from '../../../domain/json/text.js'
+import type { Asked } from './asking.js'
 import { parsed } from './parsed.js'
 import { readEvents } from './read-events.js'
 import { clientGone } from './under-way.js'
@@ -17,50 +17,45 @@ export type OnEnd = (failure: Failure | null) => Promise<void>
  * An upstream's stream as the client gets it. `onEnd` runs once, before the last event leaves: whoever has seen a complete
  * answer can rely on its being recorded.
  *
- * @throws Failure for a stream of which nothing could be shown, so that it can still be answered with a status
+ * @throws Failure for a stream that is not complete
  */
 export async function* streamed(
-  answer: UpstreamAnswer,
+  asked: Pick<Asked, 'answer' | 'errorIn'>,
   stream: CompletionStream,
   signal: AbortSignal,
   onContent: () => void,
   makeRoom: () => Promise<void> | undefined,
   onEnd: OnEnd,
 ): AsyncGenerator<string> {
-  const progress = { hasShown: false, onContent, makeRoom }
+  const progress = { onContent, makeRoom }
   let failure: Failure | null | undefined
   try {
-    failure = yield* passedOn(answer, stream, signal, progress)
+    failure = yield* passedOn(asked, stream, signal, progress)
   } finally {
     // Left in the middle by its reader, unless it was ended before.
     if (failure === undefined) failure = failureIn(undefined, signal) ?? clientGone
     await onEnd(failure)
   }
-  if (failure === null) yield `data: ${DONE}\n\n`
-  else if (progress.hasShown) yield `data: ${JSON.stringify(chatErrorOf(failure, STATUS[failure.kind]))}\n\n`
-  else throw failure
+  if (failure !== null) throw failure
+  yield `data: ${DONE}\n\n`
 }
 
 interface Progress {
-  hasShown: boolean
   readonly onContent: () => void
   readonly makeRoom: () => Promise<void> | undefined
 }
 
 async function* passedOn(
-  answer: UpstreamAnswer,
+  { answer, errorIn }: Pick<Asked, 'answer' | 'errorIn'>,
   stream: CompletionStream,
   signal: AbortSignal,
   progress: Progress,
 ): AsyncGenerator<string, Failure | null> {
   try {
     for await (const events of readEvents(answer.body)) {
-      const { text, failure } = taken(stream, events)
+      const { text, failure } = taken(stream, events, errorIn)
       if (stream.hasContent) progress.onContent()
-      if (text !== '') {
-        progress.hasShown = true
-        yield text
-      }
+      if (text !== '') yield text
       if (failure === null) await soon(answer.ended)
       if (failure !== undefined) return failure
       await progress.makeRoom()
@@ -88,17 +83,23 @@ interface Passed {
   readonly failure?: Failure | null
 }
 
-const taken = (stream: CompletionStream, events: readonly string[]): Passed => {
+const taken = (
+  stream: CompletionStream,
+  events: readonly EventSourceMessage[],
+  errorIn: Asked['errorIn'],
+): Passed => {
   let text = ''
-  for (const data of events) {
+  for (const { event, data } of events) {
     if (data.trim() === DONE) {
       stream.done()
       return { text, failure: stream.isComplete ? null : badAnswer('it ended before it was complete') }
     }
-    const shown = stream.take(parsed(data) ?? null)
+    const chunk = parsed(data)
+    if (event === 'error') return { text, failure: errorIn(chunk ?? data) }
+    const shown = stream.take(chunk ?? null)
     if (shown === 'malformed') return { text, failure: badAnswer('a chunk is malformed') }
-    if (shown === 'upstream-error') return { text, failure: badAnswer('it broke off with an error') }
-    if (shown !== null) text += `data: ${JSON.stringify(shown)}\n\n`
+    if (shown === 'upstream-error') return { text, failure: errorIn(chunk ?? null) }
+    if (shown !== null) text += `data: ${jsonText(shown)}\n\n`
   }
   return { text }
 }

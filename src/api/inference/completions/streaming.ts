@@ -9,21 +9,21 @@ import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
+import { keptAlive, type KeepAlive } from './keep-alive.js'
 import { atHand } from './output.js'
 import { streamed } from './streamed.js'
 import { stopping } from './under-way.js'
 import { tooSlowReader } from './upstream-failure.js'
 
-/**
- * An upstream's stream as the client gets it. The head goes out with the first event: an upstream that fails before that
- * is still told with a status, which clients try again after.
- */
-export const streamOf = async (
+/** The events of an upstream's stream as the client gets them. `closeAnswer` ends an answer that its client does not read. */
+export const streamOf = (
   { inference }: Pick<Inference, 'inference'>,
   { n, stream_options, given }: CompletionRequest,
-  { answer, target }: Asked,
+  asked: Asked,
   { call, model, promptTokens, startedAt, said, leave }: Completing,
-): Promise<RouteResponse> => {
+  closeAnswer: () => void,
+): AsyncGenerator<string> => {
+  const { answer, target } = asked
   requireType(answer, 'stream')
   const options = given['stream_options']
   const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
@@ -43,7 +43,7 @@ export const streamOf = async (
   let contentAt: number | undefined
   const reader = unreadFor(Math.min(MOST_UNREAD_MS, target.upstream.content.timeouts.total_ms))
   const events = streamed(
-    answer,
+    asked,
     stream,
     leave.signal,
     () => (contentAt ??= performance.now()),
@@ -62,18 +62,36 @@ export const streamOf = async (
       leave.over()
     },
   )
-  const body = Readable.from(await prefetchFirst(events), { highWaterMark: 1 })
   void answer.ended.then(() =>
     reader.awaited(() => {
       leave.end(tooSlowReader)
-      body.destroy()
+      closeAnswer()
     }),
   )
+  return events
+}
+
+/**
+ * A streamed answer. Its head waits for the first event, so that an upstream that fails before is answered with a
+ * status, after which clients retry; but no longer than proxies wait.
+ */
+export const streamAnswer = async (
+  open: (closeAnswer: () => void) => Promise<AsyncIterable<string>>,
+  keepAlive: KeepAlive,
+  position: RouteResponse['position'],
+): Promise<RouteResponse> => {
+  const sent: { body?: Readable } = {}
+  const events = keptAlive(
+    open(() => sent.body?.destroy()),
+    keepAlive,
+  )
+  const body = Readable.from(await prefetchFirst(events), { highWaterMark: 1 })
+  sent.body = body
   return {
     body,
     type: 'text/event-stream; charset=utf-8',
     headers: { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
-    position: call.position,
+    position,
   }
 }
 

@@ -1,5 +1,6 @@
 import { SLOW_READER, UpstreamFault, type FaultKind } from '../../../domain/ports/upstream-client.js'
 import { isJsonObject, type Json } from '../../../domain/json/json.js'
+import type { Redact } from '../../../domain/secret/redact-secrets.js'
 import { Failure, type FailureKind } from '../../failure.js'
 
 /** What a client can mend itself passes with its status; the rest is the upstream's fault. */
@@ -10,26 +11,47 @@ const PASSED: Readonly<Record<number, FailureKind>> = {
   429: 'rate-limited',
 }
 
-/** An upstream's refusal as the client is told of it. */
+/** Statuses that the same request gets again, whenever it is sent. */
+const FINAL = new Set([400, 401, 402, 403, 404, 405, 409, 415, 422, 451])
+
+const isQuotaUsedUp = ({ type, code }: UpstreamError): boolean =>
+  type === 'insufficient_quota' || code === 'insufficient_quota'
+
+/** The failure that a client sees for an upstream's error status. */
 export const failureOfStatus = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: Json | undefined,
+  redact: Redact,
 ): Failure => {
   const kind = PASSED[status]
-  if (kind === undefined)
-    return new Failure('upstream-failed', `The upstream answered with status ${status}.`, {
-      code: 'upstream_error',
-    })
-  const { message, type, code, param } = errorIn(body)
-  return new Failure(kind, message ?? `The upstream answered with status ${status}.`, {
-    isQuoted: message !== undefined,
+  const error = errorIn(body, redact)
+  const { message, type, code, param } = error
+  const answered = `The upstream answered with status ${status}`
+  const isFinal = FINAL.has(status) || isQuotaUsedUp(error)
+  if (kind === undefined) return upstreamFailed(answered, message, isFinal)
+  return new Failure(kind, message ?? `${answered}.`, {
+    reasonWithoutQuote: `${answered}.`,
+    isFinal,
     ...(type === undefined ? {} : { type }),
     ...(code === undefined ? {} : { code }),
     ...(param === undefined ? {} : { param }),
     ...(kind === 'rate-limited' ? { retryAfter: secondsIn(headers['retry-after']) } : {}),
   })
 }
+
+/** The failure that a client sees for an error that an upstream reports in place of an answer, or within one. */
+export const failureOfError = (body: Json, redact: Redact): Failure => {
+  const error = errorIn(body, redact)
+  return upstreamFailed('The upstream reported an error', error.message, isQuotaUsedUp(error))
+}
+
+const upstreamFailed = (what: string, message: string | undefined, isFinal: boolean): Failure =>
+  new Failure('upstream-failed', message === undefined ? `${what}.` : `${what}: ${message}`, {
+    code: 'upstream_error',
+    reasonWithoutQuote: `${what}.`,
+    isFinal,
+  })
 
 const LONGEST_WAIT = 3600
 
@@ -41,15 +63,25 @@ const secondsIn = (header = ''): number => {
   return Number.isNaN(seconds) ? 1 : Math.min(Math.max(1, Math.ceil(seconds)), LONGEST_WAIT)
 }
 
-interface ToldError {
-  readonly message?: string
-  readonly type?: string
-  readonly code?: string
-  readonly param?: string
-}
+type UpstreamError = Readonly<Partial<Record<'message' | 'type' | 'code' | 'param', string>>>
 
-/** The error in an upstream's answer, in the field's form or in FastAPI's. */
-const errorIn = (body: Json | undefined): ToldError => {
+/** Characters of a message that are passed on, and characters that are searched for the credential. */
+const MOST_CHARACTERS = 2000
+const MOST_SEARCHED = 16_384
+
+/** The error in an upstream's answer, redacted and cut. */
+const errorIn = (body: Json | undefined, redact: Redact): UpstreamError =>
+  Object.fromEntries(
+    Object.entries(textsOf(body)).flatMap(([key, text]) => {
+      const redacted = redact(text.trim().slice(0, MOST_SEARCHED))
+      const cut = redacted.length > MOST_CHARACTERS ? `${redacted.slice(0, MOST_CHARACTERS)}…` : redacted
+      return cut === '' ? [] : [[key, cut.toWellFormed()]]
+    }),
+  )
+
+/** Reads OpenAI's form, vLLM's, FastAPI's, and plain text. */
+const textsOf = (body: Json | undefined): UpstreamError => {
+  if (typeof body === 'string') return { message: body }
   if (!isJsonObject(body)) return {}
   const { error, detail, message } = body
   if (isJsonObject(error)) return textsIn(error)
@@ -59,7 +91,7 @@ const errorIn = (body: Json | undefined): ToldError => {
   return typeof message === 'string' ? textsIn(body) : {}
 }
 
-const textsIn = (from: Readonly<Record<string, Json>>): ToldError =>
+const textsIn = (from: Readonly<Record<string, Json>>): UpstreamError =>
   Object.fromEntries(
     (['message', 'type', 'code', 'param'] as const).flatMap((key) =>
       typeof from[key] === 'string' ? [[key, from[key]]] : [],

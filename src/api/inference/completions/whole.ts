@@ -1,4 +1,4 @@
-import { meteredWhole, wholeAnswer } from '../../../domain/completion/whole.js'
+import { isUpstreamError, meteredWhole, wholeAnswer } from '../../../domain/completion/whole.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { jsonText } from '../../../domain/json/text.js'
 import type { RouteResponse } from '../../route.js'
@@ -11,10 +11,10 @@ import { badAnswer } from './upstream-failure.js'
 
 /** An upstream's whole answer as the client gets it, recorded before. */
 export const wholeOf = async (
-  { answer }: Asked,
+  asked: Asked,
   { call, model, promptTokens, said }: Completing,
 ): Promise<RouteResponse> => {
-  const body = await read(answer, model)
+  const body = await read(asked, model)
   const text = jsonText(body)
   const position = await call.end({
     output: atHand(body),
@@ -25,9 +25,11 @@ export const wholeOf = async (
   return { body: text, type: 'application/json', position }
 }
 
-const read = async (answer: Asked['answer'], model: string): Promise<JsonObject> => {
+const read = async ({ answer, errorIn }: Asked, model: string): Promise<JsonObject> => {
   requireType(answer, 'whole')
-  const body = wholeAnswer(await readWhole(answer.body), model)
+  const read = await readWhole(answer.body)
+  if (isUpstreamError(read)) throw errorIn(read)
+  const body = wholeAnswer(read, model)
   if (body === undefined) throw badAnswer('it has no choices')
   return body
 }

@@ -1,0 +1,33 @@
+import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
+import { eventStoreContract } from './event-store-contract.js'
+import { startProtocolDouble } from '../../support/eventstoredb-protocol-double/double.js'
+import { patient } from '../../support/eventstoredb-protocol-double/patient.js'
+
+for (const batchAppend of [true, false])
+  eventStoreContract(
+    `the store in EventStoreDB, over a protocol double ${batchAppend ? 'with' : 'without'} batched appends,`,
+    async () => {
+      const double = await startProtocolDouble({ misbehaviour: { batchAppend } })
+      const store = patient(await openEventStoreDb(double.url))
+      return {
+        store,
+        restart: async () => {
+          await double.restart()
+          return store
+        },
+        loseNextAnswer: () => (double.misbehaviour.swallowAnswers = 1),
+        dispose: async () => {
+          await store.close()
+          await double.stop()
+        },
+      }
+    },
+  )
+
+// A server of one's own, which may hold events of others: the tests name their streams at random.
+const url = process.env['EVENTSTORE_URL']
+if (url !== undefined)
+  eventStoreContract('the store in the EventStoreDB of EVENTSTORE_URL', async () => {
+    const store = await openEventStoreDb(url)
+    return { store, dispose: () => store.close() }
+  })

@@ -1,0 +1,63 @@
+import { randomInt } from 'node:crypto'
+
+export const isFull = process.env['TEST_FULL'] === '1'
+
+const repetitions = (fast: number, full: number): number => (isFull ? full : fast)
+
+/** How often the repeated tests repeat: the first figure in `npm test`, the second with TEST_FULL=1 (`npm run test:all`). */
+export const COUNTS = {
+  // random cases
+  asOfPositions: repetitions(3, 40),
+  usageRollups: repetitions(1_000, 20_000),
+  usageCosts: repetitions(100, 1_500),
+  usageAnswers: repetitions(20, 200),
+  stats: repetitions(3, 30),
+  selectionQuestions: repetitions(60, 600),
+  digestLogs: repetitions(1, 8),
+  objectReplays: repetitions(1, 8),
+  matchingHistories: repetitions(400, 10_000),
+  bucketZones: repetitions(20, 500),
+  answers: repetitions(100, 3_000),
+  budgets: repetitions(100, 3_000),
+  templates: repetitions(2_000, 50_000),
+  priceHistories: repetitions(100, 3_000),
+  deliveryCosts: repetitions(3, 24),
+  callReplays: repetitions(4, 30),
+  feedbackReplays: repetitions(4, 30),
+  deliveryReplays: repetitions(2, 10),
+  lawBatches: repetitions(10, 100),
+  expressionMeanings: repetitions(120, 1_500),
+  textValues: repetitions(1, 8),
+  objectSequences: repetitions(4, 24),
+  tableModels: repetitions(15, 120),
+  backtests: repetitions(60, 400),
+  fuzzRequests: repetitions(400, 10_000),
+  fuzzSeed: Number(process.env['FUZZ_SEED'] ?? repetitions(1, randomInt(2 ** 31))),
+
+  // kills, outages and races
+  kills: repetitions(2, 50),
+  sdkRestarts: repetitions(1, 10),
+  rebuildKills: repetitions(1, 6),
+  migrationRaces: repetitions(1, 20),
+  outageKinds: repetitions(3, 100),
+  eventStoreOutages: repetitions(1, 4),
+  clickHouseOutageMs: repetitions(500, 10_000),
+  crashPoints: repetitions(1, 5),
+  gracefulStops: repetitions(1, 10),
+  secretKills: repetitions(1, 10),
+  dispatcherKills: repetitions(1, 100),
+  dispatcherKillEvents: repetitions(20, 100),
+  dispatchersOverServer: repetitions(1, 4),
+  completionKills: repetitions(1, 20),
+  completionsBetweenKills: repetitions(60, 900),
+  tornTails: repetitions(2, 40),
+  rebuiltStateEvents: repetitions(30, 1_000),
+  waitingDeliveries: repetitions(100, 10_000),
+  slowEndpointEvents: repetitions(3, 50),
+  hostileAnswers: repetitions(1, 20),
+  hostilePatterns: repetitions(1, 3),
+  sendsPerKind: repetitions(5, 20),
+
+  /** 0 skips the soak test. */
+  soakMinutes: Number(process.env['SOAK_MINUTES'] ?? repetitions(0, 30)),
+}

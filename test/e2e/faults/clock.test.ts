@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
+import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import {
+  aliasAdded,
+  automationCreated,
+  COLLECTION,
+  startDispatching,
+  until,
+  webhookCreated,
+  type Dispatching,
+} from '../../support/dispatching.js'
+import { after as later, answers, dependingOn } from '../../support/receivers/behaviours.js'
+import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
+import { virtualClock } from '../../support/virtual-clock.js'
+
+const HOUR = 3600_000
+
+describe("a dispatcher whose machine's clock jumps", () => {
+  const clock = virtualClock()
+  let log: Dispatching
+  let receiver: Receiver
+  let isWell = false
+  before(async () => {
+    log = await startDispatching(openInMemoryEventStore(clock.millis))
+    receiver = await startReceiver(
+      dependingOn(({ body }) => answers(isWell || !body.includes('"failing"') ? 200 : 500)),
+    )
+    await log.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [600, 600] }))
+    await log.append('automation-a', automationCreated('a', 'w'))
+    const { caughtUp } = await log.start({ clock })
+    await caughtUp
+  })
+  after(async () => {
+    await log.stop()
+    await receiver.stop()
+  })
+
+  const ended = (count: number) =>
+    until(
+      async () =>
+        (await log.deliveryEvents()).filter(({ type }) => type === 'AttemptFinished').length >= count,
+    )
+  const arrived = () =>
+    receiver.received.map(({ body }) => (JSON.parse(body.toString()) as { alias: string }).alias)
+
+  it('sends what is new at once, and once what waited for a time that came twice', async () => {
+    await log.append(COLLECTION, aliasAdded('failing'))
+    await ended(1)
+    clock.advance(-HOUR)
+    await log.append(COLLECTION, aliasAdded('behind'))
+    await ended(2)
+    clock.advance(HOUR + 300_000)
+    await log.append(COLLECTION, aliasAdded('before'))
+    await ended(3)
+    isWell = true
+    clock.advance(500_000)
+    await log.append(COLLECTION, aliasAdded('after'))
+    await ended(5)
+    assert.deepEqual(arrived().slice(0, 3), ['failing', 'behind', 'before'])
+    assert.deepEqual(arrived().slice(3).toSorted(), ['after', 'failing'])
+  })
+
+  it('waits no less than it should, whichever way the clock goes while an attempt is under way', async () => {
+    let expected = 4
+    for (const jump of [-HOUR, HOUR]) {
+      expected += 1
+      receiver.behave((socket, received) => {
+        clock.advance(jump)
+        answers(500)(socket, received)
+      })
+      await log.append(COLLECTION, aliasAdded('failing'))
+      const firstEnd = async () => {
+        const events = await log.deliveryEvents()
+        const { stream } = events.findLast(({ type }) => type === 'DeliveryScheduled')!
+        return events.find((event) => event.stream === stream && event.type === 'AttemptFinished')
+      }
+      const scheduled = async () =>
+        (await log.deliveryEvents()).filter(({ type }) => type === 'DeliveryScheduled').length
+      await until(async () => (await scheduled()) === expected)
+      await until(async () => (await firstEnd()) !== undefined)
+      const finished = (await firstEnd())!
+      const wait = Date.parse(finished.data['next_at'] as string) - finished.recordedAt.getTime()
+      assert.equal(finished.data['outcome'], 'retry')
+      assert.ok(wait > 0.79 * 600_000 && wait <= 1.2 * 600_000, `${wait}`)
+    }
+  })
+
+  it('sends what is due though the clock goes back meanwhile', async () => {
+    const due = Array.from({ length: 20 }, (_, n) => `v-${n}`)
+    const come = () => arrived().filter((alias) => due.includes(alias)).length
+    receiver.behave(later(100, answers(200)))
+    await log.append(COLLECTION, ...due.map((alias) => aliasAdded(alias)))
+    await until(() => come() > 0)
+    clock.advance(-HOUR)
+    await until(() => come() === due.length)
+    clock.advance(HOUR)
+  })
+})
+
+describe('an attempt that the log took before the clock went forward', () => {
+  it('has its time all the same', async () => {
+    const clock = virtualClock()
+    const itself = openInMemoryEventStore(clock.millis)
+    const append: EventStore['append'] = async (stream, expected, events) => {
+      const appended = await itself.append(stream, expected, events)
+      if (events.some(({ type }) => type === 'AttemptStarted')) clock.advance(60_000)
+      return appended
+    }
+    const log = await startDispatching({ ...itself, append })
+    const receiver = await startReceiver(later(50, answers(200)))
+    await log.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [] }))
+    await log.append('automation-a', automationCreated('a', 'w'))
+    await (
+      await log.start({ clock })
+    ).caughtUp
+    await log.append(COLLECTION, aliasAdded('one'))
+    const end = async () => (await log.deliveryEvents()).find(({ type }) => type === 'AttemptFinished')
+    await until(async () => (await end()) !== undefined)
+    assert.equal((await end())?.data['outcome'], 'succeeded')
+    await log.stop()
+    await receiver.stop()
+  })
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { scratchDirectory } from '../../support/scratch.js'
+import { startRunningService, type RunningService } from '../../support/running-service.js'
+import { callIdsOnceRead } from '../../support/faults/call-ids.js'
+
+const PROJECT = 'default/earlier'
+
+describe('a service whose log is another than the one that its read models were made from', () => {
+  let service: RunningService
+  before(async () => (service = await startRunningService()))
+  after(() => service.remove())
+
+  const write = async (...ids: readonly string[]) => {
+    for (const id of ids) {
+      const started_at = '2026-01-01T12:00:00Z'
+      const start = { project_id: PROJECT, id, op_name: 'op', started_at, attributes: {}, inputs: {} }
+      assert.equal((await service.post('/call/start', { start })).status, 200)
+    }
+    return callIdsOnceRead(service, PROJECT)
+  }
+
+  const told = (event: string) => service.output().split(`"event":"projection.${event}"`).length - 1
+
+  it('which was restored to an earlier state, shows what that has, and what comes, and says so once', async () => {
+    const kept = await scratchDirectory()
+    const log = join(service.dataDirectory, 'events.db')
+    await write('call-1')
+    await service.stop()
+    await cp(log, join(kept, 'events.db'))
+    await service.restart()
+    assert.deepEqual(await write('call-2', 'call-3'), ['call-1', 'call-2', 'call-3'])
+    await service.stop()
+    assert.equal(told('ahead_of_log'), 0)
+    await cp(join(kept, 'events.db'), log)
+    await service.restart()
+
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1'])
+    assert.deepEqual(await write('call-4'), ['call-1', 'call-4'])
+    await service.restart()
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4'])
+    assert.equal(told('ahead_of_log'), 1)
+  })
+
+  it('which has as much of its own, shows what that has, and says so once', async () => {
+    const kept = await scratchDirectory()
+    const [log, models] = ['events.db', 'clickhouse'].map((name) => join(service.dataDirectory, name))
+    await service.stop()
+    await cp(log!, join(kept, 'events.db'))
+    await service.restart()
+    assert.deepEqual(await write('call-5'), ['call-1', 'call-4', 'call-5'])
+    await service.stop()
+    await cp(models!, join(kept, 'clickhouse'), { recursive: true })
+    await cp(join(kept, 'events.db'), log!)
+    await service.restart()
+    assert.deepEqual(await write('call-6', 'call-7'), ['call-1', 'call-4', 'call-6', 'call-7'])
+    await service.stop()
+    await rm(models!, { recursive: true })
+    await cp(join(kept, 'clickhouse'), models!, { recursive: true })
+    await service.restart()
+
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4', 'call-6', 'call-7'])
+    await service.restart()
+    assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4', 'call-6', 'call-7'])
+    assert.equal(told('of_another_log'), 1)
+  })
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
+import { poolOf } from '../../../../src/adapters/clickhouse/pool.js'
+import { TooManyReads, type ClickHouseReader } from '../../../../src/domain/ports/clickhouse.js'
+
+interface Running {
+  readonly sql: string
+  readonly answer: (rows: readonly unknown[]) => void
+  readonly fail: (error: Error) => void
+}
+
+/** A reader that answers when told to, and takes it badly if it is asked two things at once. */
+const slowReader = (running: Running[]): ClickHouseReader => {
+  let isBusy = false
+  const begin = () => {
+    assert.ok(!isBusy, 'a reader runs one statement at a time')
+    isBusy = true
+  }
+  return {
+    query: <Row>(sql: string) => {
+      begin()
+      return new Promise<readonly Row[]>((resolve, reject) => {
+        running.push({
+          sql,
+          answer: (rows) => {
+            isBusy = false
+            resolve(rows as readonly Row[])
+          },
+          fail: (error) => {
+            isBusy = false
+            reject(error)
+          },
+        })
+      })
+    },
+    async *stream(sql) {
+      begin()
+      try {
+        for (let chunk = 0; chunk < 3; chunk += 1) {
+          if (sql === 'failing' && chunk === 1) throw new Error('failed')
+          yield Uint8Array.of(chunk)
+        }
+      } finally {
+        isBusy = false
+      }
+    },
+  }
+}
+
+const givenPool = (readers: number) => {
+  const running: Running[] = []
+  const pool = poolOf(Array.from({ length: readers }, () => slowReader(running)))
+  return { running, pool }
+}
+
+const MAX_WAITING = 256
+
+describe('a pool of readers', () => {
+  it('runs as many reads at once as it has readers, and the others in the order in which they came', async () => {
+    const { pool, running } = givenPool(2)
+    const reads = ['a', 'b', 'c', 'd', 'e'].map((sql) => pool.query(sql))
+    for (let i = 0; i < 5; i += 1) {
+      await setImmediate()
+      assert.equal(running.length, Math.min(i + 2, 5))
+      running[i]!.answer([running[i]!.sql])
+    }
+    assert.deepEqual((await Promise.all(reads)).flat(), ['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('hands on a reader whose read failed', async () => {
+    const { pool, running } = givenPool(1)
+    const [first, second] = [pool.query('first'), pool.query('second')]
+    await setImmediate()
+    running[0]!.fail(new Error('broken'))
+    await assert.rejects(first, /broken/)
+    running[1]!.answer([])
+    assert.deepEqual(await second, [])
+  })
+
+  it('lets a stream keep its reader until it ends, is left or fails', async () => {
+    const { pool, running } = givenPool(1)
+    const ends = async (sql: string, after: number) => {
+      let chunks = 0
+      for await (const chunk of pool.stream(sql)) if ((chunks += chunk.length) === after) break
+    }
+    const waiting: Promise<unknown>[] = [ends('whole', 99), ends('left', 1), pool.query('after streams')]
+    const failing = assert.rejects(ends('failing', 99), /failed/)
+    waiting.push(pool.query('last'))
+    while (running.length < 1) await setImmediate()
+    running[0]!.answer([])
+    await failing
+    while (running.length < 2) await setImmediate()
+    running[1]!.answer([])
+    await Promise.all(waiting)
+  })
+
+  it('refuses a read when too many wait, and takes reads again afterwards', async () => {
+    const { pool, running } = givenPool(3)
+    const reads = Array.from({ length: 3 + MAX_WAITING }, (_, i) => pool.query(String(i)))
+
+    await assert.rejects(pool.query('one more'), TooManyReads)
+    await assert.rejects(pool.stream('one more')[Symbol.asyncIterator]().next(), TooManyReads)
+
+    for (let i = 0; i < reads.length; i += 1) {
+      while (running.length <= i) await setImmediate()
+      running[i]!.answer([i])
+    }
+    assert.deepEqual((await Promise.all(reads)).flat(), [...reads.keys()])
+    const next = pool.query('again')
+    await setImmediate()
+    running.at(-1)!.answer(['again'])
+    assert.deepEqual(await next, ['again'])
+  })
+})

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { endWithThisProcess } from '../../../support/end-with-this-process.js'
+
+export interface ChildProgram {
+  readonly pid: number | undefined
+  /** The first line it prints. */
+  readonly firstLine: Promise<string>
+  /** Ends it as a crash would and answers all whole lines it had printed. */
+  readonly kill: () => Promise<readonly string[]>
+}
+
+/** Runs a TypeScript program, given by its URL, in a process of its own. */
+export const startChild = (url: URL, ...args: readonly string[]): ChildProgram => {
+  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(url), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  endWithThisProcess(child)
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
+  const closed = once(child, 'close')
+  const firstLine = once(createInterface(child.stdout), 'line').then(([line]) => String(line))
+
+  return {
+    pid: child.pid,
+    firstLine,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await closed
+      return printed.split('\n').slice(0, -1)
+    },
+  }
+}

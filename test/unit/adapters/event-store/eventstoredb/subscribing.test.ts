@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { shareClient } from '../../../../../src/adapters/event-store/eventstoredb/one-client.js'
+import type { TailItem } from '../../../../../src/domain/ports/event-store.js'
+import type { ProposedEvent } from '../../../../support/eventstoredb-protocol-double/log.js'
+import {
+  arbitraryEvent,
+  arbitraryEvents,
+  arbitraryStream,
+  givenStreamOf,
+} from '../../../../contract/event-store/arbitrary-events.js'
+import { collect, collectUntil, eventsIn, idsIn, idsOf } from '../../../../contract/event-store/collect.js'
+import { givenDouble } from '../../../../support/eventstoredb-protocol-double/given-double.js'
+import { afterEvents, appendNext } from '../../../../support/append-next.js'
+
+const text = (value: string) => new Uint8Array(Buffer.from(value))
+
+const foreign = (overrides: Partial<ProposedEvent> = {}): ProposedEvent => ({
+  id: randomUUID(),
+  type: 'OrderPlaced',
+  contentType: 'application/json',
+  data: text('{"order":1}'),
+  metadata: text('{"$correlationId":"1"}'),
+  ...overrides,
+})
+
+const FOREIGN = [
+  foreign(),
+  foreign({ metadata: new Uint8Array() }),
+  foreign({ metadata: text('not JSON') }),
+  foreign({ data: text('[1]') }),
+  foreign({ data: text('not JSON') }),
+  foreign({ contentType: 'application/octet-stream', data: new Uint8Array([0, 255, 1]) }),
+  foreign({ type: '$metadata' }),
+  foreign({ type: '$>', data: text('0@stream-1') }),
+]
+
+describe('reading and following an EventStoreDB', () => {
+  const given = givenDouble()
+
+  const appendForeign = (stream: string) =>
+    given.double.log.append({
+      stream,
+      expected: 'any',
+      events: FOREIGN.map((event) => ({ ...event, id: randomUUID() })),
+    })
+
+  for (const caughtUp of [0, 1, 2] as const)
+    it(`says once that it caught up with a server that says it ${caughtUp} times, also after it was dropped`, async () => {
+      const { double, store } = given
+      double.misbehaviour.caughtUp = caughtUp
+      const { stream } = await givenStreamOf(store, 3)
+      const items: TailItem[] = []
+
+      for await (const item of store.subscribeAll()) {
+        if (item.kind !== 'checkpoint') items.push(item)
+        if (items.length === 5) double.dropSubscriptions()
+        if (items.length === 7) break
+        if (item.kind === 'caughtUp' || items.length > 4) await appendNext(store, stream, [arbitraryEvent()])
+      }
+
+      assert.deepEqual(
+        items.map(({ kind }) => kind),
+        ['event', 'event', 'event', 'caughtUp', 'event', 'event', 'event'],
+      )
+    })
+
+  it('loses and repeats nothing when the server drops it again and again, and restarts', async () => {
+    const { double, store } = given
+    const streams = [arbitraryStream(), arbitraryStream()]
+    const events = arbitraryEvents(120)
+    const writing = (async () => {
+      for (const [index, event] of events.entries()) {
+        await store.append(streams[index % 2]!, afterEvents(index >> 1), [event])
+        if (index % 40 === 20) double.dropSubscriptions()
+        if (index === 60) await double.restart()
+      }
+    })()
+
+    const items = await collectUntil(store.subscribeAll(), (_, so) => eventsIn(so).length === events.length)
+    await writing
+
+    assert.deepEqual(idsOf(eventsIn(items)), idsOf(events))
+    assert.deepEqual(await idsIn(store.readAll()), idsOf(events))
+  })
+
+  it('passes over what others wrote, and the server itself, in every read of the whole log', async () => {
+    const { store } = given
+    appendForeign('orders-1')
+    const { ids } = await givenStreamOf(store, 2)
+    appendForeign('$stats-0')
+    appendForeign('orders-2')
+
+    const events = await collect(store.readAll())
+    const items = await collectUntil(store.subscribeAll(), ({ kind }) => kind === 'caughtUp')
+
+    assert.deepEqual(idsOf(events), ids)
+    assert.deepEqual(idsOf(eventsIn(items)), ids)
+    assert.equal(await store.head(), events.at(-1)?.position)
+  })
+
+  it('tells how far it came where nothing but the server\u2019s own events is', async () => {
+    const { double, store } = given
+    for (let n = 0; n < 40; n += 1)
+      double.log.append({
+        stream: '$stats-0',
+        expected: 'any',
+        events: [foreign({ type: '$statsCollected' })],
+      })
+
+    const items = await collectUntil(
+      store.subscribeAll(),
+      (item) => item.kind === 'checkpoint' && item.position === BigInt(double.log.all.at(-1)!.position),
+    )
+
+    assert.deepEqual(eventsIn(items), [])
+  })
+
+  it('refuses to read one of its streams that somebody else has written to', async () => {
+    const { store } = given
+    const { stream } = await givenStreamOf(store, 1)
+    appendForeign(stream)
+
+    await assert.rejects(collect(store.readStream(stream)), {
+      name: 'StoreUnavailable',
+      message: `event 1 of stream ${stream} is not from Tallytree`,
+    })
+  })
+
+  it('refuses a server that gives no positions with the events of a stream', async () => {
+    const { double, store } = given
+    const { stream } = await givenStreamOf(store, 1)
+    double.misbehaviour.hidePositions = true
+
+    await assert.rejects(collect(store.readStream(stream)), { name: 'StoreUnavailable', message: /too old/ })
+  })
+
+  it('leaves with the server what a slow reader does not take', async () => {
+    const { double, store } = given
+    for (let n = 0; n < 50; n += 1)
+      await store.append(
+        arbitraryStream(),
+        'none',
+        arbitraryEvents(100).map((event) => ({ ...event, data: { text: 'x'.repeat(4000) } })),
+      )
+    const reads = [store.subscribeAll()[Symbol.asyncIterator](), store.readAll()[Symbol.asyncIterator]()]
+    for (const read of reads) await read.next()
+
+    let written = -1
+    while (written !== double.written()) {
+      written = double.written()
+      await sleep(100)
+    }
+
+    assert.ok(written < 2 * 1500, `${written} of 10000 events were sent`)
+    for (const read of reads) await read.return?.(undefined)
+  })
+
+  it('ends its subscription with the server when nobody reads any more', async () => {
+    const { double, store } = given
+    await givenStreamOf(store, 3)
+
+    await collectUntil(store.subscribeAll(), () => true)
+
+    while (double.subscriptions() > 0) await sleep(5)
+  })
+
+  it('keeps its connection while a thousand reads are left after their first event', async () => {
+    const { double, store } = given
+    const { stream } = await givenStreamOf(store, 3)
+    const asked = double.asked()
+
+    for (let n = 0; n < 600; n += 1) {
+      await collectUntil(store.readStream(stream), () => true)
+      await collectUntil(store.readAll(), () => true)
+    }
+    await store.append(stream, 2n, [arbitraryEvent()])
+
+    assert.equal(double.asked(), asked)
+  })
+
+  it('reads a stream whole when the client is replaced meanwhile', async () => {
+    const { double, store } = given
+    const { stream, ids } = await givenStreamOf(store, 3)
+    const shared = shareClient(double.url)
+    double.misbehaviour.muteReads = true
+    const reading = idsIn(store.readStream(stream))
+    await sleep(100)
+
+    double.misbehaviour.muteReads = false
+    shared.replace(shared.current())
+
+    assert.deepEqual(await reading, ids)
+    await shared.release()
+  })
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
+import { openPrices } from '../../../../src/dispatch/webhooks/prices.js'
+import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import { priceAt } from '../../../../src/domain/price/choice.js'
+import type { TokenCosts } from '../../../../src/domain/price/change.js'
+import type { Amount } from '../../../../src/domain/price/decimal.js'
+import { priceStream } from '../../../../src/domain/price/events.js'
+import { pricesAlong } from '../../../../src/domain/price/prices-along.js'
+import { costOf, ownersFor, type Charged } from '../../../../src/domain/price/standing.js'
+import { bookOf } from '../../../../src/projections/prices/book.js'
+import { storedPrice } from '../../../../src/projections/prices/stored-price.js'
+import { billed } from '../../../../src/projections/usage/queries-of-bills.js'
+import { COUNTS } from '../../../counts.js'
+import { logOf } from '../../../api/deliveries/arbitrary-history.js'
+import { recorded } from '../../domain/automation/matching/given.js'
+import { arbitraryCharged, arbitraryPrice, type ArbitraryPrice } from '../../domain/price/arbitrary-prices.js'
+
+const ownedBy = (owner: string) =>
+  owner.includes('/') ? { project_id: owner, list: null } : { project_id: null, list: owner }
+
+interface Logged {
+  readonly event: RecordedEvent
+  readonly id: string
+  /** Undefined for a withdrawal. */
+  readonly price: Extract<ArbitraryPrice, { kind: 'published' }> | undefined
+}
+
+/** The log of prices that were published and withdrawn, each at ten times its number. */
+const logged = (prices: readonly ArbitraryPrice[]): readonly Logged[] => {
+  const revisions = new Map<string, bigint>()
+  const published: { owner: string; id: string }[] = []
+  return prices.flatMap((price, place): Logged[] => {
+    const of =
+      price.kind === 'published'
+        ? { owner: price.owner, id: `price ${place}` }
+        : published[price.which % published.length]
+    if (of === undefined) return []
+    const { owner, id } = of
+    const stream = priceStream({ project_id: null, list: owner })
+    const revision = (revisions.get(stream) ?? -1n) + 1n
+    revisions.set(stream, revision)
+    const at = { position: BigInt(place + 1) * 10n, revision }
+    if (price.kind === 'withdrawn') {
+      const event = recorded(stream, 'PriceWithdrawn', { ...ownedBy(owner), id }, at)
+      return [{ event, id, price: undefined }]
+    }
+    published.push(of)
+    const { model: llm_id, from: effective_date } = price
+    const created = { created_at: '2026-01-01T00:00:00.000000Z' }
+    const data = { ...ownedBy(owner), id, llm_id, effective_date, ...costsOf(price.costs), ...created }
+    return [{ event: recorded(stream, 'PricePublished', data, at), id, price }]
+  })
+}
+
+const costsOf = ([prompt, completion, read, creation]: TokenCosts) => ({
+  prompt_token_cost: prompt,
+  completion_token_cost: completion,
+  cache_read_input_token_cost: read,
+  cache_creation_input_token_cost: creation,
+})
+
+/** As reads of calls work it out. */
+const readCost = (events: readonly Logged[], { project_id, started_at, models }: Charged) => {
+  const owners = ownersFor(project_id)
+  const gone = new Set(events.filter(({ price }) => price === undefined).map(({ id }) => id))
+  const stored = events.flatMap(({ id, price }) => {
+    if (price === undefined || gone.has(id) || !owners.includes(price.owner)) return []
+    const { owner, model: llm_id, from: effective_date, costs } = price
+    return [{ ...storedPrice({}), owner, llm_id, effective_date, ...costsOf(costs) }]
+  })
+  const { timelines } = bookOf(stored, project_id, undefined)
+  let sum: Amount | undefined
+  for (const { model, ...figures } of models) {
+    const timeline = timelines.get(model)
+    if (timeline === undefined) continue
+    const { costs } = priceAt(timeline, started_at)
+    billed(figures).tokens.forEach((count, kind) => (sum = (sum ?? 0n) + count * costs[kind]!))
+  }
+  return sum
+}
+
+describe('what a call cost to automations', () => {
+  const asked = fc.array(fc.tuple(arbitraryCharged, fc.nat({ max: 450 })), { minLength: 1, maxLength: 8 })
+
+  it('is what reads of calls say as of that position, in the dispatcher and when it is asked for again', () =>
+    fc.assert(
+      fc.asyncProperty(fc.array(arbitraryPrice, { maxLength: 40 }), asked, async (prices, questions) => {
+        const events = logged(prices)
+        const state = openSqliteDispatcherState(':memory:')
+        const dispatched = openPrices(state)
+        const along = pricesAlong(logOf(events.map(({ event }) => event)))
+        let taken = 0
+        for (const [charged, place] of questions.toSorted(([, a], [, b]) => a - b)) {
+          const position = BigInt(place)
+          for (; taken < events.length && events[taken]!.event.position < position; taken += 1)
+            dispatched.apply(events[taken]!.event)
+          const expected = readCost(events.slice(0, taken), charged)
+          assert.equal(costOf(dispatched, charged), expected)
+          // Begun anew from what is kept, as after a restart.
+          assert.equal(costOf(openPrices(state), charged), expected)
+          assert.equal(costOf(await along.at(ownersFor(charged.project_id), position), charged), expected)
+        }
+        state.close()
+      }),
+      { numRuns: COUNTS.priceHistories },
+    ))
+})

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { mock } from 'node:test'
+import { openSqliteAttemptRecords } from '../../../../src/adapters/attempt-records/sqlite-attempt-records.js'
+import { keepingRecords } from '../../../../src/dispatch/webhooks/record-keeping.js'
+import type { AttemptRecord, AttemptRecords } from '../../../../src/domain/ports/attempt-records.js'
+
+const DAY_MS = 24 * 3600 * 1000
+const NOW = 1_800_000_000_000
+const attempt = (n: number, endedAt = NOW): AttemptRecord => ({
+  deliveryId: 'dlv_a',
+  attempt: n,
+  endedAt,
+  body: '{}',
+  status: 200,
+  responseHeaders: {},
+  responseBody: 'ok',
+})
+
+describe('what attempts looked like', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
+  afterEach(() => mock.timers.reset())
+
+  const opened = (records: AttemptRecords = openSqliteAttemptRecords(':memory:')) => {
+    const logged: string[] = []
+    const keeping = keepingRecords(records, { error: (message) => logged.push(message) })
+    const kept = () => records.of('dlv_a', { first: 1, last: 100 }).map((one) => one.attempt)
+    const keep = (from: number, to: number) => {
+      for (let n = from; n <= to; n += 1) keeping.keep(attempt(n))
+    }
+    return { keeping, keep, kept, logged }
+  }
+
+  it('is written within a tenth of a second', () => {
+    const { keep, kept } = opened()
+    keep(1, 3)
+    mock.timers.tick(50)
+    keep(4, 5)
+    assert.deepEqual(kept(), [])
+    mock.timers.tick(50)
+    assert.deepEqual(kept(), [1, 2, 3, 4, 5])
+    keep(6, 6)
+    mock.timers.tick(100)
+    assert.equal(kept().length, 6)
+  })
+
+  it('is written when nothing more is to come', () => {
+    const inner = openSqliteAttemptRecords(':memory:')
+    const { keeping, keep, kept } = opened({ ...inner, close: () => undefined })
+    keep(1, 3)
+    keeping.close()
+    assert.deepEqual(kept(), [1, 2, 3])
+  })
+
+  it('is deleted after 90 days', () => {
+    const { keeping, kept } = opened()
+    keeping.keep(attempt(1, NOW - 90 * DAY_MS - 1))
+    keeping.keep(attempt(2, NOW - 90 * DAY_MS))
+    mock.timers.tick(100)
+    keeping.prune(NOW)
+    assert.deepEqual(kept(), [2])
+  })
+
+  it('is let go, and said to be, where it cannot be written', () => {
+    const inner = openSqliteAttemptRecords(':memory:')
+    let isFull = true
+    const put = (records: readonly AttemptRecord[]) => {
+      if (isFull) throw new Error('the disk is full')
+      inner.put(records)
+    }
+    const { keep, kept, logged } = opened({ ...inner, put })
+    keep(1, 2)
+    mock.timers.tick(100)
+    assert.deepEqual(logged, ['dispatcher.attempts_not_kept'])
+    isFull = false
+    keep(3, 4)
+    mock.timers.tick(100)
+    assert.deepEqual(kept(), [3, 4])
+  })
+})

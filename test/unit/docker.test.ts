@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { readConfig } from '../../src/config.js'
+
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+/** Variables of ours as a file sets them, with what it takes from its caller filled in. */
+const variablesIn = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [
+      ...text.matchAll(
+        /^ +(?:ENV )?((?:TALLYTREE_|EVENTSTORE_URL|CLICKHOUSE_URL)\w*)(?:: |=)(\S.*?)(?: \\)?$/gm,
+      ),
+    ].map(([, name, value]) => [
+      name!,
+      value!.replaceAll(/\$\{\w+(?::-|:\?[^}]*)?\}/g, `long-enough:${'A'.repeat(43)}`),
+    ]),
+  )
+
+describe('the container', () => {
+  it('starts the program with the flags of the start script', () => {
+    const flagsIn = (text: string) => text.match(/--[a-z-]+(?:=\d+)?/g)
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+    const [command] = textOf('docker/Dockerfile').match(/^CMD .*main\.js.*$/m)!
+
+    assert.equal(flagsIn(scripts['start']!)?.length, 3)
+    assert.deepEqual(flagsIn(command), flagsIn(scripts['start']!))
+    assert.deepEqual(flagsIn(scripts['tallytree']!), flagsIn(scripts['start']!))
+  })
+
+  it('sets variables that the program reads, to values that it takes', () => {
+    const known = new Set(textOf('src/config.ts').match(/\b(?:TALLYTREE|CLICKHOUSE|EVENTSTORE)_[A-Z_]+\b/g))
+    const image = variablesIn(textOf('docker/Dockerfile'))
+    const composed = variablesIn(textOf('docker/compose.yaml'))
+    const variables = { ...image, ...composed }
+
+    assert.deepEqual(Object.keys(image), ['TALLYTREE_HOST', 'TALLYTREE_PORT', 'TALLYTREE_DATA_DIR'])
+    assert.deepEqual(Object.keys(composed), [
+      'EVENTSTORE_URL',
+      'CLICKHOUSE_URL',
+      'TALLYTREE_BOOTSTRAP_API_KEY',
+      'TALLYTREE_MASTER_KEYS',
+    ])
+    for (const name of Object.keys(variables)) assert.ok(known.has(name), name)
+    const { port, host, dataDirectory, roles } = readConfig(variables)
+    assert.deepEqual(
+      { port, host, dataDirectory, roles: roles.size },
+      { port: 4600, host: '0.0.0.0', dataDirectory: '/data', roles: 4 },
+    )
+  })
+
+  it('starts what the build makes, as somebody without rights', () => {
+    const dockerfile = textOf('docker/Dockerfile')
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+
+    assert.match(dockerfile, /^USER node$/m)
+    assert.ok(dockerfile.indexOf('USER node') < dockerfile.indexOf('\nCMD'))
+    for (const [, name, value] of scripts['start']!.matchAll(/(UV_\w+)=(\d+)/g))
+      assert.ok(dockerfile.includes(`${name}=${value}`), name)
+    for (const path of dockerfile
+      .match(/^COPY (?!--from)(.*) \S+$/gm)!
+      .flatMap((line) => line.split(' ').slice(1, -1)))
+      assert.ok(
+        textOf('docker/Dockerfile.dockerignore')
+          .split('\n')
+          .includes(`!${path.replace('./', '')}`),
+        path,
+      )
+  })
+})

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
+import { CompletionStream } from '../../../../src/domain/completion/stream.js'
+import type { JsonObject } from '../../../../src/domain/json/json.js'
+
+const streamOf = (more: object = {}, answer: AnswerBuilder | null = null) =>
+  new CompletionStream(
+    {
+      publicModel: 'acme/chat',
+      n: 1,
+      includeUsage: false,
+      hidesRunningUsage: false,
+      promptTokens: 2,
+      ...more,
+    },
+    answer,
+  )
+
+const chunk = (index: number, delta: JsonObject, finish_reason: string | null = null): JsonObject => ({
+  id: 'chatcmpl-1',
+  created: 1,
+  choices: [{ index, delta, finish_reason }],
+})
+
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+
+interface Whole {
+  readonly choices: readonly { readonly message: { readonly content: string | null } }[]
+}
+
+describe('a streamed completion', () => {
+  it('is put together from its pieces, however the choices interleave', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(3), fc.string({ unit: 'binary' })), { minLength: 1 }),
+        (pieces) => {
+          const answer = new AnswerBuilder('acme/chat')
+          const stream = streamOf({ n: 4 }, answer)
+          for (const [index, content] of pieces) stream.take(chunk(index, { content }))
+          const choices = (answer.begun() as unknown as Whole).choices
+          const places = [...new Set(pieces.map(([index]) => index))].sort()
+          assert.deepEqual(
+            choices.map(({ message }) => message.content ?? ''),
+            places.map((place) =>
+              pieces
+                .filter(([index]) => index === place)
+                .map(([, content]) => content)
+                .join('')
+                .toWellFormed(),
+            ),
+          )
+        },
+      ),
+    ))
+
+  it('is complete when every choice that began has ended, and as many as were asked for or as there are', () => {
+    const stream = streamOf({ n: 2 })
+    assert.equal(stream.isComplete, false)
+    stream.take(chunk(0, { content: 'a' }, 'stop'))
+    assert.equal(stream.isComplete, false)
+    stream.done()
+    assert.equal(stream.isComplete, true)
+    stream.take(chunk(1, { content: 'b' }))
+    assert.equal(stream.isComplete, false)
+    stream.take(chunk(1, {}, 'length'))
+    assert.equal(stream.isComplete, true)
+  })
+
+  it('is reported only when it is complete and the upstream said what was used', () => {
+    const stream = streamOf()
+    const metered = () => stream.metered
+    assert.deepEqual(metered(), { metering: 'unknown', usage: null })
+    stream.take(chunk(0, { content: 'four char' }))
+    assert.equal(metered().metering, 'estimated')
+    assert.equal(metered().usage?.completion_tokens, 3)
+    stream.take({ choices: [], usage })
+    assert.equal(metered().metering, 'estimated')
+    stream.take(chunk(0, {}, 'stop'))
+    assert.equal(metered().metering, 'reported')
+    assert.equal(metered().usage?.total_tokens, 5)
+  })
+
+  it('is estimated by the figures that came last, and by what came where they count nothing', () => {
+    const estimateOf = (figures: JsonObject | null) => {
+      const stream = streamOf()
+      stream.take({ ...chunk(0, { content: 'twelve bytes' }), usage: figures })
+      const { metering, usage: used } = stream.metered
+      return [metering, used?.prompt_tokens, used?.completion_tokens, used?.total_tokens]
+    }
+    assert.deepEqual(estimateOf(null), ['estimated', 2, 3, 5])
+    assert.deepEqual(estimateOf(usage), ['estimated', 3, 2, 5])
+    const nothing = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+    assert.deepEqual(estimateOf(nothing), ['estimated', 2, 3, 5])
+    assert.deepEqual(estimateOf({ ...nothing, prompt_tokens: 9 }), ['estimated', 9, 3, 12])
+  })
+
+  it('has no usage reported by figures that are below zero or endless', () => {
+    const meteredOf = (figures: JsonObject) => {
+      const stream = streamOf()
+      stream.take(chunk(0, { content: 'a' }, 'stop'))
+      stream.take({ choices: [], usage: { ...usage, ...figures } })
+      return stream.metered
+    }
+    for (const odd of [-1, -1e300, Infinity, '3', null, {}])
+      for (const figure of ['prompt_tokens', 'completion_tokens'])
+        assert.equal(meteredOf({ [figure]: odd }).metering, 'estimated')
+    for (const total_tokens of [-7, Infinity, '7'])
+      assert.equal(meteredOf({ total_tokens }).usage?.total_tokens, 5)
+    for (const [cached, counted] of [
+      [-5, 0],
+      [2, 2],
+      ['1', 1],
+    ] as const)
+      assert.equal(
+        meteredOf({ prompt_tokens_details: { cached_tokens: cached } }).usage?.cache_read_input_tokens,
+        counted,
+      )
+    assert.equal(meteredOf({ completion_tokens: 2.9 }).usage?.completion_tokens, 2)
+  })
+
+  it('counts cached tokens among those of the prompt, also where the upstream leaves them out', () => {
+    const tokensOf = (figures: JsonObject) => {
+      const stream = streamOf()
+      stream.take(chunk(0, { content: 'a' }, 'stop'))
+      stream.take({ choices: [], usage: { ...figures, completion_tokens: 5 } })
+      const { usage: used } = stream.metered
+      return [
+        ...[used?.prompt_tokens, used?.cache_read_input_tokens, used?.cache_creation_input_tokens],
+        used?.total_tokens,
+      ]
+    }
+    const cached = (cache_read_input_tokens: number, cache_creation_input_tokens: number) => ({
+      cache_read_input_tokens,
+      cache_creation_input_tokens,
+    })
+    assert.deepEqual(tokensOf({ prompt_tokens: 100, ...cached(60, 30) }), [100, 60, 30, 105])
+    assert.deepEqual(tokensOf({ prompt_tokens: 70, ...cached(60, 30) }), [100, 60, 30, 105])
+    assert.deepEqual(tokensOf({ prompt_tokens: 10, ...cached(60, 30), total_tokens: 15 }), [100, 60, 30, 105])
+    assert.deepEqual(
+      tokensOf({ prompt_tokens: 31, ...cached(0, 1253), total_tokens: 36 }),
+      [1284, 0, 1253, 1289],
+    )
+  })
+
+  it('shows the usage so far to those alone who asked for it', () => {
+    const running = { ...chunk(0, { content: 'a' }), usage }
+    const shown = (more: object) => streamOf(more).take(running) as JsonObject
+    assert.ok(!('usage' in shown({})))
+    assert.deepEqual(shown({ includeUsage: true })['usage'], usage)
+    assert.equal(shown({ includeUsage: true, hidesRunningUsage: true })['usage'], null)
+  })
+
+  it('is none where a choice has no place', () => {
+    for (const index of [-1, 0.5, 128, '0', {}])
+      assert.equal(streamOf().take({ choices: [{ index, delta: {} }] }), 'malformed')
+  })
+})

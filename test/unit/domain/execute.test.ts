@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
+import { nothing, type Decider } from '../../../src/domain/decider.js'
+import { execute } from '../../../src/domain/execute.js'
+import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import { ConcurrencyConflict, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+
+interface Counted {
+  readonly type: 'Counted'
+  readonly data: { readonly n: number; readonly by: string }
+}
+
+/** Each writer is counted once, and has the next number. */
+const counting: Decider<readonly string[], string, Counted> = {
+  initialState: [],
+  evolve: (state, { data: { by } }) => [...state, by],
+  decide: (state, by) =>
+    state.includes(by) ? nothing : { events: [{ type: 'Counted', data: { n: state.length, by } }] },
+}
+
+const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
+
+const writing =
+  (eventStore: EventStore) =>
+  (stream: string, by: string, assumeNew = false) =>
+    execute({ eventStore, ids: { next: randomUUID } })(counting, stream, [by], cause, { assumeNew })
+
+const countedIn = async (eventStore: EventStore, stream: string) => {
+  const counted: Counted['data'][] = []
+  for await (const { data } of eventStore.readStream(stream)) counted.push(data as unknown as Counted['data'])
+  return counted
+}
+
+describe('commands on one stream', () => {
+  it('are all taken, each once and on the state that it follows, however many come at once', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ by: fc.nat(60), assumeNew: fc.boolean(), later: fc.nat(20) }), {
+          minLength: 30,
+          maxLength: 100,
+        }),
+        async (writers) => {
+          const eventStore = openInMemoryEventStore()
+          const write = writing(eventStore)
+          await Promise.all(
+            writers.map(async ({ by, assumeNew, later }) => {
+              for (let turn = 0; turn < later; turn += 1) await Promise.resolve()
+              const { state } = await write('a', String(by), assumeNew)
+              assert.ok(state.includes(String(by)))
+            }),
+          )
+          const counted = await countedIn(eventStore, 'a')
+          assert.deepEqual(
+            counted.map(({ n }) => n),
+            [...counted.keys()],
+          )
+          assert.deepEqual(
+            counted.map(({ by }) => by).sort(),
+            [...new Set(writers.map(({ by }) => String(by)))].sort(),
+          )
+          await eventStore.close()
+        },
+      ),
+      { numRuns: 25 },
+    ))
+
+  it('are given up where writers elsewhere are always faster, and hold up nobody behind them', async () => {
+    const eventStore = openInMemoryEventStore()
+    let isBusy = true
+    let tries = 0
+    const contended: EventStore = {
+      ...eventStore,
+      append: (stream, expected, events) => {
+        if (!isBusy) return eventStore.append(stream, expected, events)
+        tries += 1
+        return Promise.reject(new ConcurrencyConflict(stream, expected, 'none'))
+      },
+    }
+    const write = writing(contended)
+    await assert.rejects(write('a', 'first'), StoreUnavailable)
+    assert.equal(tries, 6)
+    isBusy = false
+    await Promise.all([write('a', 'second'), write('a', 'third'), write('b', 'second')])
+    assert.equal((await countedIn(eventStore, 'a')).length, 2)
+    await eventStore.close()
+  })
+})

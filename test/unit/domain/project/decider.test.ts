@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { ProjectCommand } from '../../../../src/domain/project/commands.js'
+import { projectDecider } from '../../../../src/domain/project/decider.js'
+
+const project_id = 'team/project'
+const created_at = '2026-01-01T00:00:00.000000Z' as Instant
+
+const create: ProjectCommand = { type: 'CreateProject', project_id, created_at }
+const choose: ProjectCommand = { type: 'ChooseUsageReporting', project_id, usage_reporting: 'own' }
+const record: ProjectCommand = { type: 'ChooseRecording', project_id, record: 'metadata' }
+const describeIt = (description: string | null, repo: string | null = null): ProjectCommand => ({
+  type: 'DescribeProject',
+  project_id,
+  description,
+  repo,
+})
+
+/** What the last of some commands makes of a project, after the others. */
+const given = (...commands: readonly ProjectCommand[]) => {
+  let state = projectDecider.initialState
+  let last = projectDecider.decide(state, commands[0]!)
+  for (const command of commands) {
+    last = projectDecider.decide(state, command)
+    state = last.events.reduce(projectDecider.evolve, state)
+  }
+  return { events: last.events, state }
+}
+
+describe('a project', () => {
+  it('is created with the time at which it was asked for', () =>
+    assert.deepEqual(given(create).events, [{ type: 'ProjectCreated', data: { project_id, created_at } }]))
+
+  it('has a description and a repository, each of which stays until another comes', () => {
+    const { events, state } = given(describeIt('first', 'there'), describeIt('second'))
+    assert.deepEqual(events, [
+      { type: 'ProjectDescribed', data: { project_id, description: 'second', repo: 'there' } },
+    ])
+    assert.deepEqual([state.description, state.repo], ['second', 'there'])
+  })
+
+  for (const command of [create, choose, record, describeIt('text', 'there'), describeIt(null)])
+    it(`writes nothing when asked again: ${JSON.stringify(command).slice(0, 60)}`, () =>
+      assert.deepEqual(given(command, command).events, []))
+
+  it('keeps the time of its creation', () => {
+    const later = { ...create, created_at: '2027-01-01T00:00:00.000000Z' } as ProjectCommand
+    assert.equal(given(create, choose, later).state.createdAt, created_at)
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import { query } from '../../../../src/domain/query/query.js'
+import { compileCondition } from '../../../../src/projections/expression/compile.js'
+import { JSON_SETTINGS, readableJson } from '../../../../src/projections/expression/readable-json.js'
+import type { Fields } from '../../../../src/projections/expression/fields.js'
+import { COUNTS } from '../../../counts.js'
+import { openTestClickHouse } from '../../../support/engine.js'
+import { arbitraryOperation, arbitraryRow } from '../../../support/expression/arbitrary.js'
+import { evaluate, type Row } from '../../../support/expression/evaluate.js'
+
+const FIELDS: Fields = {
+  name: { kind: 'text', sql: 'name' },
+  steps: { kind: 'number', sql: 'steps' },
+  at: { kind: 'instant', sql: 'at' },
+  payload: { kind: 'json', sql: 'readable' },
+}
+
+const ROWS_A_RUN = 10
+const RUNS = COUNTS.expressionMeanings
+
+describe('the meaning of a query', () => {
+  let clickHouse: ClickHouse
+  let inserted = 0
+
+  before(async () => {
+    clickHouse = await openTestClickHouse()
+    await clickHouse.writer.command(
+      `CREATE TABLE rows (number UInt32, name Nullable(String), steps Nullable(Int64),
+      at Nullable(DateTime64(6, 'UTC')), payload Nullable(String)) ENGINE = MergeTree ORDER BY number`,
+    )
+  })
+  after(() => clickHouse.close())
+
+  const insert = async (rows: readonly Row[]): Promise<number> => {
+    const first = inserted
+    inserted += rows.length
+    await clickHouse.writer.insert({
+      table: 'rows',
+      columns: ['number', 'name', 'steps', 'at', 'payload'],
+      values: rows.map(({ name, steps, at, payload }, i) => [
+        first + i,
+        name,
+        steps,
+        at === null ? null : printed(at),
+        payload,
+      ]),
+    })
+    return first
+  }
+
+  it('is the same in ClickHouse as the facts say, row by row, in all three values', async () => {
+    let cases = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(arbitraryRow, { minLength: ROWS_A_RUN, maxLength: ROWS_A_RUN }),
+        arbitraryOperation,
+        async (rows, operation) => {
+          assert.ok(query.is({ $expr: operation }))
+          const first = await insert(rows)
+          const { sql, parameters } = compileCondition(operation, FIELDS)
+          const answers = await clickHouse.reader.query<{ truth: number | boolean | null }>(
+            `WITH ${readableJson('payload')} AS readable SELECT ${sql} AS truth FROM rows WHERE number >= {first:UInt32} AND number < {end:UInt32}
+            ORDER BY number SETTINGS ${JSON_SETTINGS}`,
+            { ...parameters, first, end: first + rows.length },
+          )
+          cases += rows.length
+          assert.deepEqual(
+            answers.map(({ truth }) => (truth === null ? null : Boolean(truth))),
+            rows.map((row) => evaluate(operation, row)),
+            JSON.stringify(operation),
+          )
+        },
+      ),
+      { numRuns: RUNS, endOnFailure: false },
+    )
+    assert.ok(cases >= RUNS * ROWS_A_RUN)
+  })
+})
+
+const printed = (microseconds: number): string => {
+  const milliseconds = Math.floor(microseconds / 1000)
+  const rest = String(microseconds - milliseconds * 1000).padStart(3, '0')
+  return `${new Date(milliseconds).toISOString().slice(0, 23).replace('T', ' ')}${rest}`
+}

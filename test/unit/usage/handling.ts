@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { callsFilter } from '../../../src/api/tracing/filter.js'
+import { unpricedModels } from '../../../src/api/tracing/usage-costs.js'
+import { usageJson } from '../../../src/api/tracing/usage-json.js'
+import type { ClickHouseReader, Rows } from '../../../src/domain/ports/clickhouse.js'
+import { projections } from '../../../src/projections/all.js'
+import type { ProjectedEvent } from '../../../src/projections/projection.js'
+import { withDescendants } from '../../../src/projections/usage/queries-of-descendants.js'
+import { usageFrom } from '../../../src/projections/usage/queries.js'
+import type { UsageCase } from '../../support/oracle/cases.js'
+import type { Answer, Operation } from '../../support/oracle/operations.js'
+import { read, Recorder } from './recorder.js'
+
+/** Where projections put rows and queries find them again. */
+export interface Tables {
+  readonly reader: ClickHouseReader
+  readonly insert: (rows: Rows) => Promise<void>
+}
+
+/** What the service is free to do on the way, so that no answer may depend on it. */
+export interface Handling {
+  /** Operations that the projector takes at once. */
+  readonly batch: number
+  /** Events that it takes at once when it reads the log a second time; 0: it doesn't. */
+  readonly again: number
+  /** The question comes once before so many of a hundred parts of the operations … */
+  readonly early: number
+  /** … and at the end as of so many of them. */
+  readonly asOf: number
+}
+
+export const arbitraryHandling: fc.Arbitrary<Handling> = fc.record({
+  batch: fc.integer({ min: 1, max: 60 }),
+  again: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 20 })),
+  early: fc.oneof(fc.constant(0), fc.nat(100)),
+  asOf: fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, { weight: 1, arbitrary: fc.nat(100) }),
+})
+
+export interface Asked {
+  /** What the answer may know of. */
+  readonly known: ReadonlyArray<Operation>
+  readonly position: bigint
+  /** A cost as it is written. */
+  readonly costs: (callId: string, model: string, cost: string) => string
+  readonly unpriced: readonly string[]
+  readonly answer: Answer
+}
+
+/** Prices by which the calls are charged too. */
+export interface Pricing {
+  readonly list: string | null
+  /** At positions between those of the calls' events. */
+  readonly prices: readonly ProjectedEvent[]
+}
+
+/** The service's answers: operations decided, projected into the tables, asked for and written as JSON. */
+export const answersOf = async (
+  tables: Tables,
+  { operations, question }: UsageCase,
+  handling: Handling,
+  projectId: string,
+  pricing: Pricing | null = null,
+): Promise<ReadonlyArray<Asked>> => {
+  const usage = usageFrom(tables.reader)
+  const filter = question.filter == null ? null : read(callsFilter, question.filter)
+  const ask = async (count: number, position: bigint): Promise<Asked> => {
+    const limit = question.limit ?? 10_000
+    const { answered, more, unfinishedDescendants } = await usage({
+      ...{ projectId, filter, operation: null, limit, position },
+      maxTraceCalls: 1000,
+      costs: pricing,
+    })
+    const body = Buffer.concat([...usageJson(answered)]).toString()
+    return {
+      known: operations.slice(0, count),
+      position,
+      costs: costsIn(body),
+      unpriced: unpricedModels(answered),
+      answer: {
+        ...(JSON.parse(body) as Pick<Answer, 'call_usage' | 'unfinished_call_ids'>),
+        truncated: more,
+        unfinished_descendants: unfinishedDescendants,
+      },
+    }
+  }
+
+  let projected = 0
+  const project = async (): Promise<void> => {
+    await insertRows(tables, recorder.events.slice(projected))
+    projected = recorder.events.length
+  }
+  const recorder: Recorder = new Recorder(projectId, async (ids) => {
+    await project()
+    return withDescendants(tables.reader)(projectId, ids, recorder.head)
+  })
+
+  if (pricing !== null) await insertRows(tables, pricing.prices)
+  const answers: Asked[] = []
+  const early = Math.ceil((operations.length * handling.early) / 100)
+  const asOf = Math.round((operations.length * handling.asOf) / 100)
+  let position = 0n
+  for (const [index, operation] of operations.entries()) {
+    if (index % handling.batch === 0) await project()
+    await recorder.take(operation)
+    if (index + 1 === asOf) position = recorder.head
+    if (index + 1 !== early) continue
+    await project()
+    answers.push(await ask(early, recorder.head))
+  }
+  await project()
+  if (handling.again > 0)
+    for (let from = 0; from < recorder.events.length; from += handling.again)
+      await insertRows(tables, recorder.events.slice(from, from + handling.again))
+  answers.push(await ask(asOf, position))
+  return answers
+}
+
+/** Costs as they are written. */
+export const costsIn = (body: string): Asked['costs'] => {
+  const texts = body.replaceAll(/("\w+_total_cost":)([-.\d]+)/g, '$1"$2"')
+  const { call_usage } = JSON.parse(texts) as {
+    call_usage: Record<string, Record<string, Record<string, string>>>
+  }
+  return (callId, model, cost) => call_usage[callId]![model]![cost]!
+}
+
+export const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {
+  for (const projection of projections)
+    for (const rows of projection.rowsOf(events)) await tables.insert(rows)
+}

@@ -1,8 +1,7 @@
-import type { Decider, DomainEvent } from '../domain/decider.js'
 import type { Cause } from '../domain/event.js'
-import { execute, type Executed, type ExecuteOptions } from '../domain/execute.js'
+import type { Executed } from '../domain/execute.js'
+import type { JsonObject } from '../domain/json/json.js'
 import type { Position } from '../domain/ports/event-store.js'
-import type { Ports } from '../domain/ports/ports.js'
 import { throwIfRefused } from './auth/rights.js'
 import type { RouteRequest, RouteResponse } from './route.js'
 
@@ -24,53 +23,56 @@ export type PlannedWrite = (cause: Cause) => Eventually<RouteResponse>
 
 /** Authorise, let the handler check the request, wait for the position, query, respond with the position. */
 export const runRead =
-  <Scope extends object>(
-    authorize: Authorize<Scope>,
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above
-    handle: (request: any) => Eventually<PlannedRead>,
-    waitFor: (request: AnyRequest & Scope) => Promise<Position>,
+  <Request extends AnyRequest, Scope extends object>(
+    { authorize }: { readonly authorize: Authorize<Scope> },
+    handle: (request: Request & Scope) => Eventually<PlannedRead>,
+    waitFor: (request: Request & Scope) => Promise<Position>,
   ) =>
-  async (request: AnyRequest): Promise<RouteResponse> => {
-    const authorized = { ...request, ...(await authorize(request)) }
+  async (request: Request): Promise<RouteResponse> => {
+    const authorized = { ...(await authorize(request)), ...request }
     const planned = await handle(authorized)
     const isUsual = typeof planned === 'function'
     const position = await (isUsual ? waitFor(authorized) : planned.waitFor())
     return { position, ...(await (isUsual ? planned : planned.read)(position)) }
   }
 
+/** What a kind of writes does between the check of a request and its write, and after it. */
+interface WriteSteps<Request> {
+  readonly prepare: (request: Request) => Promise<void>
+  /** The position at which the write, or what it repeats, can be read. */
+  readonly acknowledge: (request: Request, written: Position | undefined) => Position | undefined
+}
+
 /** Authorise, let the handler check the request, prepare, write, acknowledge the position, respond. */
 export const runWrite =
-  <Scope extends object>(
-    authorize: Authorize<Scope>,
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above
-    handle: (request: any) => Eventually<PlannedWrite>,
-    prepare: (request: AnyRequest & Scope) => Promise<void>,
-    acknowledge: (request: AnyRequest & Scope, position: Position | undefined) => Position | undefined,
+  <Request extends AnyRequest, Scope extends object>(
+    { authorize }: { readonly authorize: Authorize<Scope> },
+    handle: (request: Request & Scope) => Eventually<PlannedWrite>,
+    { prepare, acknowledge }: WriteSteps<Request & Scope>,
   ) =>
-  async (request: AnyRequest): Promise<RouteResponse> => {
-    const authorized = { ...request, ...(await authorize(request)) }
+  async (request: Request): Promise<RouteResponse> => {
+    const authorized = { ...(await authorize(request)), ...request }
     const write = await handle(authorized)
     await prepare(authorized)
     const response = await write(authorized.cause)
     return { ...response, position: acknowledge(authorized, response.position) }
   }
 
-interface PlannedExecution<State, Command, Event extends DomainEvent> extends ExecuteOptions<State> {
-  readonly decider: Decider<State, Command, Event>
-  readonly stream: string
-  readonly commands: readonly Command[]
+interface Responding<State, Event> {
   /** `{}` without it. */
   readonly respond?: (executed: Executed<State, Event>) => Omit<RouteResponse, 'position'>
+  /** Further members of the body when the first command is refused. */
+  readonly refusalBody?: (state: State) => JsonObject
 }
 
 /** A write of commands to one stream; a refusal of the first is the failure of the request. */
-export const executing =
-  <State, Command, Event extends DomainEvent>(
-    ports: Pick<Ports, 'eventStore' | 'ids'>,
-    { decider, stream, commands, respond, ...options }: PlannedExecution<State, Command, Event>,
+export const writing =
+  <State, Event>(
+    run: (cause: Cause) => Promise<Executed<State, Event>>,
+    { respond, refusalBody }: Responding<State, Event> = {},
   ): PlannedWrite =>
   async (cause) => {
-    const executed = await execute(ports)(decider, stream, commands, cause, options)
-    throwIfRefused(executed.refusals.get(0))
+    const executed = await run(cause)
+    throwIfRefused(executed.refusals.get(0), refusalBody?.(executed.state))
     return { body: {}, ...respond?.(executed), position: executed.position }
   }

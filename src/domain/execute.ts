@@ -31,7 +31,7 @@ const MAX_TRIES = 5
 /** A store waits and tries again itself before it says that an outcome is unknown. */
 const MAX_TRIES_OF_UNKNOWN = 2
 
-export interface ExecuteOptions<State> {
+interface Options<State> {
   readonly assumeNew?: boolean
   readonly reload?: () => Promise<Loaded<State>>
 }
@@ -56,7 +56,7 @@ export const execute =
     stream: string,
     commands: readonly Command[],
     cause: Cause,
-    { assumeNew = false, reload = () => load(ports, decider, stream) }: ExecuteOptions<State> = {},
+    { assumeNew = false, reload = () => load(ports, decider, stream) }: Options<State> = {},
   ): Promise<Executed<State, Event>> => {
     const tryOn = async (loaded: Loaded<State>): Promise<Executed<State, Event>> => {
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)

@@ -13,7 +13,7 @@ import { readsDirectory, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute } from '../route.js'
 import { done, neverStored } from './answers.js'
 import { repeatableId } from './idempotency.js'
-import { pageOf, pageQuery, takePage } from './page.js'
+import { pageOf, pageQuery, takePage, askedPage } from './page.js'
 
 const PATH = '/api/users/me/api-keys'
 
@@ -45,7 +45,7 @@ export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
     handle: async ({ query, principal: { userId } }) => {
       const directory = access.directory()
       const { data, next } = takePage(
-        query,
+        askedPage(query),
         (after) => keysOf(directory, userId, after),
         ({ key_id }) => key_id,
       )

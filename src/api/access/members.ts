@@ -10,7 +10,7 @@ import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
-import { pageOf, pageQuery, takePage } from './page.js'
+import { pageOf, pageQuery, takePage, askedPage } from './page.js'
 import { done, neverStored } from './answers.js'
 
 const PATH = '/api/teams/:team/members'
@@ -44,7 +44,7 @@ export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
       const directory = access.directory()
       return {
         body: takePage(
-          query,
+          askedPage(query),
           (after) => membersOf(directory, team, after),
           ({ user }) => user,
         ),

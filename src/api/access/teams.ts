@@ -6,7 +6,7 @@ import type { Access } from '../auth/access.js'
 import { throwIfRefused } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { route, type AnyRoute } from '../route.js'
-import { pageOf, pageQuery, takePage } from './page.js'
+import { pageOf, pageQuery, takePage, askedPage } from './page.js'
 
 const newTeam = closed('NewTeam', { required: { name: teamName } })
 const team = open('Team', { required: { name: teamName } })
@@ -40,7 +40,7 @@ export const listTeams = (access: Pick<Access, 'directory'>): AnyRoute =>
       const directory = access.directory()
       return {
         body: takePage(
-          query,
+          askedPage(query),
           (after) => teamsFor(directory, userId, after),
           ({ name }) => name,
         ),

@@ -1,7 +1,6 @@
 import { collectionName, type CollectionPlace } from '../../domain/artifact/place.js'
 import { entityOf } from '../../domain/ids.js'
 import { Failure, invalid } from '../failure.js'
-import { projectInPath, authorizeRead, authorizeWrite, type Teams } from '../projects/access.js'
 import type { RouteRequest } from '../route.js'
 
 /** The collection that a path names. */
@@ -28,19 +27,10 @@ export const placeInProject = (project_id: string, collection: string): ProjectP
   registry: null,
 })
 
-/** The place in a project that a path names, for somebody who may read there. */
-export const placeRead = (teams: Teams, asked: RouteRequest<unknown>): ProjectPlace => {
-  const project = projectInPath(asked.params)
-  authorizeRead(teams, asked.principal, project)
-  return placeInProject(project, collectionInPath(asked))
-}
-
-/** The same for somebody who writes there: a team that the administrator names comes into being. */
-export const placeWritten = async (teams: Teams, asked: RouteRequest<unknown>): Promise<ProjectPlace> => {
-  const place = placeRead(teams, asked)
-  await authorizeWrite(teams, asked.principal, place.project_id, asked.cause)
-  return place
-}
+/** The place that a path names in the project of the request. */
+export const placeInPath = (
+  request: Pick<RouteRequest, 'params'> & { readonly project: string },
+): ProjectPlace => placeInProject(request.project, collectionInPath(request))
 
 export const noSuchCollection = (): Failure => new Failure('not-found', 'There is no such collection.')
 

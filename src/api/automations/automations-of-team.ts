@@ -5,7 +5,7 @@ import { execute } from '../../domain/execute.js'
 import { teamName } from '../../domain/ids.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { repeatableId } from '../access/idempotency.js'
-import { pageFields, pageOf, takePage } from '../access/page.js'
+import { pageFields, pageOf, takePage, askedPage } from '../access/page.js'
 import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalid } from '../failure.js'
@@ -92,7 +92,7 @@ export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
       requireRole(access, principal, team, 'member')
       const roster = await rosterOf(ports, team, cause)
       const { data, next } = takePage(
-        query,
+        askedPage(query),
         (after) => namesAfter(roster, 'automation', after),
         ({ name }) => name,
       )

@@ -4,7 +4,7 @@ import { webhookProblems } from '../../domain/webhook/checks.js'
 import { webhookDecider } from '../../domain/webhook/decider.js'
 import { webhookStream, type WebhookContent } from '../../domain/webhook/events.js'
 import { repeatableId } from '../access/idempotency.js'
-import { pageOf, pageQuery, takePage } from '../access/page.js'
+import { pageOf, pageQuery, takePage, askedPage } from '../access/page.js'
 import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../conduct.js'
 import { invalidBody } from '../failure.js'
@@ -83,7 +83,7 @@ export const listWebhooks = ({ ports, access }: Automations): AnyRoute =>
       requireRole(access, principal, team, 'team_administrator')
       const roster = await rosterOf(ports, team, cause)
       const { data, next } = takePage(
-        query,
+        askedPage(query),
         (after) => namesAfter(roster, 'webhook', after),
         ({ name }) => name,
       )

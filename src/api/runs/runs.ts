@@ -1,4 +1,5 @@
 import { instantOf } from '../../domain/codec/instant.js'
+import { execute } from '../../domain/execute.js'
 import { id as idCodec } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { RunCommand } from '../../domain/run/commands.js'
@@ -8,21 +9,16 @@ import { toldMetrics } from '../../domain/run/given-metrics.js'
 import { keptRuns } from '../../domain/run/kept-runs.js'
 import { turns } from '../../domain/turns.js'
 import { repeatableId } from '../access/idempotency.js'
+import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
-import {
-  inPath,
-  readProjectLog,
-  writeProject,
-  type ProjectReads,
-  type ProjectWrites,
-} from '../route-kinds.js'
-import { executing, type PlannedWrite } from '../run.js'
+import { readProjectLog, writeProject, type ProjectWrites } from '../route-kinds.js'
+import { writing, type PlannedWrite } from '../run.js'
 import { createdRun, newMetrics, newRun, run, runEnd } from './codecs.js'
 import { readRun } from './read-run.js'
 
-export interface Runs extends ProjectReads, ProjectWrites {
+export interface Runs extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
 }
 
@@ -34,15 +30,14 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
   const stateOf = keptRuns(ports)
   const { inTurn } = turns()
 
-  const writing = (command: RunCommand, body: object = {}): PlannedWrite => {
+  const planned = (command: RunCommand, body: object = {}): PlannedWrite => {
     const stream = runStream(command.project_id, command.run_id)
     const step = command.type === 'LogMetrics' ? command.step : null
-    const write = executing(ports, {
-      ...{ decider: runDecider, stream, commands: [command] },
-      reload: () => stateOf(stream, step),
-      respond: () => ({ body }),
-    })
-    return (cause) => inTurn(stream, async () => write(cause))
+    const reload = () => stateOf(stream, step)
+    return writing(
+      (cause) => inTurn(stream, () => execute(ports)(runDecider, stream, [command], cause, { reload })),
+      { respond: () => ({ body }) },
+    )
   }
 
   return [
@@ -59,7 +54,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
         const made = repeatableId(ports, `${user}\n${project_id}`, headers['idempotency-key'])
         const run_id = body.id ?? made
         const now = instantOf(ports.clock.now())
-        return writing({ type: 'StartRun', project_id, run_id, name: body.name, user, now }, { id: run_id })
+        return planned({ type: 'StartRun', project_id, run_id, name: body.name, user, now }, { id: run_id })
       },
     }),
     readProjectLog(parts, {
@@ -87,7 +82,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
       handle: (request) => {
         const { metrics, step } = request.body
         const of = { project_id: request.project, run_id: runInPath(request) }
-        return writing({ type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step })
+        return planned({ type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step })
       },
     }),
     writeProject(parts, {
@@ -101,7 +96,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
       handle: (request) => {
         const of = { project_id: request.project, run_id: runInPath(request) }
         const now = instantOf(ports.clock.now())
-        return writing({ type: 'EndRun', ...of, state: request.body.state, now })
+        return planned({ type: 'EndRun', ...of, state: request.body.state, now })
       },
     }),
   ]

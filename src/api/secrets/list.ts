@@ -40,7 +40,7 @@ export const listSecrets = ({ ports, access }: Secrets): AnyRoute =>
       }
       return {
         body: takePage(
-          query,
+          askedPage(query),
           () => shown,
           ({ name }) => name,
         ),

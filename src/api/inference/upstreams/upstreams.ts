@@ -3,7 +3,7 @@ import { withDefault } from '../../../domain/codec/containers.js'
 import { teamName } from '../../../domain/ids.js'
 import type { Upstreams } from '../../../domain/upstream/directory.js'
 import { repeatableId } from '../../access/idempotency.js'
-import { pageFields, pageOf, takePage } from '../../access/page.js'
+import { pageFields, pageOf, takePage, askedPage } from '../../access/page.js'
 import { throwIfRefused } from '../../auth/rights.js'
 import { readsDirectory, writesDirectory } from '../../conduct.js'
 import { invalid } from '../../failure.js'
@@ -68,7 +68,7 @@ export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: Upstream
         .filter((one) => team === undefined || one.team === team)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
       const { data, next } = takePage(
-        query,
+        askedPage(query),
         (after) => listed.filter(({ id }) => after === undefined || id > after),
         ({ id }) => id,
       )

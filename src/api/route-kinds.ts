@@ -75,6 +75,12 @@ const PRESENT: Described = {
   responseHeaders: ['Tallytree-Position'],
 }
 
+/** For writes that read the models first. */
+export const alsoReads: Pick<Described, 'requestHeaders' | 'errors'> = {
+  requestHeaders: PRESENT.requestHeaders,
+  errors: PRESENT.errors,
+}
+
 const AS_OF: Described = {
   ...PRESENT,
   requestHeaders: [...PRESENT.requestHeaders, 'Tallytree-As-Of'],

@@ -12,12 +12,12 @@ import {
   type ObjectSort,
   type VersionPlace,
 } from '../../projections/objects/queries.js'
-import { readsProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
-import { authorizeRead } from '../projects/access.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
 import { requireShort } from '../tracing/filter.js'
 import { objectJson, type Shown } from './object-json.js'
 import { objectSchema } from './object-schema.js'
@@ -59,9 +59,10 @@ const objectsQuery = closed('ObjectsQueryRequest', {
 /** Versions are read in pages, so that an answer of any length needs the memory of one page. */
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
-/** `/objs/query`, in the order of publication unless another is asked for (facts: tracing API 6.4). */
-export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
-  async function* objects(
+/** `/objs/query`, in the order of publication unless another is asked for. */
+export const queryObjects = (objects: Objects): AnyRoute => {
+  const { reader } = objects
+  async function* pagesOf(
     projectId: string,
     places: readonly VersionPlace[],
     position: Position,
@@ -75,28 +76,24 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
     }
   }
 
-  return route({
+  return readProject(objects, {
     method: 'post',
     path: '/objs/query',
     summary: 'Read the versions of objects that a filter selects.',
     body: objectsQuery,
-    ...readsProject,
     response: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
-    handle: async ({ body, principal, headers }) => {
-      const { project_id, filter, limit, offset } = body
-      authorizeRead(teams, principal, project_id)
+    project: inBody,
+    handle: ({ body, project: projectId }) => {
+      const { filter, limit, offset } = body
       requireShort(
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
       )
       const sortBy = (body.sort_by ?? []).map(sorting)
-      const position = await reading.waitForAsOf(project_id, headers)
-      const question = { projectId: project_id, filter, position, sortBy, limit, offset }
-      const places = await versionPlaces(reader)(question)
-      const pages = await prefetchFirst(objects(project_id, places, position, body))
-      return {
-        body: Readable.from(asArray('objs', pages)),
-        type: 'application/json; charset=utf-8',
-        position,
+      return async (position) => {
+        const question = { projectId, filter, position, sortBy, limit, offset }
+        const places = await versionPlaces(reader)(question)
+        const pages = await prefetchFirst(pagesOf(projectId, places, position, body))
+        return { body: Readable.from(asArray('objs', pages)), type: 'application/json; charset=utf-8' }
       }
     },
   })

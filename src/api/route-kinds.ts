@@ -126,6 +126,14 @@ export const readProject = <Body = undefined, Query = undefined>(
   return described(spec, AS_OF, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
+/** Reads what the request names in any projects: the handler waits for each, and leaves out those it may not read. */
+export const readProjects = <Body = undefined, Query = undefined>({
+  handle,
+  ...spec
+}: RouteSpec<Body, Query> & {
+  readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
+}): AnyRoute => described(spec, AS_OF, ['not-found'], handle)
+
 /** Reads a project from the log as it is now. */
 export const readProjectLog = <Body = undefined, Query = undefined>(
   parts: ProjectReads,
@@ -159,28 +167,33 @@ export const readPresent = <Scope extends object, Body = undefined, Query = unde
 /** Writes to a project, or several. A team that the administrator names for the first time is created. */
 export const writeProject = <Project extends string | readonly string[], Body = undefined, Query = undefined>(
   parts: ProjectWrites,
-  { project, handle, ...spec }: RouteOfProject<Body, Query, Project, PlannedWrite>,
-): AnyRoute => {
-  const authorization = accessToProject(parts.teams, project)
-  return described(
+  { project, ...spec }: RouteOfProject<Body, Query, Project, PlannedWrite>,
+): AnyRoute => writeAuthorized(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
+
+/** The same for a request whose project is found in another way. */
+export const writeAuthorized = <
+  Scope extends { readonly project: string | readonly string[] },
+  Body = undefined,
+  Query = undefined,
+>(
+  parts: ProjectWrites,
+  { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedWrite> & Authorized<Scope>,
+): AnyRoute =>
+  described(
     spec,
     PROJECT_WRITE,
     authorization.errors,
     runWrite(authorization, handle, {
-      prepare: ({ project, ...request }) => prepareProjects(parts, projectsIn(project), request),
+      prepare: ({ project, principal, cause }) =>
+        prepareProjects(parts, projectsIn(project), principal, cause),
       acknowledge: ({ project }, written) => acknowledgeProjects(parts, projectsIn(project), written),
     }),
   )
-}
 
 /** Changes or removes what a project has: it creates no team and is not throttled. */
-export const changeProject = <
-  Project extends string | readonly string[],
-  Body = undefined,
-  Query = undefined,
->(
+export const changeProject = <Body = undefined, Query = undefined>(
   parts: ProjectReads,
-  { project, handle, ...spec }: RouteOfProject<Body, Query, Project, PlannedWrite>,
+  { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedWrite>,
 ): AnyRoute => {
   const authorization = accessToProject(parts.teams, project)
   return described(
@@ -189,7 +202,7 @@ export const changeProject = <
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: () => Promise.resolve(),
-      acknowledge: ({ project }, written) => acknowledgeProjects(parts, projectsIn(project), written),
+      acknowledge: ({ project }, written) => parts.reading.ackPosition(project, written),
     }),
   )
 }
@@ -214,7 +227,8 @@ export const writeDirectory = <Scope extends object, Body = undefined, Query = u
 export const prepareProjects = async (
   { teams, throttle }: Pick<ProjectWrites, 'teams' | 'throttle'>,
   projects: readonly string[],
-  { principal, cause }: { readonly principal: Principal; readonly cause: Cause },
+  principal: Principal,
+  cause: Cause,
 ): Promise<void> => {
   for (const entity of new Set(projects.map(entityOf))) await teams.ensureTeam(principal, entity, cause)
   await throttle()
@@ -226,7 +240,7 @@ export const acknowledgeProjects = (
   projects: readonly string[],
   written: Position | undefined,
 ): Position | undefined => {
-  let last: Position | undefined
+  let last = written
   for (const project of projects) {
     const position = reading.ackPosition(project, written)
     if (last === undefined || position > last) last = position

@@ -5,17 +5,13 @@ import { entityOf } from '../../domain/ids.js'
 import { parseRef } from '../../domain/ref/ref.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import type { Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type RouteRequest } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProjects, type ProjectReads } from '../route-kinds.js'
 import { resolveRefs } from './resolve.js'
 import { sourcesFrom } from './sources.js'
 
-export interface Refs {
-  readonly teams: Teams
-  readonly reading: Reading
+export interface Refs extends ProjectReads {
   readonly reader: ClickHouseReader
 }
 
@@ -24,17 +20,16 @@ const MAX_REFS = 1000
 
 const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
 
-/** `/refs/read_batch`: what references lead to, through objects, tables and calls (facts: tracing API 5, 6.4). */
+/** `/refs/read_batch`: what references lead to, through objects, tables and calls. */
 export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[] => [
-  route({
+  readProjects({
     method: 'post',
     path: '/refs/read_batch',
     summary: 'Read what references lead to, in their order; null where one leads nowhere.',
     body: refsReadBatch,
-    ...readsProject,
     response: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
-    handle: async ({ body, principal, headers }: RouteRequest<{ readonly refs: readonly string[] }>) => {
-      if (body.refs.length > MAX_REFS)
+    handle: async ({ body: { refs }, principal, headers }) => {
+      if (refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
           `At most ${MAX_REFS} refs can be read at once. Ask in several requests.`,
@@ -44,12 +39,8 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
         if (!teams.canAccessTeam(principal, entityOf(projectId))) return undefined
         return (position = await reading.waitForAsOf(projectId, headers))
       }
-      const values = await resolveRefs(sourcesFrom(reader, positionOf), body.refs.map(parseRef))
-      return {
-        body: `{"vals":[${values.join(',')}]}`,
-        type: 'application/json; charset=utf-8',
-        position,
-      }
+      const values = await resolveRefs(sourcesFrom(reader, positionOf), refs.map(parseRef))
+      return { body: `{"vals":[${values.join(',')}]}`, type: 'application/json; charset=utf-8', position }
     },
   }),
 ]

@@ -8,14 +8,12 @@ import { projectDecider, type ProjectState } from '../../domain/project/decider.
 import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/project/events.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
-import { authorizeRead, authorizeWrite, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
+import { authorizeRead } from '../projects/access.js'
+import { acknowledgeProjects, prepareProjects, type ProjectWrites } from '../route-kinds.js'
 import { defaultEntityOf, entityOf } from './entities.js'
 
-export interface GraphQlParts {
+export interface GraphQlParts extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
-  readonly teams: Teams
-  readonly reading: Reading
 }
 
 interface Asking {
@@ -53,20 +51,20 @@ export const upsertModel = async (
   { principal, cause }: Asking,
   input: UpsertModelInput,
 ) => {
-  const { ports, teams, reading } = parts
+  const { ports, teams } = parts
   const project_id = projectIdOf(principal, input)
   const description = textOf('description', input.description)
   const repo = textOf('repo', input.repo)
   authorizeRead(teams, principal, project_id)
   if (input.id != null && input.id !== '' && input.id !== project_id)
     throw new Failure('bad-request', 'input.id should be the id of the project that the names say.')
-  await authorizeWrite(teams, principal, project_id, cause)
+  await prepareProjects(parts, [project_id], principal, cause)
   const run = (command: ProjectCommand) =>
     execute(ports)(projectDecider, projectStream(project_id), [command], cause)
   const created_at = instantOf(ports.clock.now())
   const created = await run({ type: 'CreateProject', project_id, created_at })
   const described = await run({ type: 'DescribeProject', project_id, description, repo })
-  const position = reading.ackPosition(project_id, described.position ?? created.position)
+  const position = acknowledgeProjects(parts, [project_id], described.position ?? created.position)
   const project = projectOf(project_id, described.state)
   const inserted = created.position !== undefined
   const { clientMutationId = null } = input

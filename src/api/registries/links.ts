@@ -1,3 +1,4 @@
+import type * as t from 'io-ts'
 import type { VersionCreated, VersionLinked } from '../../domain/artifact/events.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
 import { versionName } from '../../domain/artifact/version-name.js'
@@ -29,7 +30,7 @@ export const REGISTERED = '/api/registries/:registry/:collection'
 /** The collection that a path names in a registry of the key's teams; a name that several teams use is a conflict. */
 const collectionOf = (parts: Registries): Authorization<{ readonly place: CollectionPlace }> => ({
   errors: ['not-found', 'conflict'],
-  authorize: async (request) => {
+  authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
     const { team, registry } = await findRegistry(parts, request)
     return { place: { team, registry, collection: collectionInPath(request), project_id: null } }
   },

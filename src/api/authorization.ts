@@ -39,11 +39,11 @@ export const roleInTeam = (access: HasDirectory, role: Role): Authorization<{ re
 })
 
 /** Membership in the team that the query names. */
-export const memberOfTeam = (access: HasDirectory): Authorization<object> => ({
+export const memberOfTeam = (access: HasDirectory): Authorization<{ readonly team: string }> => ({
   errors: ['not-found'],
-  authorize: ({ query, principal }: RouteRequest<unknown, { readonly team: string }>) => {
-    requireRole(access, principal, query.team, 'member')
-    return {}
+  authorize: ({ query: { team }, principal }: RouteRequest<unknown, { readonly team: string }>) => {
+    requireRole(access, principal, team, 'member')
+    return { team }
   },
 })
 

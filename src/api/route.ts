@@ -7,8 +7,7 @@ import type { FailureKind } from './failure.js'
 import type { Principal } from './principal.js'
 
 /** A decoded request. */
-export type RawQuery = Readonly<Record<string, string | string[] | undefined>>
-export interface RouteRequest<Body = unknown, Query = RawQuery> {
+export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly body: Body
   readonly params: Readonly<Record<string, string>>
   /** Decoded when it is first read, so that a kind can authorise by the path before a bad query is a 422. */
@@ -106,7 +105,6 @@ export interface AnyRoute extends RouteSpec {
   readonly query?: Codec<any>
   /** Open routes need no key. */
   readonly access?: 'open'
-  readonly rawQuery?: true
   readonly requestHeaders: readonly RequestHeader[]
   /** Without them, the description says that it may fail in every way. */
   readonly errors?: readonly FailureKind[]
@@ -114,21 +112,3 @@ export interface AnyRoute extends RouteSpec {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
   readonly handle: (request: RouteRequest<any, any>) => Promise<RouteResponse>
 }
-
-/** Routes that are not yet of a kind. */
-export const route = <Body = undefined>({
-  requestHeaders,
-  ...spec
-}: Omit<RouteSpec<Body>, 'query'> & {
-  readonly access?: 'open'
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- undecoded
-  readonly query?: Codec<any>
-  readonly handle: (request: RouteRequest<Body>) => Promise<RouteResponse>
-}): AnyRoute =>
-  ({
-    ...spec,
-    rawQuery: true,
-    requestHeaders:
-      requestHeaders ?? (spec.access === 'open' ? [] : ['Tallytree-Min-Position', 'Tallytree-Stale']),
-    responseHeaders: spec.access === 'open' ? [] : ['Tallytree-Position'],
-  }) as unknown as AnyRoute

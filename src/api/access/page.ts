@@ -1,12 +1,9 @@
 import type * as t from 'io-ts'
-import * as E from 'fp-ts/lib/Either.js'
-import { decode, type Codec } from '../../domain/codec/codec.js'
+import type { Codec } from '../../domain/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { invalid } from '../failure.js'
 import { integerInQuery } from '../integer-in-query.js'
-import type { RouteRequest } from '../route.js'
 
 const USUAL_LIMIT = 100
 const LARGEST_LIMIT = 1000
@@ -35,11 +32,4 @@ export const takePage = <A>(
     data.push(item)
   }
   return { data, next: null }
-}
-
-/** How many items a request asks for, and behind which. */
-export const askedPage = ({ limit, after }: RouteRequest<unknown>['query']) => {
-  const decoded = decode(pageQuery)({ limit, after })
-  if (E.isRight(decoded)) return decoded.right
-  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
 }

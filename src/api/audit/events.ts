@@ -1,36 +1,38 @@
 import { Readable } from 'node:stream'
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { anyKey } from '../authorization.js'
 import type { Principal } from '../principal.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { linesOf } from '../http/json-pages.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory } from '../route-kinds.js'
 import type { Audit } from './audit.js'
-import { decodeQuery, eventsQuery } from './query.js'
+import { eventsQuery } from './query.js'
 import { eventLine, lineOf } from './event-line.js'
 
 const NDJSON = 'application/x-ndjson'
 
 export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: '/api/events',
     summary:
       "Read the log, in its order: the administrator all of it, others the events of their teams and of their teams' " +
       'projects; those of webhooks, secrets, upstreams, limits and members need the role team_administrator. To go on after an answer that broke off, ask for what comes after the position of its last whole line.',
     query: eventsQuery,
-    requestHeaders: [],
-    errors: ['invalid', 'overloaded'],
-    response: { schema: linesOf('One event a line.', eventLine.schema), type: NDJSON },
+    errors: ['overloaded'],
+    response: {
+      schema: linesOf('One event a line.', eventLine.schema),
+      type: NDJSON,
+      headers: ['Tallytree-Position'],
+    },
+    authorization: anyKey,
     handle: async ({ query, principal }) => {
-      const asked = decodeQuery(eventsQuery, query)
       const head = await eventStore.head()
-      const lines = linesFor(eventStore, { ...asked, head }, principal)
-      return {
-        body: Readable.from(await prefetchFirst(lines), { objectMode: false }),
-        type: NDJSON,
-        position: head,
-      }
+      const lines = linesFor(eventStore, { ...query, head }, principal)
+      const body = Readable.from(await prefetchFirst(lines), { objectMode: false })
+      return { body, type: NDJSON, position: head }
     },
   })
 

@@ -32,7 +32,7 @@ export const serve = (authenticating: Authenticator, route: AnyRoute) => {
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
     const principal = decodeBody === undefined ? asking : reauthenticate()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
-    const query = decodeQuery(ctx)
+    const query = decodeQuery(ctx.query)
     const response = await route.handle({
       body,
       params: (ctx.params ?? {}) as Record<string, string>,
@@ -80,15 +80,16 @@ const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal =
   )
 }
 
-/** Decodes when first asked, and once. */
-const queryDecoder = ({ query: codec, rawQuery }: AnyRoute) => {
-  if (rawQuery) return (ctx: Context) => () => ctx.query as unknown
+type RawQuery = Readonly<Record<string, string | string[] | undefined>>
+
+/** Decodes a query when it is first asked for. */
+export const queryDecoder = ({ query: codec }: Pick<AnyRoute, 'query'>) => {
   if (codec === undefined) return () => () => undefined
   const decodeQuery = decode(codec)
-  return (ctx: Context) => {
+  return (query: RawQuery) => {
     let decoded: ReturnType<typeof decodeQuery> | undefined
     return (): unknown => {
-      decoded ??= decodeQuery({ ...ctx.query })
+      decoded ??= decodeQuery({ ...query })
       if (E.isRight(decoded)) return decoded.right
       throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
     }

@@ -5,6 +5,7 @@ import { accessRoutes } from '../../../src/api/access/routes.js'
 import { openAccess, type Access } from '../../../src/api/auth/access.js'
 import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
 import { Failure } from '../../../src/api/failure.js'
+import { queryDecoder } from '../../../src/api/http/serve.js'
 import type { AnyRoute, RouteResponse, RouteRequest } from '../../../src/api/route.js'
 import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
 import type { Cause } from '../../../src/domain/event.js'
@@ -54,7 +55,7 @@ export interface Said {
 
 interface Request {
   readonly body?: unknown
-  readonly query?: RouteRequest<unknown>['query']
+  readonly query?: Readonly<Record<string, string | string[] | undefined>>
   readonly headers?: Record<string, string>
 }
 
@@ -84,7 +85,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
       return route.handle({
         body: decoded?.right,
         params,
-        query,
+        query: queryDecoder(route)(query)(),
         headers,
         principal,
         reauthenticate: () => principal,
@@ -97,8 +98,10 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
   }
 
   const as = (key: string) => ({
-    get: async (path: string, query?: RouteRequest<unknown>['query']): Promise<Said> =>
-      (await ask(key, 'get', path, query === undefined ? {} : { query })).body as Said,
+    get: async (
+      path: string,
+      query?: Readonly<Record<string, string | string[] | undefined>>,
+    ): Promise<Said> => (await ask(key, 'get', path, query === undefined ? {} : { query })).body as Said,
     post: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>
       (await ask(key, 'post', path, { body, headers })).body as Said,
     put: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>

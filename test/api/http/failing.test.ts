@@ -5,7 +5,8 @@ import { Readable } from 'node:stream'
 import { createApp } from '../../../src/api/app.js'
 import { Failure } from '../../../src/api/failure.js'
 import { prefetchFirst } from '../../../src/api/http/prefetch-first.js'
-import { route, type RouteResponse } from '../../../src/api/route.js'
+import type { RouteResponse } from '../../../src/api/route.js'
+import { openRoute } from '../../../src/api/route-kinds.js'
 import {
   ClickHouseUnavailable,
   ReadTooExpensive,
@@ -25,7 +26,7 @@ const serving = async (handle: () => Promise<RouteResponse>) => {
   const logged: JsonObject[] = []
   const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
   const spec = { schema: {} }
-  const only = route({ method: 'get', path: '/it', summary: '', access: 'open', response: spec, handle })
+  const only = openRoute({ method: 'get', path: '/it', summary: '', response: spec, handle })
   const app = createApp({ authenticate: () => undefined }, [only], { info: note, warn: note, error: note })
   const respond = app.callback()
   const server = createServer((request, response) => void respond(request, response))

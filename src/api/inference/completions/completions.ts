@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../domain/json/json.js'
 import { entityOf } from '../../../domain/ids.js'
 import { targetsOf, type Target } from '../../../domain/upstream/offered.js'
 import { Failure } from '../../failure.js'
-import { route, type RouteResponse, type AnyRoute, type RouteRequest } from '../../route.js'
+import type { AnyRoute, RouteRequest, RouteResponse } from '../../route.js'
 import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
 import { attributedProject } from './attribution.js'
 import type { Completing } from './completing.js'
@@ -23,7 +23,7 @@ import { wholeOf } from './whole.js'
 
 /** `POST /v1/chat/completions` (spec 4.2): one completion, whole or streamed, recorded as a call. */
 export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
-  route({
+  {
     method: 'post',
     path: '/v1/chat/completions',
     summary: 'Has a model complete a chat; every key of the request is passed on to its upstream.',
@@ -44,8 +44,9 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
         schema: { type: 'string', description: 'With `stream`: one event a chunk, and `[DONE]` at the end.' },
       },
     },
-    handle: (asked) => complete(inference, asked),
-  }),
+    responseHeaders: ['Tallytree-Position'],
+    handle: (asked: RouteRequest<CompletionRequest>) => complete(inference, asked),
+  },
 ]
 
 const complete = async (

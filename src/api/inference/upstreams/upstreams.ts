@@ -1,19 +1,18 @@
+import type * as t from 'io-ts'
 import { open } from '../../../domain/codec/struct.js'
 import { withDefault } from '../../../domain/codec/containers.js'
 import { teamName } from '../../../domain/ids.js'
 import type { Upstreams } from '../../../domain/upstream/directory.js'
 import { repeatableId } from '../../access/idempotency.js'
-import { pageFields, pageOf, takePage, askedPage } from '../../access/page.js'
-import { throwIfRefused } from '../../auth/rights.js'
-import { readsDirectory, writesDirectory } from '../../conduct.js'
-import { invalid } from '../../failure.js'
-import { route, type AnyRoute, type RouteRequest } from '../../route.js'
+import { pageFields, pageOf, takePage } from '../../access/page.js'
+import type { AnyRoute, RouteRequest } from '../../route.js'
+import { readDirectory, writeDirectory } from '../../route-kinds.js'
 import type { UpstreamManaging } from '../inference.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
 
 export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'post',
     path: UPSTREAMS_PATH,
     summary:
@@ -22,11 +21,17 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
       'team_administrator, and the administrator key for all teams.',
     body: newUpstream,
     requestHeaders: ['Idempotency-Key'],
-    errors: [...writesDirectory.errors, 'not-found', 'forbidden', 'conflict'],
-    response: { schema: upstreamJson.schema },
-    handle: async ({ body: { team, ...content }, headers, principal, cause }) => {
-      const { ports, access, liveUpstreams } = managing
-      requireOwner(access, principal, team)
+    errors: ['conflict'],
+    response: upstreamJson,
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ body: { team }, principal }: RouteRequest<t.TypeOf<typeof newUpstream>>) => {
+        requireOwner(managing.access, principal, team)
+        return {}
+      },
+    },
+    handle: async ({ body: { team, ...content }, headers, principal }) => {
+      const { ports, liveUpstreams } = managing
       await requireGoodUpstream(managing, team, content)
       const id = repeatableId(
         ports,
@@ -34,9 +39,12 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
         headers['idempotency-key'],
       )
       const command = { type: 'CreateUpstream', id, team, content } as const
-      const { state, refusals, position } = await liveUpstreams.run(command, cause)
-      throwIfRefused(refusals.get(0), state.has(id) ? {} : namesake(state, team, content.name))
-      return written(managing, state.get(id)!, position, cause)
+      return written(
+        managing,
+        id,
+        (cause) => liveUpstreams.run(command, cause),
+        (state) => (state.has(id) ? {} : namesake(state, team, content.name)),
+      )
     },
   })
 
@@ -51,32 +59,31 @@ const listQuery = open('UpstreamsAsked', {
 })
 
 export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: UpstreamManaging): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: UPSTREAMS_PATH,
     summary:
       'Lists the upstreams of a team, or all there are where no team is named, in the order of their ids, with how they ' +
       'do. Needs the role team_administrator, and the administrator key for all.',
     query: listQuery,
-    requestHeaders: [],
-    errors: [...readsDirectory.errors, 'not-found', 'forbidden'],
-    response: { schema: pageOf(upstreamJson).schema, headers: [] },
-    handle: async ({ query, principal }) => {
-      const team = teamIn(query)
-      requireOwner(access, principal, team ?? null)
+    response: pageOf(upstreamJson),
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ query: { team }, principal }: RouteRequest<unknown, t.TypeOf<typeof listQuery>>) => {
+        requireOwner(access, principal, team ?? null)
+        return {}
+      },
+    },
+    handle: ({ query }) => {
+      const { team } = query
       const listed = [...liveUpstreams.all().values()]
         .filter((one) => team === undefined || one.team === team)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
       const { data, next } = takePage(
-        askedPage(query),
+        query,
         (after) => listed.filter(({ id }) => after === undefined || id > after),
         ({ id }) => id,
       )
       return { body: { data: data.map(shownUpstream), next } }
     },
   })
-
-const teamIn = ({ team }: RouteRequest<unknown>['query']): string | undefined => {
-  if (team === undefined || typeof team === 'string') return team
-  throw invalid([{ loc: ['query', 'team'], type: 'string_type', msg: 'Input should be a valid string' }])
-}

@@ -14,7 +14,7 @@ import { followDirectory } from './live-directory.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { canAccessTeam } from './rights.js'
 
-/** Who may do what, as one process knows it (design 3.14). */
+/** Who may do what, as one process knows it. */
 export interface Access {
   /** The directory as it stands here; immutable, so two looks at one value agree. */
   readonly directory: () => Directory

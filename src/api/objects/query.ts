@@ -4,6 +4,7 @@ import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leave
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { inPages } from '../../domain/pages.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import {
   SORT_FIELDS,

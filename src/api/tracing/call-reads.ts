@@ -94,6 +94,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
 
   async function* textsOf(
     asked: CallsQuery,
+    reader: ClickHouseReader,
     ids: AsyncIterable<readonly CallId[]>,
     position: Position,
     expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,

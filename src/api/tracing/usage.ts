@@ -23,6 +23,9 @@ import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
+/** Matching calls that one answer holds in memory. */
+const MAX_LIMIT = 1_000_000
+
 const includeCosts = withDefault(boolean, false)
 
 const traceUsageRequest = closed('TraceUsageRequest', {
@@ -93,6 +96,11 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const { filter, query, include_costs, price_list: list, limit } = body
         if (list !== null && !include_costs) throw needsCosts('include_costs')
         requireModest(filter)
+        if (limit > MAX_LIMIT)
+          throw new Failure(
+            'too-large',
+            `limit is at most ${MAX_LIMIT}. Ask for fewer calls at once, with a narrower filter.`,
+          )
         const costs = include_costs ? { list } : null
         return {
           waitFor: () => readyWithPrices(reads, projectId, costs, headers),
@@ -137,7 +145,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
 
 const NOTHING: UsageAnswer = { answered: [], more: 0, unfinishedDescendants: 0 }
 
-const streamed = (chunks: Generator<Buffer>) => ({
+const streamed = (chunks: AsyncGenerator<Buffer>) => ({
   body: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),
   type: 'application/json; charset=utf-8',
 })
@@ -168,6 +176,6 @@ export const refuseTooLarge = (error: unknown): never => {
       `A trace has more than ${error.limit} calls, the limit of TALLYTREE_MAX_TRACE_CALLS. An operator can raise it.`,
     )
   if (error instanceof AnswerTooLarge)
-    throw new Failure('too-large', 'The answer would name too many models. Ask for fewer calls at once.')
+    throw new Failure('too-large', 'The calls of a trace have usage of too many models to be summed up.')
   throw error
 }

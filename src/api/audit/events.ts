@@ -9,7 +9,7 @@ import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import type { Audit } from './audit.js'
 import { eventsQuery } from './query.js'
-import { eventLine, lineOf } from './event-line.js'
+import { cursorLine, cursorLineOf, eventLine, lineOf } from './event-line.js'
 
 const NDJSON = 'application/x-ndjson'
 
@@ -29,7 +29,7 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
     query: eventsQuery,
     errors: ['overloaded'],
     response: {
-      schema: linesOf('One event a line.', eventLine.schema),
+      schema: linesOf('One event a line.', { anyOf: [eventLine.schema, cursorLine.schema] }),
       type: NDJSON,
       headers: ['Tallytree-Position'],
     },

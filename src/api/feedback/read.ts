@@ -11,6 +11,7 @@ import {
 } from '../../projections/feedback/queries.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
@@ -35,13 +36,13 @@ export const readRoute = (reads: FeedbackReads): AnyRoute =>
     errors: ['forbidden'],
     response: feedbackQueried,
     project: inBody,
-    handle: ({ body, project: projectId }) => {
-      const { reader } = reads
+    handle: ({ body, project: projectId, onDisconnect }) => {
       const { fields, query, limit, offset } = body
       requireFew(fields ?? [], 'fields', MAX_FIELDS)
       const row = rowsOf(fields)
       const order = orderOf(body.sort_by)
       return async (position) => {
+        const reader = readerOfRequest(reads.reader, onDisconnect)
         const asked = { projectId, operation: query?.$expr ?? null, position }
         const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
         const isAll = limit === null && (offset ?? 0) === 0

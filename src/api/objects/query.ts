@@ -15,6 +15,7 @@ import {
 } from '../../projections/objects/queries.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
@@ -62,8 +63,8 @@ const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
 /** `/objs/query`, in the order of publication unless another is asked for. */
 export const queryObjects = (objects: Objects): AnyRoute => {
-  const { reader } = objects
   async function* pagesOf(
+    reader: ClickHouseReader,
     projectId: string,
     places: readonly VersionPlace[],
     position: Position,
@@ -84,7 +85,7 @@ export const queryObjects = (objects: Objects): AnyRoute => {
     body: objectsQuery,
     response: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
     project: inBody,
-    handle: ({ body, project: projectId }) => {
+    handle: ({ body, project: projectId, onDisconnect }) => {
       const { filter, limit, offset } = body
       requireShort(
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
@@ -92,8 +93,9 @@ export const queryObjects = (objects: Objects): AnyRoute => {
       const sortBy = (body.sort_by ?? []).map(sorting)
       return async (position) => {
         const question = { projectId, filter, position, sortBy, limit, offset }
+        const reader = readerOfRequest(objects.reader, onDisconnect)
         const places = await versionPlaces(reader)(question)
-        const pages = await prefetchFirst(pagesOf(projectId, places, position, body))
+        const pages = await prefetchFirst(pagesOf(reader, projectId, places, position, body))
         return { body: Readable.from(asArray('objs', pages)), type: 'application/json; charset=utf-8' }
       }
     },

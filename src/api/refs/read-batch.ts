@@ -6,6 +6,7 @@ import { parseRef } from '../../domain/ref/ref.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { Failure } from '../failure.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProjects, type ProjectReads } from '../route-kinds.js'
 import { resolveRefs } from './resolve.js'
@@ -28,7 +29,7 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
     summary: 'Read what references lead to, in their order; null where one leads nowhere.',
     body: refsReadBatch,
     response: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
-    handle: async ({ body: { refs }, principal, headers }) => {
+    handle: async ({ body: { refs }, principal, headers, onDisconnect }) => {
       if (refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
@@ -39,7 +40,8 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
         if (!teams.canAccessTeam(principal, entityOf(projectId))) return undefined
         return (position = await reading.waitForAsOf(projectId, headers))
       }
-      const values = await resolveRefs(sourcesFrom(reader, positionOf), refs.map(parseRef))
+      const sources = sourcesFrom(readerOfRequest(reader, onDisconnect), positionOf)
+      const values = await resolveRefs(sources, refs.map(parseRef))
       return { body: `{"vals":[${values.join(',')}]}`, type: 'application/json; charset=utf-8', position }
     },
   }),

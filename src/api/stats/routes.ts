@@ -5,6 +5,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
 import { inBody } from '../authorization.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { needsCosts, readyWithPrices } from '../tracing/costs-asked.js'
@@ -25,10 +26,7 @@ export interface StatsReads extends ProjectReads {
 /** `/calls/stats`: what calls used and what became of them, in buckets of time. */
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
   const { ports, reading, reader, maxTraceCalls } = reads
-  const told = {
-    calls: callStats(reader),
-    usage: usageStats(reader, booksFrom(reader, reading.generation)),
-  }
+  const books = booksFrom(reader, reading.generation)
   return [
     readProject(reads, {
       method: 'post',
@@ -42,7 +40,7 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
       project: inBody,
-      handle: ({ body, project: projectId, headers }) => {
+      handle: ({ body, project: projectId, headers, onDisconnect }) => {
         const { filter, query, start, timezone, price_list: list } = body
         requireModest(filter)
         const usage = wantedOf('usage_metrics', body.usage_metrics)
@@ -59,10 +57,14 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
           read: async (position) => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
-            const callBuckets = await told.calls(span, calls)
-            const { buckets, unpriced } = await told
-              .usage(span, { wanted: usage, list, maxTraceCalls, requireFew })
-              .catch(refuseTooLarge)
+            const ownReader = readerOfRequest(reader, onDisconnect)
+            const callBuckets = await callStats(ownReader)(span, calls)
+            const { buckets, unpriced } = await usageStats(ownReader, books)(span, {
+              wanted: usage,
+              list,
+              maxTraceCalls,
+              requireFew,
+            }).catch(refuseTooLarge)
             const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
             return {
               body: Readable.from(json, { objectMode: false }),

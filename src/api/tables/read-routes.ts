@@ -9,7 +9,8 @@ import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import type { AnyRoute } from '../route.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { tableQuery, tableQueryStats, tableQueryStatsBatch, type TableQuery } from './query-codecs.js'
 import { pagesOfRows } from './rows-json.js'
@@ -43,13 +44,15 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
     return new Map(stats.map(({ digest, row_count }) => [digest, row_count]))
   }
 
-  const pagesOf = ({ project_id: projectId, digest, filter, sort_by, limit, offset }: TableQuery) => {
+  const pagesOf = ({ body, onDisconnect }: Pick<RouteRequest<TableQuery>, 'body' | 'onDisconnect'>) => {
+    const { project_id: projectId, digest, filter, sort_by, limit, offset } = body
     const sortBy = sortFieldsOf(sort_by)
     const wanted = filter?.row_digests ?? []
     requireFew('filter.row_digests', wanted, MAX_ROWS)
     return async (position: Position) => {
       if (!(await statsOf(projectId, [digest], position)).has(digest)) throw noSuchTable()
-      const order = await tableOrder(reader)({
+      const ownReader = readerOfRequest(reader, onDisconnect)
+      const order = await tableOrder(ownReader)({
         projectId,
         tableDigest: digest,
         rowDigests: wanted.length === 0 ? null : wanted.filter(isDigest),
@@ -57,7 +60,7 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
         limit,
         offset: offset ?? 0,
       })
-      return prefetchFirst(pagesOfRows(reader, projectId, order, position))
+      return prefetchFirst(pagesOfRows(ownReader, projectId, order, position))
     }
   }
 
@@ -69,8 +72,8 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
       body: tableQuery,
       response: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
       project: inBody,
-      handle: ({ body }) => {
-        const pages = pagesOf(body)
+      handle: (request) => {
+        const pages = pagesOf(request)
         return async (position) => ({
           body: Readable.from(asArray('rows', await pages(position))),
           type: 'application/json; charset=utf-8',
@@ -84,8 +87,8 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
       body: tableQuery,
       response: { schema: linesOf('One row a line.', tableRow.schema), type: JSON_LINES },
       project: inBody,
-      handle: ({ body }) => {
-        const pages = pagesOf(body)
+      handle: (request) => {
+        const pages = pagesOf(request)
         return async (position) => ({
           body: Readable.from(asLines(await pages(position))),
           type: JSON_LINES,

@@ -16,6 +16,7 @@ import {
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { inBody } from '../authorization.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
@@ -53,8 +54,8 @@ interface ReadBody {
 }
 
 export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
-  const { ports, teams, reading, reader } = reads
-  const books = booksFrom(reader, reading.generation)
+  const { ports, teams, reading, reader: shared } = reads
+  const books = booksFrom(shared, reading.generation)
   const ready =
     ({ body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>) =>
     (): Promise<Position> =>
@@ -67,7 +68,9 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
   }
 
-  const lines = (request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal'>) => {
+  const lines = (
+    request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal' | 'onDisconnect'>,
+  ) => {
     const { body } = request
     requireServed(body)
     requireModest(body.filter)
@@ -75,17 +78,21 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     const operation = body.query?.$expr ?? null
     requireInFront(body.expand_columns, operation, sortBy)
     const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
-    const expand = (calls: readonly StoredCall[]) =>
-      ways.length === 0 ? calls : expanded(sourcesOf(request), calls, ways)
     return (position: Position) => {
+      const reader = readerOfRequest(shared, request.onDisconnect)
+      const expand = (calls: readonly StoredCall[]) =>
+        ways.length === 0 ? calls : expanded(sourcesOf(request, reader), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
       const ids = callIdPages(reader, { projectId, filter, operation, position, sortBy, limit, offset })
-      return prefetchFirst(textsOf(body, ids, position, expand))
+      return prefetchFirst(textsOf(body, reader, ids, position, expand))
     }
   }
 
   /** What references in a call may lead to: what the asker may read. */
-  const sourcesOf = ({ principal, headers }: Pick<RouteRequest, 'headers' | 'principal'>) =>
+  const sourcesOf = (
+    { principal, headers }: Pick<RouteRequest, 'headers' | 'principal'>,
+    reader: ClickHouseReader,
+  ) =>
     sourcesFrom(reader, async (projectId) =>
       teams.canAccessTeam(principal, entityOf(projectId))
         ? reading.waitForAsOf(projectId, headers)
@@ -133,7 +140,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
           read: async (position) => {
             const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
             const costs = await costsAt(body, position)
-            const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
+            const extras = await extrasOf(shared, project_id, call ? [call] : [], position, body)
             const json =
               call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
             return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8' }
@@ -189,7 +196,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
       project: inBody,
-      handle: ({ body, project: projectId }) => {
+      handle: ({ body, project: projectId, onDisconnect }) => {
         const { filter, query, limit, include_total_storage_size, expand_columns } = body
         const operation = query?.$expr ?? null
         requireModest(filter)
@@ -198,7 +205,10 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
           const counted =
             filter?.thread_ids?.length === 0
               ? { count: 0, has_more: false, bytes: 0 }
-              : await countCalls(reader)({ projectId, filter, operation, position }, limit)
+              : await countCalls(readerOfRequest(shared, onDisconnect))(
+                  { projectId, filter, operation, position },
+                  limit,
+                )
           const { bytes, ...body } = counted
           const total_storage_size_bytes = include_total_storage_size ? bytes : null
           return { body: { ...body, total_storage_size_bytes } }

@@ -15,7 +15,8 @@ import {
 } from '../../projections/usage/queries.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
-import type { AnyRoute } from '../route.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
+import type { AnyRoute, OnDisconnect } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { needsCosts, readyWithPrices } from './costs-asked.js'
 import { callsFilter, requireModest, requireShort } from './filter.js'
@@ -82,6 +83,8 @@ export interface UsageReads extends ProjectReads {
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const { reader, reading, maxTraceCalls } = reads
   const usage = usageFrom(reader, reading.generation)
+  const ask = (question: Parameters<typeof usage>[0], onDisconnect: OnDisconnect) =>
+    usage(question, readerOfRequest(reader, onDisconnect)).catch(refuseTooLarge)
 
   return [
     readProject(reads, {
@@ -92,7 +95,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       errors: ['forbidden'],
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers }) => {
+      handle: ({ body, project: projectId, headers, onDisconnect }) => {
         const { filter, query, include_costs, price_list: list, limit } = body
         if (list !== null && !include_costs) throw needsCosts('include_costs')
         requireModest(filter)
@@ -107,7 +110,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
           read: async (position) => {
             const operation = query?.$expr ?? null
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
-            const answer = await usage(question).catch(refuseTooLarge)
+            const answer = await ask(question, onDisconnect)
             return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer) }
           },
         }
@@ -120,7 +123,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       body: callsUsageRequest,
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers }) => {
+      handle: ({ body, project: projectId, headers, onDisconnect }) => {
         const { include_costs, limit } = body
         const distinct = [...new Set(body.call_ids)]
         const call_ids = distinct.slice(0, limit)
@@ -131,7 +134,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
           read: async (position) => {
             const filter = { ...NO_FILTER, call_ids }
             const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
-            const answer = call_ids.length === 0 ? NOTHING : await usage(question).catch(refuseTooLarge)
+            const answer = call_ids.length === 0 ? NOTHING : await ask(question, onDisconnect)
             return {
               ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))),
               headers: headersOf({ ...answer, more: distinct.length - call_ids.length }),

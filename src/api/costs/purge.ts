@@ -10,7 +10,7 @@ import { writing } from '../run.js'
 import { costPurge } from './codecs.js'
 import type { CostWrites } from './create.js'
 
-/** `/cost/purge` (facts: tracing API 2.3): answers from here on know nothing of the prices. */
+/** `/cost/purge`: answers from here on know nothing of the prices. */
 export const purgeRoute = (writes: CostWrites): AnyRoute =>
   changeProject(writes, {
     method: 'post',

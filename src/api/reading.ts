@@ -15,8 +15,8 @@ export interface Readable {
 /** Read your writes: what this process has acknowledged for a project, it lets no reader miss. */
 export interface Reading {
   /**
-   * Notes that a write of a project is acknowledged at a position, and answers it; for one that wrote nothing, the
-   * position that what it repeats can be read at.
+   * Makes later reads of a project wait for the position, and returns it. Without a position, the last one of the
+   * project.
    */
   readonly ackPosition: (projectId: string, position: Position | undefined) => Position
   readonly generation: () => string

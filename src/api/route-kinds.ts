@@ -1,10 +1,7 @@
-import { entityOf } from '../domain/ids.js'
-import type { Cause } from '../domain/event.js'
-import type { Position } from '../domain/ports/event-store.js'
 import { accessToProject, projectsIn, type Authorization } from './authorization.js'
 import type { FailureKind } from './failure.js'
-import type { Principal } from './principal.js'
 import type { Teams } from './projects/access.js'
+import { acknowledgeProjects, prepareProjects } from './projects/write-steps.js'
 import type { Reading } from './reading.js'
 import type {
   AnyRoute,
@@ -14,7 +11,14 @@ import type {
   RouteResponse,
   RouteSpec,
 } from './route.js'
-import { runRead, runWrite, type AnyRequest, type PlannedRead, type PlannedWrite } from './run.js'
+import {
+  runRead,
+  runWrite,
+  type AnyRequest,
+  type Eventually,
+  type PlannedRead,
+  type PlannedWrite,
+} from './run.js'
 
 export interface ProjectReads {
   readonly teams: Teams
@@ -25,8 +29,6 @@ export interface ProjectWrites extends ProjectReads {
   /** Delays a write while the read side lags. */
   readonly throttle: () => Promise<void>
 }
-
-type Eventually<A> = A | Promise<A>
 
 /** A route with its handler, which sees the request with what its authorisation found. */
 type RouteOf<Body, Query, Scope, Handled> = RouteSpec<Body, Query> & {
@@ -97,13 +99,15 @@ const WRITE: Described = {
 
 const PROJECT_WRITE: Described = { ...WRITE, errors: [...WRITE.errors, 'too-large'] }
 
+type UnscopedRoute<Body, Query> = RouteSpec<Body, Query> & {
+  readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
+}
+
 /** Needs no key. */
 export const openRoute = <Body = undefined, Query = undefined>({
   handle,
   ...spec
-}: RouteSpec<Body, Query> & {
-  readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
-}): AnyRoute => ({ ...described(spec, NO_POSITION, [], handle), access: 'open' })
+}: UnscopedRoute<Body, Query>): AnyRoute => ({ ...described(spec, NO_POSITION, [], handle), access: 'open' })
 
 /** Reads what this process holds or looks up itself, at no position. */
 export const readDirectory = <Scope extends object, Body = undefined, Query = undefined>({
@@ -130,9 +134,7 @@ export const readProject = <Body = undefined, Query = undefined>(
 export const readProjects = <Body = undefined, Query = undefined>({
   handle,
   ...spec
-}: RouteSpec<Body, Query> & {
-  readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
-}): AnyRoute => described(spec, AS_OF, ['not-found'], handle)
+}: UnscopedRoute<Body, Query>): AnyRoute => described(spec, AS_OF, ['not-found'], handle)
 
 /** Reads a project from the log as it is now. */
 export const readProjectLog = <Body = undefined, Query = undefined>(
@@ -186,7 +188,8 @@ export const writeAuthorized = <
     runWrite(authorization, handle, {
       prepare: ({ project, principal, cause }) =>
         prepareProjects(parts, projectsIn(project), principal, cause),
-      acknowledge: ({ project }, written) => acknowledgeProjects(parts, projectsIn(project), written),
+      acknowledge: ({ project }, { position, readableAt }) =>
+        acknowledgeProjects(parts, projectsIn(project), position ?? readableAt),
     }),
   )
 
@@ -202,7 +205,8 @@ export const changeProject = <Body = undefined, Query = undefined>(
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: () => Promise.resolve(),
-      acknowledge: ({ project }, written) => parts.reading.ackPosition(project, written),
+      acknowledge: ({ project }, { position, readableAt }) =>
+        parts.reading.ackPosition(project, position ?? readableAt),
     }),
   )
 }
@@ -219,31 +223,6 @@ export const writeDirectory = <Scope extends object, Body = undefined, Query = u
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: () => Promise.resolve(),
-      acknowledge: (_, written) => written,
+      acknowledge: (_, { position }) => position,
     }),
   )
-
-/** What a write to projects does before. */
-export const prepareProjects = async (
-  { teams, throttle }: Pick<ProjectWrites, 'teams' | 'throttle'>,
-  projects: readonly string[],
-  principal: Principal,
-  cause: Cause,
-): Promise<void> => {
-  for (const entity of new Set(projects.map(entityOf))) await teams.ensureTeam(principal, entity, cause)
-  await throttle()
-}
-
-/** What a write to projects does after: the last position at which it can be read in each of them. */
-export const acknowledgeProjects = (
-  { reading }: Pick<ProjectReads, 'reading'>,
-  projects: readonly string[],
-  written: Position | undefined,
-): Position | undefined => {
-  let last = written
-  for (const project of projects) {
-    const position = reading.ackPosition(project, written)
-    if (last === undefined || position > last) last = position
-  }
-  return last
-}

@@ -5,7 +5,7 @@ import type { Position } from '../domain/ports/event-store.js'
 import { throwIfRefused } from './auth/rights.js'
 import type { RouteRequest, RouteResponse } from './route.js'
 
-type Eventually<A> = A | Promise<A>
+export type Eventually<A> = A | Promise<A>
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the kind ties body and query to the handler
 export type AnyRequest = RouteRequest<any, any>
@@ -18,8 +18,13 @@ type Query = (position: Position) => Eventually<RouteResponse>
 /** What a handler makes of a read request: its query, and how to wait for the position where not as its kind does. */
 export type PlannedRead = Query | { readonly waitFor: () => Promise<Position>; readonly read: Query }
 
+interface WriteResponse extends RouteResponse {
+  /** Where what a repeat found can be read, when it wrote nothing and has no `position`. */
+  readonly readableAt?: Position | undefined
+}
+
 /** What a handler makes of a write request; `position` of the response is where the last event was written. */
-export type PlannedWrite = (cause: Cause) => Eventually<RouteResponse>
+export type PlannedWrite = (cause: Cause) => Eventually<WriteResponse>
 
 /** Authorise, let the handler check the request, wait for the position, query, respond with the position. */
 export const runRead =
@@ -39,8 +44,8 @@ export const runRead =
 /** What a kind of writes does between the check of a request and its write, and after it. */
 interface WriteSteps<Request> {
   readonly prepare: (request: Request) => Promise<void>
-  /** The position at which the write, or what it repeats, can be read. */
-  readonly acknowledge: (request: Request, written: Position | undefined) => Position | undefined
+  /** The position of the response. */
+  readonly acknowledge: (request: Request, written: WriteResponse) => Position | undefined
 }
 
 /** Authorise, let the handler check the request, prepare, write, acknowledge the position, respond. */
@@ -54,8 +59,9 @@ export const runWrite =
     const authorized = { ...(await authorize(request)), ...request }
     const write = await handle(authorized)
     await prepare(authorized)
-    const response = await write(authorized.cause)
-    return { ...response, position: acknowledge(authorized, response.position) }
+    const written = await write(authorized.cause)
+    const { readableAt: _, ...response } = written
+    return { ...response, position: acknowledge(authorized, written) }
   }
 
 interface Responding<State, Event> {
@@ -74,5 +80,5 @@ export const writing =
   async (cause) => {
     const executed = await run(cause)
     throwIfRefused(executed.refusals.get(0), refusalBody?.(executed.state))
-    return { body: {}, ...respond?.(executed), position: executed.position }
+    return { body: {}, ...respond?.(executed), position: executed.position, readableAt: executed.readableAt }
   }

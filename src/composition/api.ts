@@ -2,7 +2,6 @@ import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
 import { throttling } from '../api/throttle.js'
-import { notedWrites } from '../api/noted-writes.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
@@ -46,7 +45,7 @@ export const openApi = async (
   const reading = readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head())
   const routes = allRoutes({
     ...vitals,
-    ports: { ...ports, eventStore: notedWrites(ports.eventStore, reading) },
+    ports,
     access,
     teams: access,
     reading,

@@ -87,11 +87,11 @@ export const givingAll =
       const given = await inTurns(givings, async (giving, index) => {
         const executed = await give(ports, giving, now, cause)
         if (all[index]!.id !== null || !executed.state.gone)
-          return { answer: answerOf(giving, executed), position: executed.position }
+          return { answer: answerOf(giving, executed), position: executed.readableAt }
         // said again after it was purged: under its first id it would be acknowledged and never seen
         const anew = { ...giving, content: { ...giving.content, id: ports.ids.next() } }
         const again = await give(ports, anew, now, cause)
-        return { answer: answerOf(anew, again), position: again.position }
+        return { answer: answerOf(anew, again), position: again.readableAt }
       })
       let position: Position | undefined
       for (const one of given) position = later(position, one.position)

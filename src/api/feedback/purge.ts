@@ -35,7 +35,7 @@ export const purgeRoute = (writes: FeedbackWrites): AnyRoute =>
               return execute(writes.ports)(feedbackDecider, stream, [command], cause)
             }),
           )
-          for (const one of purged) position = later(position, one.position)
+          for (const one of purged) position = later(position, one.readableAt)
         }
         return { body: {}, position }
       }

@@ -39,7 +39,7 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
         } as const
         const stream = feedbackStream(project_id, feedback_id)
         const replaced = await execute(writes.ports)(feedbackDecider, stream, [command], cause)
-        return { body: answer, position: later(position, replaced.position) }
+        return { body: answer, position: later(position, replaced.readableAt) }
       }
     },
   })

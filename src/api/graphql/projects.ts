@@ -9,7 +9,8 @@ import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/proje
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { authorizeRead } from '../projects/access.js'
-import { acknowledgeProjects, prepareProjects, type ProjectWrites } from '../route-kinds.js'
+import { acknowledgeProjects, prepareProjects } from '../projects/write-steps.js'
+import type { ProjectWrites } from '../route-kinds.js'
 import { defaultEntityOf, entityOf } from './entities.js'
 
 export interface GraphQlParts extends ProjectWrites {
@@ -64,7 +65,7 @@ export const upsertModel = async (
   const created_at = instantOf(ports.clock.now())
   const created = await run({ type: 'CreateProject', project_id, created_at })
   const described = await run({ type: 'DescribeProject', project_id, description, repo })
-  const position = acknowledgeProjects(parts, [project_id], described.position ?? created.position)
+  const position = acknowledgeProjects(parts, [project_id], described.readableAt)
   const project = projectOf(project_id, described.state)
   const inserted = created.position !== undefined
   const { clientMutationId = null } = input

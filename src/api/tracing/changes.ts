@@ -80,7 +80,7 @@ export const changeRoutes = (
               }),
             )
             for (const one of executed) if (one.position !== undefined) deleted += 1
-            position = executed.reduce((last, one) => later(last, one.position), position)
+            position = executed.reduce((last, one) => later(last, one.readableAt), position)
           }
           return { body: { num_deleted: deleted }, position }
         }

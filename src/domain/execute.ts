@@ -37,6 +37,11 @@ const MAX_TRIES_OF_UNKNOWN = 2
 interface Options<State> {
   readonly assumeNew?: boolean
   readonly reload?: () => Promise<Loaded<State>>
+  /**
+   * Writes what is too large for one append in several, in order. Only where a crash between them is harmless: each
+   * event stands by itself and a repeat writes the rest, or the last event makes the others count.
+   */
+  readonly splitAppends?: boolean
 }
 
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
@@ -45,8 +50,8 @@ type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 const crowdOf = sharedTurns()
 
 /**
- * Runs commands on one stream: fold, decide, append what they decided as one append, as far as one can hold it. When
- * another writer was faster the same commands are decided again on the fresh state, up to five times. Writers of this
+ * Runs commands on one stream: fold, decide, append what they decided as one append, all or none. When another
+ * writer was faster the same commands are decided again on the fresh state, up to five times. Writers of this
  * process do so one after another, and who comes while some wait, waits too: however many they are, each is taken.
  *
  * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
@@ -59,14 +64,19 @@ export const execute =
     stream: string,
     commands: readonly Command[],
     cause: Cause,
-    { assumeNew = false, reload = () => load(ports, decider, stream) }: Options<State> = {},
+    {
+      assumeNew = false,
+      reload = () => load(ports, decider, stream),
+      splitAppends = false,
+    }: Options<State> = {},
   ): Promise<Executed<State, Event>> => {
     const tryOn = async (loaded: Loaded<State>): Promise<Executed<State, Event>> => {
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)
       if (events.length === 0)
         return { state, events, refusals, position: undefined, readableAt: loaded.position }
       const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
-      const { position } = await appendAll(ports, stream, loaded.expected, recorded)
+      const append = splitAppends ? appendInParts : appendSurely
+      const { position } = await append(ports, stream, loaded.expected, recorded)
       return { state, events, refusals, position, readableAt: position }
     }
     const { inTurn, isTaken } = crowdOf(ports.eventStore)
@@ -128,8 +138,7 @@ const decideAll = <State, Command, Event extends DomainEvent>(
   return { state, events, refusals }
 }
 
-/** Events that are too large for one append become several; each is a fact of its own. */
-const appendAll = async (
+const appendInParts = async (
   ports: Pick<Ports, 'eventStore'>,
   stream: string,
   expected: Expected,
@@ -140,8 +149,8 @@ const appendAll = async (
   } catch (error) {
     if (!(error instanceof EventTooLarge) || events.length === 1) throw error
     const half = events.length >> 1
-    const { revision } = await appendAll(ports, stream, expected, events.slice(0, half))
-    return appendAll(ports, stream, revision, events.slice(half))
+    const { revision } = await appendInParts(ports, stream, expected, events.slice(0, half))
+    return appendInParts(ports, stream, revision, events.slice(half))
   }
 }
 

@@ -68,7 +68,9 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
       } as const
       const stream = priceStream({ project_id: null, list })
       return async (cause) => {
-        const { events, position } = await execute(ports)(priceDecider, stream, [command], cause)
+        // `PriceListImported` comes last, so that a repeat completes an import that was cut off.
+        const options = { splitAppends: true }
+        const { events, position } = await execute(ports)(priceDecider, stream, [command], cause, options)
         const published = events.filter(({ type }) => type === 'PricePublished').length
         const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
         return {

@@ -23,6 +23,8 @@ export const purgeRoute = (writes: CostWrites): AnyRoute =>
       const owner = { project_id, list: null }
       const ids = [...new Set(namedIds(query.$expr, 'Prices are'))]
       const commands = ids.map((id) => ({ type: 'WithdrawPrice', owner, id }) as const)
-      return writing((cause) => execute(writes.ports)(priceDecider, priceStream(owner), commands, cause))
+      return writing((cause) =>
+        execute(writes.ports)(priceDecider, priceStream(owner), commands, cause, { splitAppends: true }),
+      )
     },
   })

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { entityOf } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import {
@@ -42,7 +43,7 @@ export const readRoute = (reads: FeedbackReads): AnyRoute =>
       const row = rowsOf(fields)
       const order = orderOf(body.sort_by)
       return async (position) => {
-        const reader = readerOfRequest(reads.reader, onDisconnect)
+        const reader = readerOfRequest(reads.reader, onDisconnect, entityOf(projectId))
         const asked = { projectId, operation: query?.$expr ?? null, position }
         const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
         const isAll = limit === null && (offset ?? 0) === 0

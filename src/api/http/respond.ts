@@ -94,7 +94,7 @@ const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof EventTooLarge)
     return new Failure(
       'too-large',
-      'What this request would record is too large for one event. Send less at once.',
+      'The request would write more than 1 MiB to the event log at once, and nothing was written. Split it.',
     )
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
     return new Failure('overloaded', 'The event store cannot be used now. Try again.', { retryAfter: 1 })

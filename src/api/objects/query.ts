@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { projectId } from '../../domain/ids.js'
+import { entityOf, projectId } from '../../domain/ids.js'
 import { inPages } from '../../domain/pages.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -93,7 +93,7 @@ export const queryObjects = (objects: Objects): AnyRoute => {
       const sortBy = (body.sort_by ?? []).map(sorting)
       return async (position) => {
         const question = { projectId, filter, position, sortBy, limit, offset }
-        const reader = readerOfRequest(objects.reader, onDisconnect)
+        const reader = readerOfRequest(objects.reader, onDisconnect, entityOf(projectId))
         const places = await versionPlaces(reader)(question)
         const pages = await prefetchFirst(pagesOf(reader, projectId, places, position, body))
         return { body: Readable.from(asArray('objs', pages)), type: 'application/json; charset=utf-8' }

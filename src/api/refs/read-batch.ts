@@ -6,6 +6,7 @@ import { parseRef } from '../../domain/ref/ref.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { Failure } from '../failure.js'
+import { defaultEntity } from '../principal.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProjects, type ProjectReads } from '../route-kinds.js'
@@ -40,7 +41,7 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
         if (!teams.canAccessTeam(principal, entityOf(projectId))) return undefined
         return (position = await reading.waitForAsOf(projectId, headers))
       }
-      const sources = sourcesFrom(readerOfRequest(reader, onDisconnect), positionOf)
+      const sources = sourcesFrom(readerOfRequest(reader, onDisconnect, defaultEntity(principal)), positionOf)
       const values = await resolveRefs(sources, refs.map(parseRef))
       return { body: `{"vals":[${values.join(',')}]}`, type: 'application/json; charset=utf-8', position }
     },

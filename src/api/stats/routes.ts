@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Clock } from '../../domain/ports/clock.js'
 import { instantOf } from '../../domain/codec/instant.js'
+import { entityOf } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
@@ -57,7 +58,7 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
           read: async (position) => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
-            const ownReader = readerOfRequest(reader, onDisconnect)
+            const ownReader = readerOfRequest(reader, onDisconnect, entityOf(projectId))
             const callBuckets = await callStats(ownReader)(span, calls)
             const { buckets, unpriced } = await usageStats(ownReader, books)(span, {
               wanted: usage,

@@ -60,7 +60,8 @@ export const publishTable =
       tableStream(projectId, digest),
       [...storing, { type: 'PublishTable', table }],
       cause,
-      { assumeNew: true },
+      // `TablePublished` comes last, and without it there is no table.
+      { assumeNew: true, splitAppends: true },
     )
     return { digest, position }
   }

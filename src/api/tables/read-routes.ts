@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { int64, jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
+import { entityOf } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { isDigest } from '../../domain/table/events.js'
 import { tableBytes, tableOrder, tableStats } from '../../projections/tables/queries.js'
@@ -51,7 +52,7 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
     requireFew('filter.row_digests', wanted, MAX_ROWS)
     return async (position: Position) => {
       if (!(await statsOf(projectId, [digest], position)).has(digest)) throw noSuchTable()
-      const ownReader = readerOfRequest(reader, onDisconnect)
+      const ownReader = readerOfRequest(reader, onDisconnect, entityOf(projectId))
       const order = await tableOrder(ownReader)({
         projectId,
         tableDigest: digest,

@@ -79,7 +79,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     requireInFront(body.expand_columns, operation, sortBy)
     const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
     return (position: Position) => {
-      const reader = readerOfRequest(shared, request.onDisconnect)
+      const reader = readerOfRequest(shared, request.onDisconnect, entityOf(body.project_id))
       const expand = (calls: readonly StoredCall[]) =>
         ways.length === 0 ? calls : expanded(sourcesOf(request, reader), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
@@ -205,7 +205,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
           const counted =
             filter?.thread_ids?.length === 0
               ? { count: 0, has_more: false, bytes: 0 }
-              : await countCalls(readerOfRequest(shared, onDisconnect))(
+              : await countCalls(readerOfRequest(shared, onDisconnect, entityOf(projectId)))(
                   { projectId, filter, operation, position },
                   limit,
                 )

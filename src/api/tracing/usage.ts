@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
 import { boolean, int64, integerBetween, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { projectId } from '../../domain/ids.js'
+import { entityOf, projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
 import { query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
@@ -84,7 +84,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const { reader, reading, maxTraceCalls } = reads
   const usage = usageFrom(reader, reading.generation)
   const ask = (question: Parameters<typeof usage>[0], onDisconnect: OnDisconnect) =>
-    usage(question, readerOfRequest(reader, onDisconnect)).catch(refuseTooLarge)
+    usage(question, readerOfRequest(reader, onDisconnect, entityOf(question.projectId))).catch(refuseTooLarge)
 
   return [
     readProject(reads, {

@@ -151,6 +151,8 @@ const executeGroup = async (
     readableAt: position,
   } = await execute(ports)(callDecider, stream, commands, cause, {
     assumeNew: commands[0]?.type === 'StartCall',
+    // The elements of a batch are independent.
+    splitAppends: true,
   })
   const answers = group.map((numbered, at): [number, Written] => {
     const answer = { id: numbered.id, trace_id: traceOf(state, numbered) }

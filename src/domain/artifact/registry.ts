@@ -15,11 +15,14 @@ export interface RegistriesState {
 export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryEvent> = {
   initialState: { count: 0, ids: new OrderedMap(), names: new OrderedMap() },
 
-  evolve: ({ count, ids, names }, { data: { registry, id } }) => ({
-    count: count + 1,
-    ids: ids.set(registry, id),
-    names: names.set(id, registry),
-  }),
+  evolve: (state, { type, data: { registry, id } }) =>
+    (type as string) === 'RegistryCreated'
+      ? {
+          count: state.count + 1,
+          ids: state.ids.set(registry, id),
+          names: state.names.set(id, registry),
+        }
+      : state,
 
   decide: ({ ids, names }, { team, registry, id }) => {
     if (ids.get(registry) === id) return nothing

@@ -39,6 +39,8 @@ const evolve = (state: CallState, event: CallEvent): CallState => {
       return { ...state, otherStarts: state.otherStarts.set(fingerprint(event.data.start), true) }
     case 'ConflictingCallEndReported':
       return { ...state, otherEnds: state.otherEnds.set(fingerprint(event.data.end), true) }
+    default:
+      return state
   }
 }
 

@@ -42,7 +42,7 @@ export const evolve = (state: PriceState, event: PriceEvent): PriceState => {
     case 'PriceListImported':
       return { ...state, versions: state.versions.set(event.data.version, true) }
     default:
-      return event satisfies never
+      return state
   }
 }
 

@@ -12,10 +12,16 @@ interface TableState {
 export const tableDecider: Decider<TableState, TableCommand, TableEvent> = {
   initialState: { packs: new Set(), published: false },
 
-  evolve: (state, { type, data }) =>
-    type === 'TablePublished'
-      ? { ...state, published: true }
-      : { ...state, packs: new Set([...state.packs, data.pack]) },
+  evolve: (state, { type, data }) => {
+    switch (type) {
+      case 'TableRowsStored':
+        return { ...state, packs: new Set([...state.packs, data.pack]) }
+      case 'TablePublished':
+        return { ...state, published: true }
+      default:
+        return state
+    }
+  },
 
   decide: ({ packs, published }, command) => {
     if (published) return nothing

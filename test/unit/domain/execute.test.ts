@@ -6,7 +6,11 @@ import { nothing, type Decider } from '../../../src/domain/decider.js'
 import { execute } from '../../../src/domain/execute.js'
 import { keptFolds } from '../../../src/domain/kept-folds.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import { ConcurrencyConflict, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import {
+  ConcurrencyConflict,
+  EventTooLarge,
+  StoreUnavailable,
+} from '../../../src/domain/ports/event-store-errors.js'
 
 interface Counted {
   readonly type: 'Counted'
@@ -89,6 +93,29 @@ describe('commands on one stream', () => {
     assert.equal(first.readableAt, first.position)
     assert.equal((await execute(ports)(counting, 'c', [], cause)).readableAt, undefined)
     await eventStore.close()
+  })
+
+  describe('that write more than one append can hold', () => {
+    const big = Array.from({ length: 5 }, (_, n) => `${n}`.padEnd(300_000, 'x'))
+    const writeAll = (eventStore: EventStore, options: { readonly splitAppends?: boolean }) =>
+      execute({ eventStore, ids: { next: randomUUID } })(counting, 'large', big, cause, options)
+
+    it('are refused, and nothing is written', async () => {
+      const eventStore = openInMemoryEventStore()
+
+      await assert.rejects(writeAll(eventStore, {}), EventTooLarge)
+      assert.deepEqual(await countedIn(eventStore, 'large'), [])
+    })
+
+    it('are written in order in several appends for a caller that allows it', async () => {
+      const eventStore = openInMemoryEventStore()
+
+      await writeAll(eventStore, { splitAppends: true })
+      assert.deepEqual(
+        (await countedIn(eventStore, 'large')).map(({ by }) => by),
+        big,
+      )
+    })
   })
 
   it('are given up where writers elsewhere are always faster, and hold up nobody behind them', async () => {

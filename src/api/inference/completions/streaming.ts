@@ -4,10 +4,10 @@ import { AnswerBuilder } from '../../../domain/completion/answer-builder.js'
 import { CompletionStream } from '../../../domain/completion/stream.js'
 import { isUpstreamError } from '../../../domain/completion/whole.js'
 import { isJsonObject } from '../../../domain/json/json.js'
-import { begun } from '../../http/begun.js'
+import { prefetchFirst } from '../../http/prefetch-first.js'
 import type { Inference } from '../inference.js'
 import type { Failure } from '../../failure.js'
-import type { Answer } from '../../route.js'
+import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
 import { refusedIn, type Asked } from './asking.js'
 import type { Completing } from './completing.js'
@@ -96,14 +96,14 @@ const requireStream = async (asked: Asked): Promise<void> => {
 export const streamAnswer = async (
   open: (closeAnswer: () => void) => Promise<AsyncIterable<string>>,
   keepAlive: KeepAlive,
-  position: Answer['position'],
-): Promise<Answer> => {
+  position: RouteResponse['position'],
+): Promise<RouteResponse> => {
   const sent: { body?: Readable } = {}
   const events = keptAlive(
     open(() => sent.body?.destroy()),
     keepAlive,
   )
-  const body = Readable.from(await begun(events), { highWaterMark: 1 })
+  const body = Readable.from(await prefetchFirst(events), { highWaterMark: 1 })
   sent.body = body
   return {
     body,

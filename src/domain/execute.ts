@@ -47,7 +47,7 @@ const crowdOf = sharedTurns()
  * process do so one after another, and who comes while some wait, waits too: however many they are, each is taken.
  *
  * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
- * write. `reload` comes by the state in another way than by folding the whole stream.
+ * write. `reload` gets the state in another way than by folding the whole stream; the state is then changed here.
  */
 export const execute =
   (ports: ExecutePorts) =>
@@ -69,7 +69,7 @@ export const execute =
 
     if (commands.length === 0 || !isTaken(stream))
       try {
-        return await tryOn(assumeNew ? { state: decider.initialState, expected: 'none' } : await reload())
+        return await tryOn(assumeNew ? { state: decider.initialState(), expected: 'none' } : await reload())
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
       }
@@ -92,7 +92,7 @@ export const load = async <State, Command, Event extends DomainEvent>(
   { initialState, evolve }: Decider<State, Command, Event>,
   stream: string,
 ): Promise<Loaded<State>> => {
-  let state = initialState
+  let state = initialState()
   let expected: Expected = 'none'
   for await (const { type, data, revision } of ports.eventStore.readStream(stream)) {
     state = evolve(state, { type, data } as unknown as Event)

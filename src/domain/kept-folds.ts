@@ -1,5 +1,4 @@
 import type { Loaded } from './execute.js'
-import { PassingMap } from './passing.js'
 import type { RecordedEvent } from './ports/event-store.js'
 import type { Ports } from './ports/ports.js'
 import { turns } from './turns.js'
@@ -7,6 +6,8 @@ import { turns } from './turns.js'
 /** How a stream is folded; `take` may change the state that it is given. */
 export interface Fold<State> {
   readonly fresh: () => State
+  /** Before events are added to a state that was given out, so that it does not change for those who have it. */
+  readonly copy: (state: State) => State
   readonly take: (state: State, event: RecordedEvent) => State
   readonly weightOf: (state: State) => number
 }
@@ -29,19 +30,22 @@ interface Kept<State> {
  */
 export const keptFolds = <State>(
   { eventStore }: Pick<Ports, 'eventStore'>,
-  { fresh, take, weightOf }: Fold<State>,
+  { fresh, copy, take, weightOf }: Fold<State>,
   most: number,
 ): KeptFolds<State> => {
-  const kept = new PassingMap<string, Kept<State>>()
+  const kept = new Map<string, Kept<State>>()
   /** Looks at a stream follow one another, so that no event is taken twice. */
   const { inTurn } = turns()
   let total = 0
 
-  const readOn = async (stream: string, one: Kept<State>): Promise<void> => {
+  const readOn = async (stream: string, one: Kept<State>): Promise<Loaded<State>> => {
+    let isOwn = one.next === 0n
     for await (const event of eventStore.readStream(stream, { from: one.next })) {
-      one.state = take(one.state, event)
+      one.state = take(isOwn ? one.state : copy(one.state), event)
       one.next = event.revision + 1n
+      isOwn = true
     }
+    return { state: one.state, expected: one.next === 0n ? 'none' : one.next - 1n }
   }
 
   const drop = (stream: string): void => {
@@ -64,11 +68,10 @@ export const keptFolds = <State>(
     const one = kept.get(stream) ?? { state: fresh(), next: 0n, weight: 0 }
     if (!kept.has(stream)) kept.set(stream, one)
     try {
-      await inTurn(stream, () => readOn(stream, one))
+      return await inTurn(stream, () => readOn(stream, one))
     } finally {
       if (one.next === 0n) kept.delete(stream)
       else keep(stream, one)
     }
-    return { state: one.state, expected: one.next === 0n ? 'none' : one.next - 1n }
   }
 }

@@ -1,4 +1,3 @@
-import { PassingMap } from './passing.js'
 import { AppendOutcomeUnknown, CrowdedStream, StoreUnavailable } from './ports/event-store-errors.js'
 
 /** Who waits for a turn about what. */
@@ -14,7 +13,7 @@ export interface Turns {
 
 /** Writers of one stream in one process would only get in each other's way; those of several do not wait. */
 export const turns = (): Turns => {
-  const last = new PassingMap<string, Promise<unknown>>()
+  const last = new Map<string, Promise<unknown>>()
   return {
     inTurn: (about, task) => {
       const mine = (last.get(about) ?? Promise.resolve()).then(task, (error: unknown) => {

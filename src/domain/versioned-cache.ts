@@ -1,5 +1,3 @@
-import { PassingMap } from './passing.js'
-
 /** Values that were made not long ago, each good for one version of what it was made from. */
 export interface VersionedCache<V> {
   readonly get: (key: string, version: string) => V | undefined
@@ -23,7 +21,7 @@ interface Kept<V> {
 
 /** The least recently asked for goes first. */
 export const versionedCache = <V>({ most, weightOf, isWorthKeeping }: Bounds<V>): VersionedCache<V> => {
-  const kept = new PassingMap<string, Kept<V>>()
+  const kept = new Map<string, Kept<V>>()
   let total = 0
 
   const drop = (key: string): void => {

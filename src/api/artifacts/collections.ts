@@ -3,7 +3,7 @@ import { artifactDecider } from '../../domain/artifact/decider.js'
 import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifact/events.js'
 import { collectionStream } from '../../domain/artifact/place.js'
 import { registeredDecider } from '../../domain/artifact/registered-decider.js'
-import { emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
+import { copyCollection, emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
 import { execute, type Executed } from '../../domain/execute.js'
@@ -28,7 +28,8 @@ export const openCollections = (ports: CollectionPorts): Collections => {
   const stateOf = keptFolds<CollectionState>(
     ports,
     {
-      fresh: () => emptyCollection,
+      fresh: emptyCollection,
+      copy: copyCollection,
       take: (state, { type, data }) =>
         evolve(state, { type, data } as unknown as ArtifactEvent | RegisteredEvent),
       weightOf: ({ length }) => length,
@@ -44,7 +45,10 @@ export const openCollections = (ports: CollectionPorts): Collections => {
     (command: Command, cause: Cause) => {
       const stream = collectionStream(command.place)
       return inTurn(stream, async () => {
-        const reload = () => stateOf(stream)
+        const reload = async () => {
+          const { state, expected } = await stateOf(stream)
+          return { state: copyCollection(state), expected }
+        }
         const executed = await execute(ports)(decider, stream, [command], cause, { reload })
         refuseIf(executed.refusals.get(0))
         return executed

@@ -16,7 +16,7 @@ import { mayUse } from './rights.js'
 
 /** Who may do what, as one process knows it (design 3.14). */
 export interface Access {
-  /** The directory as it stands here; immutable, so two looks at one value agree. */
+  /** The directory as this process knows it. It changes as events come in, so do not keep it across an `await`. */
   readonly directory: () => Directory
   /** Whom an `Authorization` header stands for; undefined for a missing, malformed, unknown or revoked key. */
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
@@ -55,7 +55,7 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
 
   return {
     directory: live.now,
-    authenticate: knownHeaders(live.now, (authorization) => {
+    authenticate: knownHeaders(live.version, (authorization) => {
       const key = keyIn(authorization)
       return key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
     }),

@@ -1,4 +1,3 @@
-import type { Directory } from '../../domain/access/directory.js'
 import type { Principal } from '../principal.js'
 
 /** One key can be sent in many forms, such as with any user name: so many headers are remembered, then all forgotten. */
@@ -10,17 +9,17 @@ const MAX_HEADERS = 10_000
  * its right.
  */
 export const knownHeaders = (
-  directory: () => Directory,
+  version: () => bigint,
   principalOf: (authorization: string) => Principal | undefined,
 ) => {
   const known = new Map<string, Principal>()
-  let asOf = directory()
+  let asOf = version()
 
   return (authorization: string | undefined): Principal | undefined => {
     if (authorization === undefined) return undefined
-    if (directory() !== asOf || known.size >= MAX_HEADERS) {
+    if (version() !== asOf || known.size >= MAX_HEADERS) {
       known.clear()
-      asOf = directory()
+      asOf = version()
     }
     const remembered = known.get(authorization)
     if (remembered !== undefined) return remembered

@@ -5,22 +5,25 @@ import type { Ports } from '../../domain/ports/ports.js'
 /** The directory as this process knows it: it follows the stream. */
 export interface LiveDirectory {
   readonly now: () => Directory
+  /** Changes with each change of the directory. */
+  readonly version: () => bigint
   /** Reads what was written since the last time. */
   readonly refresh: () => Promise<void>
 }
 
 export const followDirectory = ({ eventStore }: Pick<Ports, 'eventStore'>): LiveDirectory => {
-  let directory = emptyDirectory
+  const directory = emptyDirectory()
   let next = 0n
 
   return {
     now: () => directory,
+    version: () => next,
 
     refresh: async () => {
       for await (const { type, data, revision } of eventStore.readStream(ACCESS_STREAM, { from: next })) {
         // Two refreshes may read the same events at once; each event counts when its turn comes, once.
         if (revision !== next) continue
-        directory = evolve(directory, { type, data } as unknown as AccessEvent)
+        evolve(directory, { type, data } as unknown as AccessEvent)
         next = revision + 1n
       }
     },

@@ -1,12 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Directory } from '../../domain/access/directory.js'
 import { registryName } from '../../domain/artifact/place.js'
-import { registryDecider, type RegistriesState } from '../../domain/artifact/registry.js'
+import { copyRegistries, registryDecider, type RegistriesState } from '../../domain/artifact/registry.js'
 import { registryStream, type RegistryEvent } from '../../domain/artifact/events.js'
 import { decode } from '../../domain/codec/codec.js'
 import { withDefault } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
+import { sorted } from '../../domain/sorted.js'
 import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { mayUse } from '../auth/rights.js'
@@ -36,10 +37,11 @@ export const openRegistries = (ports: Pick<Ports, 'eventStore'>): KeptFolds<Regi
   keptFolds<RegistriesState>(
     ports,
     {
-      fresh: () => registryDecider.initialState,
+      fresh: registryDecider.initialState,
+      copy: copyRegistries,
       take: (state, { type, data }) =>
         registryDecider.evolve(state, { type, data } as unknown as RegistryEvent),
-      weightOf: ({ count }) => count,
+      weightOf: ({ ids }) => ids.size,
     },
     MOST_KEPT,
   )
@@ -92,13 +94,7 @@ const decoded = (query: Asked<unknown>['query']) => {
   throw invalid(result.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
 }
 
-/** One more than are looked through, where there are more. */
 const teamsOf = ({ teams }: Directory, principal: Principal): readonly string[] => {
   if (!principal.administrator) return principal.teams
-  const all: string[] = []
-  for (const [team] of teams.entries()) {
-    all.push(team)
-    if (all.length > MOST_TEAMS) break
-  }
-  return all
+  return teams.size > MOST_TEAMS ? [...teams.keys()] : sorted(teams.keys())
 }

@@ -1,10 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { registryStream } from '../../domain/artifact/events.js'
-import { registryDecider } from '../../domain/artifact/registry.js'
+import { copyRegistries, registryDecider } from '../../domain/artifact/registry.js'
 import { decode } from '../../domain/codec/codec.js'
 import { open } from '../../domain/codec/struct.js'
 import { execute } from '../../domain/execute.js'
 import { teamName } from '../../domain/ids.js'
+import { sortedAfter } from '../../domain/sorted.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
 import { refuseIf, requireRole } from '../auth/rights.js'
@@ -44,7 +45,10 @@ export const registryRoutes = ({
       const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
       const stream = registryStream(team)
       const command = { type: 'CreateRegistry', team, registry: name, id } as const
-      const reload = () => registriesOf(stream)
+      const reload = async () => {
+        const { state, expected } = await registriesOf(stream)
+        return { state: copyRegistries(state), expected }
+      }
       const executed = await execute(ports)(registryDecider, stream, [command], cause, { reload })
       const { state, refusals, position } = executed
       refuseIf(refusals.get(0), { id: state.ids.get(name) ?? null, name, team })
@@ -65,7 +69,7 @@ export const registryRoutes = ({
       const { state } = await registriesOf(registryStream(team))
       const body = takePage(
         query,
-        (after) => [...state.ids.entries(after)].map(([name, id]) => ({ id, name, team })),
+        (after) => [...sortedAfter(state.ids, after)].map(([name, id]) => ({ id, name, team })),
         ({ name }) => name,
       )
       return { body, position }

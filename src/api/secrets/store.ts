@@ -130,7 +130,7 @@ const recognised = async (
   { live }: SecretState,
   value: string,
 ): Promise<Stored> => {
-  const known = live.has(String(secret.version)) ? await secrets.get(secret) : undefined
+  const known = live.has(secret.version) ? await secrets.get(secret) : undefined
   if (known !== undefined && known !== value)
     throw new Failure('conflict', 'The Idempotency-Key was used for another value before. Use another key.')
   return { version: secret.version, position: undefined }

@@ -1,5 +1,4 @@
 import { metricValue } from '../../domain/automation/matching/retracing.js'
-import { PassingMap } from '../../domain/passing.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 
 /** The last values of a run's metrics, in log order. */
@@ -25,7 +24,7 @@ const MOST_VALUES = 2000
 
 /** Remembers what was needed last; the rest is read from the run's stream, backwards. */
 export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): MetricValues => {
-  const windows = new PassingMap<string, Window>()
+  const windows = new Map<string, Window>()
 
   const readBack = async (
     stream: string,

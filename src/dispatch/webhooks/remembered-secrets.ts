@@ -1,4 +1,3 @@
-import { PassingMap } from '../../domain/passing.js'
 import type { SecretName, SecretStore } from '../../domain/ports/secret-store.js'
 import { secretMatcher, type SecretMatcher } from '../../domain/secret/redact-secrets.js'
 import type { LiveSecret } from './secret-versions.js'
@@ -25,7 +24,7 @@ const LEAST_WEIGHT = 8000
 export const rememberedSecrets = (
   store: Pick<SecretStore, 'get'>,
 ): ((secret: SecretName, live: LiveSecret) => Promise<SecretRead>) => {
-  const kept = new PassingMap<string, Kept>()
+  const kept = new Map<string, Kept>()
   let total = 0
 
   const drop = (key: string) => {

@@ -19,7 +19,7 @@ export const tidySecret = async (
   abandonedBefore?: Date,
 ): Promise<{ readonly unknown: number }> => {
   const held = await secrets.versions(secret)
-  const isLive = ({ version }: HeldSecret) => state.live.has(String(version))
+  const isLive = ({ version }: HeldSecret) => state.live.has(version)
   const isLeft = (one: HeldSecret) => {
     if (one.version <= state.destroyedUpTo) return true
     if (isLive(one) || one.confirmed) return false

@@ -4,18 +4,19 @@ import type { TableEvent } from './events.js'
 
 interface TableState {
   /** Packs that are stored. */
-  readonly packs: ReadonlySet<string>
+  readonly packs: Set<string>
   readonly published: boolean
 }
 
 /** What was cut off before the table was published is completed by the same commands again. */
 export const tableDecider: Decider<TableState, TableCommand, TableEvent> = {
-  initialState: { packs: new Set(), published: false },
+  initialState: () => ({ packs: new Set(), published: false }),
 
-  evolve: (state, { type, data }) =>
-    type === 'TablePublished'
-      ? { ...state, published: true }
-      : { ...state, packs: new Set([...state.packs, data.pack]) },
+  evolve: (state, { type, data }) => {
+    if (type === 'TablePublished') return { ...state, published: true }
+    state.packs.add(data.pack)
+    return state
+  },
 
   decide: ({ packs, published }, command) => {
     if (published) return nothing

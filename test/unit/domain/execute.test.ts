@@ -14,7 +14,7 @@ interface Counted {
 
 /** Each writer is counted once, and has the next number. */
 const counting: Decider<readonly string[], string, Counted> = {
-  initialState: [],
+  initialState: () => [],
   evolve: (state, { data: { by } }) => [...state, by],
   decide: (state, by) =>
     state.includes(by) ? nothing : { events: [{ type: 'Counted', data: { n: state.length, by } }] },

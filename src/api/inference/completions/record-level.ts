@@ -22,9 +22,10 @@ export const chosenRecordLevels = (ports: Pick<Ports, 'eventStore'>): ChosenReco
   const folds = keptFolds(
     ports,
     {
-      fresh: () => initialState.record,
+      fresh: () => initialState().record,
+      copy: (record) => record,
       take: (record, { type, data }) =>
-        evolve({ ...initialState, record }, { type, data } as unknown as ProjectEvent).record,
+        evolve({ ...initialState(), record }, { type, data } as unknown as ProjectEvent).record,
       weightOf: () => 1,
     },
     MOST_PROJECTS,

@@ -1,4 +1,3 @@
-import { PassingMap } from '../../passing.js'
 import type { CompilePattern, Pattern } from '../../ports/patterns.js'
 
 /** Longer texts match nothing: an alias, a tag and the name of a run are all shorter. */
@@ -9,7 +8,7 @@ const matchesNothing: Pattern = () => false
 
 /** Compiles each pattern once and remembers the last thousand; one that does not compile matches nothing. */
 export const rememberedPatterns = (compile: CompilePattern): ((source: string) => Pattern) => {
-  const known = new PassingMap<string, Pattern>()
+  const known = new Map<string, Pattern>()
   return (source) => {
     const before = known.get(source)
     const found = before ?? bounded(compile(source))

@@ -88,12 +88,12 @@ describe('the decider of a run', () => {
         const model = new Model()
         const events: RunEvent[] = []
         for (const command of commands) {
-          const decided = decide(events.reduce(evolve, initialState), command)
+          const decided = decide(events.reduce(evolve, initialState()), command)
           events.push(...decided.events)
           assert.equal(decided.refused?.kind, model.run(command))
           assert.deepEqual(loggedIn(events), model.logged)
         }
-        const { started, ended } = events.reduce(evolve, initialState)
+        const { started, ended } = events.reduce(evolve, initialState())
         assert.deepEqual([started?.name, ended ?? undefined], [model.name, model.ended])
         for (const { type, data } of events) assert.ok(runEvents[type].is(data), type)
       }),
@@ -104,8 +104,8 @@ describe('the decider of a run', () => {
       fc.property(deeds, (commands) => {
         const events: RunEvent[] = []
         for (const command of commands) {
-          events.push(...decide(events.reduce(evolve, initialState), command).events)
-          const again = decide(events.reduce(evolve, initialState), command)
+          events.push(...decide(events.reduce(evolve, initialState()), command).events)
+          const again = decide(events.reduce(evolve, initialState()), command)
           const isNew = command.type === 'LogMetrics' && command.step === null && again.refused === undefined
           assert.equal(again.events.length, isNew && Object.keys(command.metrics).length > 0 ? 1 : 0)
         }
@@ -125,7 +125,7 @@ describe('what is kept of runs', () => {
         const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
         const written: RunEvent[] = []
         for (const command of commands) {
-          const expected = decide(written.reduce(evolve, initialState), command)
+          const expected = decide(written.reduce(evolve, initialState()), command)
           const step = command.type === 'LogMetrics' ? command.step : null
           const reload = () => stateOf(stream, step)
           const { events, refusals } = await execute(ports)(runDecider, stream, [command], cause, { reload })

@@ -30,7 +30,7 @@ module.exports = {
       name: 'projections-know-the-domain',
       severity: 'error',
       from: { path: '^src/projections/' },
-      to: { path: '^src/', pathNot: '^src/(domain/|projections/|files\\.ts$)' },
+      to: { path: '^src/', pathNot: '^src/(domain/|projections/|(files|yield-to-event-loop)\\.ts$)' },
     },
     {
       name: 'api-knows-the-domain-and-queries',
@@ -41,6 +41,7 @@ module.exports = {
         path: '^src/',
         pathNot: [
           '^src/(domain|api)/',
+          '^src/yield-to-event-loop\\.ts$',
           '^src/projections/(.*/|)(queries[^/]*|ports?)\\.ts$',
           '^src/projections/(.*/|)(queries|ports)/',
         ],

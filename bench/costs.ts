@@ -52,7 +52,7 @@ try {
       body: JSON.stringify({
         project_id: PROJECT,
         filter: { trace_ids: [`trace-${size}`] },
-        limit: 10_000_000,
+        limit: 1_000_000,
         include_costs,
       }),
     })

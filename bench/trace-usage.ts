@@ -48,7 +48,7 @@ const several = async (size: number, child: Child, ask: () => Promise<Measured>)
 const usageRequest = (filter: object): RequestInit => ({
   method: 'POST',
   headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-  body: JSON.stringify({ project_id: PROJECT, filter, limit: 10_000_000 }),
+  body: JSON.stringify({ project_id: PROJECT, filter, limit: 1_000_000 }),
 })
 
 const directory = await mkdtemp(join(tmpdir(), 'tallytree-bench-'))

@@ -28,7 +28,7 @@ const USAGE = `usage: tallytree <command>
                  docs/prices.md describes the file
   secrets reencrypt
                  encrypts all values of secrets in the data directory under the active master key, while services go on;
-                 docs/operations.md says what to do before and after
+                 docs/secrets.md says what to do before and after
   keys issue [USER]
                  makes one more API key for a user whose keys are lost, the administrator where none is named, and prints
                  it; while the service is stopped, or over an EventStoreDB

@@ -39,7 +39,7 @@ export const COUNTS = {
   sdkRestarts: repetitions(1, 10),
   rebuildKills: repetitions(1, 6),
   migrationRaces: repetitions(1, 20),
-  outageKinds: repetitions(3, 100),
+  outageKinds: repetitions(2, 100),
   eventStoreOutages: repetitions(1, 4),
   clickHouseOutageMs: repetitions(500, 10_000),
   crashPoints: repetitions(1, 5),

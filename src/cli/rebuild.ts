@@ -10,7 +10,6 @@ import { execute } from '../domain/execute.js'
 import { SourceUnusable } from '../domain/ports/log-source.js'
 import { rebuildDecider } from '../domain/rebuild/decider.js'
 import { rebuildStream } from '../domain/rebuild/events.js'
-import { migrate } from '../projections/migrate.js'
 import { rebuildOf, rebuildsIn, UNFINISHED } from '../projections/rebuilds/queries.js'
 import { toldUntilEnded, type LookAt, type SeenRebuild } from './rebuild-progress.js'
 
@@ -59,7 +58,6 @@ const said = async (ask: Ask, path: string, method: 'GET' | 'POST' = 'GET'): Pro
 const rebuildHere = async (config: Config): Promise<number> => {
   const log = jsonLog(process.stderr)
   const stores = await openStores(config, log)
-  await migrate(stores.clickHouse.writer)
   const readSide = await openReadSide(config, stores, systemClock, log)
   try {
     const id = (await unfinished(stores, readSide)) ?? (await requested(stores))

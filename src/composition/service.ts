@@ -8,7 +8,6 @@ import { createApp } from '../api/app.js'
 import { serviceRoutes } from '../api/service/health.js'
 import type { Config } from '../config.js'
 import type { Log } from '../domain/ports/log.js'
-import { migrate } from '../projections/migrate.js'
 import { tellBrokenParts } from '../projections/runtime/broken-parts.js'
 import { openApi, type HearsKey } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
@@ -70,7 +69,6 @@ const start = async (
     clickHouse: { ...opened.clickHouse, reader: reads.reader },
   }
   const { eventStore, clickHouse } = stores
-  await migrate(clickHouse.writer)
   // A server's operators see to its parts themselves.
   if (config.clickHouseUrl === null) await tellBrokenParts(clickHouse.reader, clickHouse.database, log)
   const readSide = await openReadSide(config, stores, systemClock, log)

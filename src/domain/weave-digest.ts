@@ -4,7 +4,7 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789X
 
 /**
  * The digest by which clients know objects, rows and files: SHA-256 in base64url with `-` as X, `_` as Y and no
- * padding, 43 letters and digits (facts: tracing API 6.2). The npm SDK computes the same for files.
+ * padding, 43 letters and digits. The npm SDK computes the same for files.
  */
 export const weaveDigest = (hex: ReturnType<Sha256>): string => {
   let digest = ''

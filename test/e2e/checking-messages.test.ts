@@ -32,7 +32,7 @@ describe('the function with which the page on webhooks checks messages', () => {
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'tallytree-checking-'))
     const file = join(directory, 'checking.mjs')
-    await writeFile(file, pageOf('automations.md')('js')[0]!)
+    await writeFile(file, pageOf('delivery-and-retries.md')('js')[0]!)
     ;({ isGenuine } = (await import(pathToFileURL(file).href)) as { isGenuine: IsGenuine })
   })
   after(() => rm(directory, { recursive: true, force: true }))

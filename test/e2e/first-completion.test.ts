@@ -9,7 +9,7 @@ import { itWith } from '../support/skipping.js'
 import { answering, CURL_ONCE_READABLE, freePort, pageOf } from './pages.js'
 import { run } from './run-program.js'
 
-const blocks = pageOf('inference.md')
+const blocks = pageOf('gateway.md')
 const [starting, , completing, asking] = blocks('sh')
 const [upstream, client] = blocks('js')
 

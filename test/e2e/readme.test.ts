@@ -1,33 +1,20 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CURL_ONCE_READABLE } from './pages.js'
+import { blocksIn, CURL_ONCE_READABLE, pageOf, sectionOf, textOf } from './pages.js'
 import { figures } from './usage.js'
 import { run } from './run-program.js'
 import { itWith } from '../support/skipping.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
-const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const README = textOf('README.md')
-
-const section = (heading: string): string => {
-  const found = README.split(/^## /m).find((part) => part.startsWith(`${heading}\n`))
-  assert.ok(found, `the README has a section "${heading}"`)
-  return found
-}
-
-/** The code blocks of a section in one language, in order. */
-const blocks = (heading: string, language: string): readonly string[] =>
-  [...section(heading).matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
-    .filter((block) => block[1] === language)
-    .map((block) => block[2]!)
+const blocks = (heading: string, language: string) => blocksIn(sectionOf(README, heading), language)
 
 const itWithCurl = itWith('curl')
 
-describe('the examples of the README', () => {
+describe('the examples of the README and of pages that need only a running service', () => {
   let service: RunningService
   let directory: string
   before(async () => {
@@ -57,10 +44,10 @@ describe('the examples of the README', () => {
     return ran.stdout
   }
 
-  const [variables, firstCalls] = blocks('First calls', 'sh')
-  const [shown] = blocks('First calls', 'json')
-  const [setting, ...afterwards] = blocks('With an SDK', 'sh')
-  const [program] = blocks('With an SDK', 'js')
+  const [variables, firstCalls] = blocks('Record a call and read its usage', 'sh')
+  const [shown] = blocks('Record a call and read its usage', 'json')
+  const [setting] = blocks('Trace with an SDK', 'sh')
+  const [program] = blocks('Trace with an SDK', 'js')
 
   it('need two variables, the address and the key', () => {
     assert.match(
@@ -71,19 +58,12 @@ describe('the examples of the README', () => {
 
   itWithCurl('print what the README shows, when pasted and when pasted again', async () => {
     const printed = await paste(firstCalls!)
-    const answers = [
-      { id: 'answer-1', trace_id: 'answer-1' },
-      { id: 'model-1', trace_id: 'answer-1' },
-      {},
-      {},
-    ]
-    assert.deepEqual(
-      printed
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line)),
-      [...answers, JSON.parse(shown!)],
-    )
+    const [started, completed, usage] = printed
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object)
+    assert.deepEqual([started, completed], [{ id: 'answer-1', trace_id: 'answer-1' }, {}])
+    assert.deepEqual(withoutEmptyFigures(usage), JSON.parse(shown!))
     assert.equal(await paste(firstCalls!), printed)
   })
 
@@ -94,19 +74,20 @@ describe('the examples of the README', () => {
     const printed = (await paste(definition, setting!)).trimEnd().split('\n')
 
     const [, requests, prompt, completion] =
-      /has (\d+) requests, (\d+) prompt tokens and (\d+) completion tokens/.exec(section('With an SDK'))!
+      /has (\d+) requests, (\d+) prompt tokens and (\d+) completion tokens/.exec(
+        sectionOf(README, 'Trace with an SDK'),
+      )!
     const { call_usage, unfinished_call_ids } = JSON.parse(printed.at(-1)!)
     assert.equal(printed.at(-2), 'Because.')
     assert.deepEqual(Object.values(call_usage), [
       { 'small-model': figures([Number(requests), Number(prompt), Number(completion)]) },
     ])
     assert.deepEqual(unfinished_call_ids, [])
-    assert.equal(afterwards.length, 1, 'one more block, which says that it is not executed')
   })
 
-  it('copy and verify the log', async () => {
+  it('copy and verify the log, as the page on auditing says', async () => {
     const copy = join(directory, 'copy')
-    const [commands] = blocks('For auditors', 'sh')
+    const [commands] = pageOf('auditing.md')('sh')
     const { code, stdout, stderr } = await run(
       'bash',
       ['-euo', 'pipefail', '-c', commands!.replaceAll('./copy', copy)],
@@ -117,8 +98,8 @@ describe('the examples of the README', () => {
     assert.match(stdout, /^verified \d+ events: all is equal$/m)
   })
 
-  it('name fields that are not served, each of which is answered with a 422 that names it', async () => {
-    const listed = section('Not served yet')
+  it('name, on the page on compatibility, fields that are each refused with a 422 that names them', async () => {
+    const listed = sectionOf(textOf('docs/compatibility.md'), 'Not served yet')
       .split(/^- /m)
       .slice(1)
       .map((item) => item.split('\n\n')[0]!.split(/: \n?|:\n/))
@@ -135,6 +116,12 @@ describe('the examples of the README', () => {
         }
   })
 })
+
+/** An answer without the figures that the README leaves out. */
+const withoutEmptyFigures = (answer: unknown): unknown =>
+  JSON.parse(JSON.stringify(answer), (_, value: unknown) =>
+    value === 0 || value === null ? undefined : value,
+  )
 
 /** What a request needs besides its project. */
 const NEEDED: Readonly<Record<string, object>> = {
@@ -153,16 +140,5 @@ describe('the README', () => {
           .join('\n'),
         command,
       )
-  })
-
-  it('names only commands that there are', () => {
-    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
-    for (const [, name] of README.matchAll(/npm run (\w+)/g)) assert.ok(name! in scripts, name)
-  })
-
-  it('names exactly the variables that the configuration reads', () => {
-    const read = new Set(textOf('src/config.ts').match(/\b(TALLYTREE|CLICKHOUSE|EVENTSTORE)_[A-Z_]+\b/g))
-    const rows = section('Configuration').matchAll(/^\| `([A-Z_]+)`/gm)
-    assert.deepEqual([...rows].map((row) => row[1]).sort(), [...read].sort())
   })
 })

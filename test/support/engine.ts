@@ -11,6 +11,16 @@ export const engineDirectory = goneWithThisProcess(mkdtempSync(join(tmpdir(), 't
 
 export const arbitraryDatabase = (): string => `t_${randomUUID().replaceAll('-', '')}`
 
-/** A database of its own in the one engine that a process may have. */
-export const openTestClickHouse = (): Promise<ClickHouse> =>
-  openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())
+/** A database of its own in the one engine that a process may have; dropped when it is closed. */
+export const openTestClickHouse = async (): Promise<ClickHouse> => {
+  const database = arbitraryDatabase()
+  const clickHouse = await openEmbeddedClickHouse(engineDirectory, database)
+  return {
+    ...clickHouse,
+    close: async () => {
+      // Its background merges would slow the tests that follow.
+      await clickHouse.writer.command(`DROP DATABASE IF EXISTS ${database}`)
+      await clickHouse.close()
+    },
+  }
+}

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
-import type {
-  ClickHouseReader,
-  ClickHouseWriter,
-  Rows,
-  SqlParameters,
+import {
+  ReadAbandoned,
+  type ClickHouseReader,
+  type ClickHouseWriter,
+  type Rows,
+  type SqlParameters,
 } from '../../domain/ports/clickhouse.js'
 import { engineError, type Translation, type Work } from './translation.js'
 
@@ -81,24 +82,23 @@ export const portsOf = (
       )
     },
 
-    query: <Row>(query: string, parameters?: SqlParameters) =>
-      translated('read', async () => {
-        const result = await client.query({
-          query,
-          format: 'JSONEachRow',
-          ...given(parameters),
-          ...sending(),
-        })
-        checked(result.response_headers)
-        return result.json<Row>()
-      }),
+    query: <Row>(query: string, parameters?: SqlParameters, { signal }: Abandoning = {}) =>
+      cancellable(signal, sending(), (sent) =>
+        translated('read', async () => {
+          const result = await client.query({ query, format: 'JSONEachRow', ...given(parameters), ...sent })
+          checked(result.response_headers)
+          return result.json<Row>()
+        }),
+      ),
 
-    async *stream(sql, parameters) {
-      const { stream } = await translated('read', async () => {
-        const begun = await exec(`${sql} FORMAT Native`, parameters, sending())
-        checked(begun.response_headers)
-        return begun
-      })
+    async *stream(sql, parameters, { signal } = {}) {
+      const { stream } = await cancellable(signal, sending(), (sent) =>
+        translated('read', async () => {
+          const begun = await exec(`${sql} FORMAT Native`, parameters, sent)
+          checked(begun.response_headers)
+          return begun
+        }),
+      )
       try {
         for await (const chunk of stream) yield chunk as Uint8Array
       } catch (error) {
@@ -107,6 +107,34 @@ export const portsOf = (
         await closed(stream)
       }
     },
+  }
+}
+
+interface Abandoning {
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends a read that ends with its reader's signal, too. Not by `AbortSignal.any`, which keeps an entry of each read in a
+ * signal that outlives it.
+ */
+const cancellable = async <A>(
+  signal: AbortSignal | undefined,
+  sent: Sending,
+  read: (sent: Sending) => Promise<A>,
+): Promise<A> => {
+  if (signal === undefined || sent.abort_signal === undefined) return read(sent)
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  const signals = [signal, sent.abort_signal]
+  for (const each of signals) each.addEventListener('abort', end)
+  try {
+    if (signal.aborted) throw new ReadAbandoned()
+    return await read({ ...sent, abort_signal: ending.signal })
+  } catch (error) {
+    throw signal.aborted ? new ReadAbandoned() : error
+  } finally {
+    for (const each of signals) each.removeEventListener('abort', end)
   }
 }
 

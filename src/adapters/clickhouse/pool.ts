@@ -1,4 +1,4 @@
-import { TooManyReads, type ClickHouseReader, type SqlParameters } from '../../domain/ports/clickhouse.js'
+import { ReadAbandoned, TooManyReads, type ClickHouseReader } from '../../domain/ports/clickhouse.js'
 
 const MAX_WAITING = 256
 
@@ -10,11 +10,23 @@ export const poolOf = (readers: readonly ClickHouseReader[]): ClickHouseReader =
   const free = [...readers]
   const waiting: ((reader: ClickHouseReader) => void)[] = []
 
-  const acquire = (): Promise<ClickHouseReader> => {
+  const acquire = (signal?: AbortSignal): Promise<ClickHouseReader> => {
+    if (signal?.aborted === true) return Promise.reject(new ReadAbandoned())
     const reader = free.pop()
     if (reader !== undefined) return Promise.resolve(reader)
     if (waiting.length >= MAX_WAITING) return Promise.reject(new TooManyReads('too many reads are waiting'))
-    return new Promise((resolve) => waiting.push(resolve))
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        waiting.splice(waiting.indexOf(take), 1)
+        reject(new ReadAbandoned())
+      }
+      const take = (given: ClickHouseReader) => {
+        signal?.removeEventListener('abort', leave)
+        resolve(given)
+      }
+      waiting.push(take)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
   }
 
   const release = (reader: ClickHouseReader): void => {
@@ -24,19 +36,19 @@ export const poolOf = (readers: readonly ClickHouseReader[]): ClickHouseReader =
   }
 
   return {
-    async query<Row>(sql: string, parameters?: SqlParameters) {
-      const reader = await acquire()
+    async query<Row>(...asked: Parameters<ClickHouseReader['query']>) {
+      const reader = await acquire(asked[2]?.signal)
       try {
-        return await reader.query<Row>(sql, parameters)
+        return await reader.query<Row>(...asked)
       } finally {
         release(reader)
       }
     },
 
-    async *stream(sql, parameters) {
-      const reader = await acquire()
+    async *stream(...asked) {
+      const reader = await acquire(asked[2]?.signal)
       try {
-        yield* reader.stream(sql, parameters)
+        yield* reader.stream(...asked)
       } finally {
         release(reader)
       }

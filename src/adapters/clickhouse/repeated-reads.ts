@@ -5,19 +5,19 @@ import { ClickHouseUnavailable, type ClickHouseReader } from '../../domain/ports
  * moment in which it is used. Of a stream, only what nothing was answered of.
  */
 export const repeatingReads = (reader: ClickHouseReader): ClickHouseReader => ({
-  query: async (sql, parameters) => {
+  query: async <Row>(...asked: Parameters<ClickHouseReader['query']>) => {
     try {
-      return await reader.query(sql, parameters)
+      return await reader.query<Row>(...asked)
     } catch (error) {
       if (!isConnectionLost(error)) throw error
-      return reader.query(sql, parameters)
+      return reader.query<Row>(...asked)
     }
   },
 
-  async *stream(sql, parameters) {
+  async *stream(...asked) {
     let begun = false
     try {
-      for await (const chunk of reader.stream(sql, parameters)) {
+      for await (const chunk of reader.stream(...asked)) {
         begun = true
         yield chunk
       }
@@ -25,7 +25,7 @@ export const repeatingReads = (reader: ClickHouseReader): ClickHouseReader => ({
     } catch (error) {
       if (begun || !isConnectionLost(error)) throw error
     }
-    yield* reader.stream(sql, parameters)
+    yield* reader.stream(...asked)
   },
 })
 

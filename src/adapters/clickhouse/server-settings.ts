@@ -8,13 +8,15 @@ import { jsonFormat, readLimits } from './settings.js'
 const wholeAnswers: ClickHouseSettings = { wait_end_of_query: 1 }
 
 /**
- * Reads that their asker has left are ended. `select_sequential_consistency` has a replica that lags answer with an
+ * A server cancels only statements with `readonly` when their client closes the connection; '2' still allows settings.
+ * `select_sequential_consistency` has a replica that lags answer with an
  * error rather than with less than was written; it says nothing about tables that are not replicated.
  */
 export const readSettings = (isCluster: boolean): ClickHouseSettings => ({
   ...jsonFormat,
   ...readLimits,
   ...wholeAnswers,
+  readonly: '2',
   cancel_http_readonly_queries_on_client_close: 1,
   http_zlib_compression_level: '1',
   ...(isCluster ? { select_sequential_consistency: '1' } : {}),

@@ -1,6 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
-import { ClickHouseUnavailable, type ClickHouse } from '../../domain/ports/clickhouse.js'
+import {
+  ClickHouseUnavailable,
+  type ClickHouse,
+  type ClickHouseReader,
+} from '../../domain/ports/clickhouse.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../domain/ports/clickhouse-url.js'
 import { portsOf, type Headers } from './client.js'
 import { sameIdWhenRepeated } from './insert-ids.js'
@@ -19,6 +23,8 @@ interface Opening extends Waiting {
   readonly cluster?: string | undefined
   /** Whether rows and answers are compressed; without it, unless the server is on this machine. */
   readonly compression?: boolean
+  /** Silence after which a read is given up. */
+  readonly readTimeoutMs?: number
 }
 
 const READERS = 32
@@ -26,6 +32,7 @@ const READERS = 32
 /** Silence after which a statement is given up, though the server is there. Tables on a cluster take their time. */
 const WRITE_TIMEOUT_MS = 60_000
 const CLUSTER_WRITE_TIMEOUT_MS = 200_000
+/** The server ends a read at its limit by itself, but looks at the time only between blocks of rows. */
 const READ_TIMEOUT_MS = (readLimits.max_execution_time + 5) * 1000
 const PING_TIMEOUT_MS = 3000
 const OPEN_TIMEOUT_MS = 10_000
@@ -37,7 +44,7 @@ const OPEN_TIMEOUT_MS = 10_000
  */
 export const openClickHouseServer = async (
   url: string,
-  { cluster, compression, ...waiting }: Opening = {},
+  { cluster, compression, readTimeoutMs = READ_TIMEOUT_MS, ...waiting }: Opening = {},
 ): Promise<ClickHouse> => {
   const address = addressOf(url)
   const isCluster = cluster !== undefined
@@ -61,7 +68,7 @@ export const openClickHouseServer = async (
   const reading = clientFor(address, {
     database,
     clickhouse_settings: readSettings(isCluster),
-    request_timeout: READ_TIMEOUT_MS,
+    request_timeout: readTimeoutMs,
     max_open_connections: READERS,
     use_multipart_params_auto: true,
     compression: { response: compressed },
@@ -138,16 +145,22 @@ const ENDS = ['content-length', 'transfer-encoding', 'content-encoding']
 const withLongParameters = (client: ClickHouseClient, ways: Parameters<typeof portsOf>[1]) => {
   const ports = portsOf(client, {
     ...ways,
-    exec: (query, parameters, sending) => client.exec({ query, ...asForm(parameters ?? {}), ...sending }),
+    // The server refuses an empty form.
+    exec: (query, parameters = {}, sending) =>
+      client.exec({
+        query,
+        ...(Object.keys(parameters).length === 0 ? {} : asForm(parameters)),
+        ...sending,
+      }),
   })
   return {
-    query: <Row>(...[sql, parameters]: Parameters<typeof inPieces>) => {
+    query: <Row>(...[sql, parameters, options]: Parameters<ClickHouseReader['query']>) => {
       const asked = inPieces(sql, parameters)
-      return ports.query<Row>(asked.sql, asked.parameters)
+      return ports.query<Row>(asked.sql, asked.parameters, options)
     },
-    stream: (...[sql, parameters]: Parameters<typeof inPieces>) => {
+    stream: (...[sql, parameters, options]: Parameters<ClickHouseReader['stream']>) => {
       const asked = inPieces(sql, parameters)
-      return ports.stream(asked.sql, asked.parameters)
+      return ports.stream(asked.sql, asked.parameters, options)
     },
   }
 }

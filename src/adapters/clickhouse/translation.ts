@@ -32,11 +32,14 @@ export const serverError: Translation = (error, work) => {
   const translated = engineError(error, work)
   if (translated !== error || !(error instanceof Error) || error instanceof ClickHouseError) return translated
   if (error instanceof ClickHouseUnavailable || error instanceof TypeError) return error
+  // Reads in flight are aborted when the server is away, so that one whose time ends has a server that works on it.
+  if (work === 'read' && error.message === TIME_OUT) return new ReadTooExpensive('time')
   return new ClickHouseUnavailable('away', unanswered(error) ?? otherAnswer(error), { cause: error })
 }
 
 /** The client's own messages for a time-out, and for a statement that was ended because nobody is there. */
-const NO_ANSWER = new Set(['Timeout error.', 'The user aborted a request.'])
+const TIME_OUT = 'Timeout error.'
+const NO_ANSWER = new Set([TIME_OUT, 'The user aborted a request.'])
 
 /** Why nobody answered, in a few words; undefined where somebody did, whoever it was. */
 export const unanswered = (error: Error): string | undefined => {

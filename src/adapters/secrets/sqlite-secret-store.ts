@@ -16,7 +16,7 @@ export interface SqliteSecretStore extends SecretStore {
 }
 
 /**
- * Secrets in a SQLite file (`docs/decisions/0015-secrets.md`).
+ * Secrets in a SQLite file (`docs/decisions/0015-keep-secrets-outside-the-log.md`).
  *
  * @throws SecretsUnavailable
  */

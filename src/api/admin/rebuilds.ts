@@ -46,7 +46,7 @@ const rebuild = open('Rebuild', {
 const OF_REBUILDS = 'rebuilds'
 const MANY = 100
 
-/** Making the read models anew (design, calls and usage 4). */
+/** Making the read models anew. */
 export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly AnyRoute[] => {
   const inTurn = oneAtATime()
 

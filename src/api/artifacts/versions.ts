@@ -31,7 +31,7 @@ export const COLLECTION = '/api/artifacts/:entity/:project/:collection'
 const MAX_ALIASES = 32
 const MAX_FILES_BYTES = 524_288
 
-/** Versions of a project's collection (design 7, "artifacts"). */
+/** Versions of a project's collection. */
 export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
   const { ports, teams, reading, pace, collections } = artifacts
   const versions = { ports, stateOf: collections.stateOf }

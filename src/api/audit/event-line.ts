@@ -1,8 +1,8 @@
 import { describedAs } from '../../domain/codec/codec.js'
-import { jsonObject, string } from '../../domain/codec/leaves.js'
+import { boolean, jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { jsonText } from '../../domain/json/text.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 
 const digits = describedAs(string, { pattern: '^[0-9]+$', description: 'A whole number of 64 bits.' })
 
@@ -21,6 +21,12 @@ export const eventLine = open('RecordedEvent', {
     metadata: jsonObject,
   },
 })
+
+/** The last line of an answer that ends before the log does. */
+export const cursorLine = open('EventsCursor', { required: { position: digits, more: boolean } })
+
+export const cursorLineOf = (position: Position): string =>
+  `${JSON.stringify({ position: String(position), more: true })}\n`
 
 export const lineOf = (event: RecordedEvent): string => {
   const { id, type, stream, revision, position, recordedAt, data, metadata } = event

@@ -7,9 +7,13 @@ import { linesOf } from '../http/json-pages.js'
 import { route, type AnyRoute } from '../route.js'
 import type { Audit } from './audit.js'
 import { decodeQuery, eventsQuery } from './query.js'
-import { eventLine, lineOf } from './event-line.js'
+import { cursorLine, cursorLineOf, eventLine, lineOf } from './event-line.js'
 
 const NDJSON = 'application/x-ndjson'
+
+/** Events, and characters of them, that one answer looks at for others than the administrator. */
+const MOST_SCANNED = 20_000
+const MOST_CHARACTERS = 32 * 1024 * 1024
 
 export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): AnyRoute =>
   route({
@@ -17,11 +21,16 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
     path: '/api/events',
     summary:
       "Read the log, in its order: the administrator all of it, others the events of their teams and of their teams' " +
-      'projects; those of webhooks, secrets, upstreams, limits and members need the role team_administrator. To go on after an answer that broke off, ask for what comes after the position of its last whole line.',
+      'projects; those of webhooks, secrets, upstreams, limits and members need the role team_administrator. To go on after an answer that broke off, ask for what comes after the position of its last whole line. ' +
+      `For others than the administrator an answer ends after ${MOST_SCANNED} events of the log were looked at, ` +
+      'with a line that has only `position`, to go on after, and `more`.',
     query: eventsQuery,
     takes: [],
     fails: ['invalid', 'overloaded'],
-    answer: { schema: linesOf('One event a line.', eventLine.schema), type: NDJSON },
+    answer: {
+      schema: linesOf('One event a line.', { anyOf: [eventLine.schema, cursorLine.schema] }),
+      type: NDJSON,
+    },
     handle: async ({ query, principal }) => {
       const asked = decodeQuery(eventsQuery, query)
       const head = await eventStore.head()
@@ -46,9 +55,20 @@ async function* linesFor(
   { limit = Infinity, ...question }: Question,
   principal: Principal,
 ): AsyncGenerator<string> {
+  const isBounded = !principal.administrator && question.stream === undefined
   let gathered = ''
   let left = limit
+  let scanned = 0
+  let characters = 0
+  let last = question.after
   for await (const event of eventsOf(eventStore, question, principal)) {
+    if (isBounded && (scanned === MOST_SCANNED || characters > MOST_CHARACTERS)) {
+      yield gathered + cursorLineOf(last)
+      return
+    }
+    scanned += 1
+    characters += event.size
+    last = event.position
     if (question.types?.has(event.type) === false || !mayRead(principal, event)) continue
     gathered += lineOf(event)
     left -= 1

@@ -14,7 +14,7 @@ import { followDirectory } from './live-directory.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { mayUse } from './rights.js'
 
-/** Who may do what, as one process knows it (design 3.14). */
+/** Who may do what, as one process knows it. */
 export interface Access {
   /** The directory as this process knows it. It changes as events come in, so do not keep it across an `await`. */
   readonly directory: () => Directory

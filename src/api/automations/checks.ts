@@ -17,7 +17,7 @@ import { invalidBody, invalidField } from '../failure.js'
 import type { CheckingPorts } from './automations.js'
 import { hasRegistry, rosterOf, webhookById } from './kept.js'
 
-/** What somebody needs to be in a team for automations of a scope (spec section 5). */
+/** What somebody needs to be in a team for automations of a scope. */
 export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
   (
     ({

@@ -7,7 +7,7 @@ import { changeWebhook, deleteWebhook, showWebhook } from './one-webhook.js'
 import { testWebhook } from './test-webhook.js'
 import { createWebhook, listWebhooks } from './webhooks.js'
 
-/** Webhooks and automations (spec 2.10 and 2.11; design 7). */
+/** Webhooks and automations. */
 export const automationRoutes = (parts: Omit<Automations, 'inTurn'>): readonly AnyRoute[] => {
   const automations = { ...parts, inTurn: oneAtATime() }
   return [

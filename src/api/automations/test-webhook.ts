@@ -39,7 +39,7 @@ const testAnswer = open('WebhookTestAnswer', {
 const USUAL_PAYLOAD = '{"event_type": "TEST"}'
 const MOST_AT_ONCE = 4
 
-/** The Test button (spec 4.4): one message, on the way and past the guard that deliveries take. */
+/** The Test button: one message, on the way and past the guard that deliveries take. */
 export const testWebhook = (automations: Automations): AnyRoute => {
   const { ports } = automations
   const send = sendTest(ports)

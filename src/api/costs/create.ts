@@ -25,7 +25,7 @@ export interface CostWrites {
 
 const MOST = 1000
 
-/** `/cost/create` (facts: tracing API 2.3): prices of a project, by model. */
+/** `/cost/create`: prices of a project, by model. */
 export const createRoute = ({ ports, teams, reading, pace }: CostWrites): AnyRoute =>
   route({
     method: 'post',

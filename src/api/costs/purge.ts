@@ -9,7 +9,7 @@ import { route, type AnyRoute } from '../route.js'
 import { costPurge } from './codecs.js'
 import type { CostWrites } from './create.js'
 
-/** `/cost/purge` (facts: tracing API 2.3): answers from here on know nothing of the prices. */
+/** `/cost/purge`: answers from here on know nothing of the prices. */
 export const purgeRoute = ({ ports, teams, reading }: CostWrites): AnyRoute =>
   route({
     method: 'post',

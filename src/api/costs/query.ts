@@ -17,7 +17,7 @@ export interface CostReads {
 
 const MAX_SORT_FIELDS = 8
 
-/** `/cost/query` (facts: tracing API 2.3): a project's own prices. */
+/** `/cost/query`: a project's own prices. */
 export const queryRoute = ({ teams, reading, reader }: CostReads): AnyRoute =>
   route({
     method: 'post',

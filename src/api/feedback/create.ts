@@ -24,7 +24,7 @@ export interface FeedbackWrites {
 
 const AT_ONCE = 100
 
-/** `/feedback/create` and `/feedback/batch/create` (facts: tracing API 6.2, 6.4). */
+/** `/feedback/create` and `/feedback/batch/create`. */
 export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
   route({
     method: 'post',

@@ -12,6 +12,7 @@ import {
 import { readsFields } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { begun } from '../http/begun.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
@@ -29,7 +30,7 @@ const MAX_FIELDS = 1000
 const MAX_SORT_FIELDS = 8
 
 /** `/feedback/query`: what a query selects, with how much that is in all. */
-export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =>
+export const readRoute = ({ teams, reading, reader: shared }: FeedbackReads): AnyRoute =>
   route({
     method: 'post',
     path: '/feedback/query',
@@ -37,7 +38,7 @@ export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =
     body: feedbackQuery,
     ...readsFields,
     answer: feedbackQueried,
-    handle: async ({ body, principal, headers }) => {
+    handle: async ({ body, principal, headers, onGone }) => {
       const { project_id: projectId, fields, query, limit, offset } = body
       requireReading(teams, principal, projectId)
       requireFew(fields ?? [], 'fields', MAX_FIELDS)
@@ -45,6 +46,7 @@ export const readRoute = ({ teams, reading, reader }: FeedbackReads): AnyRoute =
       const order = orderOf(body.sort_by)
       const position = await reading.ready(projectId, headers)
       const asked = { projectId, operation: query?.$expr ?? null, position }
+      const reader = readerOfRequest(shared, onGone)
       const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
       const isAll = limit === null && (offset ?? 0) === 0
       const total = isAll ? ids.length : await countFeedback(reader)(asked)

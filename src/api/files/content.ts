@@ -13,7 +13,7 @@ import type { Files } from './files.js'
 
 const fileContent = closed('FileContentRequest', { required: { project_id: projectId, digest: string } })
 
-/** `/file/content`, and under its newer name `/files/content`: a file's bytes (facts: tracing API 6.4). */
+/** `/file/content`, and under its newer name `/files/content`: a file's bytes. */
 export const contentRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] =>
   ['/file/content', '/files/content'].map((path) =>
     route({

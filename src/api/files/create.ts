@@ -12,7 +12,7 @@ import { route, type AnyRoute, type Asked } from '../route.js'
 import { readUpload, type Upload } from './read-upload.js'
 import type { Files } from './files.js'
 
-/** `/file/create`, and under its newer name `/files/create`: a file by its content (facts: tracing API 6.2). */
+/** `/file/create`, and under its newer name `/files/create`: a file by its content. */
 export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
   const create = async ({ headers, stream, principal: asking, principalNow, cause }: Asked<undefined>) => {
     const mayStore = (fields: Upload['fields']) => {

@@ -8,7 +8,7 @@ const MOST_TEAMS = 1000
 /** An entity as GraphQL shows it: every entity is a team. */
 export const entityOf = (name: string) => ({ id: name, name, isTeam: true, readOnly: false })
 
-/** The entity of those who name none (design: calls and usage 1); undefined for a user without a team. */
+/** The entity of those who name none; undefined for a user without a team. */
 export const defaultEntityOf = ({ administrator, teams }: Principal): string | undefined =>
   administrator ? 'default' : teams[0]
 

@@ -31,7 +31,7 @@ const graphQlRequest = closed('GraphQlRequest', {
 })
 
 /**
- * `/graphql`: what SDKs ask before they trace (facts: tracing API 6.2, 6.4). As GraphQL has it over HTTP, whatever is
+ * `/graphql`: what SDKs ask before they trace. As GraphQL has it over HTTP, whatever is
  * wrong with a query is said in `errors` of a 200; only what is no GraphQL request at all is a 422.
  */
 export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [

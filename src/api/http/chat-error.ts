@@ -2,7 +2,7 @@ import type { Problem } from '../../domain/codec/problem.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { Failure } from '../failure.js'
 
-/** By status: the type and the code that clients know (facts: training and inference API 3.5). */
+/** By status: the type and the code that clients know. */
 const USUAL: Readonly<Record<number, readonly [type: string, code: string | null]>> = {
   400: ['invalid_request_error', null],
   401: ['authentication_error', 'invalid_api_key'],

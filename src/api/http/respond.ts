@@ -1,6 +1,11 @@
 import type { Context } from 'koa'
 import { BlobsUnavailable } from '../../domain/ports/blobs.js'
-import { ReadTooExpensive, TooManyReads, ClickHouseUnavailable } from '../../domain/ports/clickhouse.js'
+import {
+  ClickHouseUnavailable,
+  ReadAbandoned,
+  ReadTooExpensive,
+  TooManyReads,
+} from '../../domain/ports/clickhouse.js'
 import {
   AppendOutcomeUnknown,
   EventTooLarge,
@@ -100,6 +105,7 @@ const failureOf = (error: unknown): Failure | undefined => {
     return new Failure('overloaded', 'Secrets cannot be used now. Try again.', { retryAfter: 1 })
   if (error instanceof SecretUnreadable)
     return new Failure('overloaded', `A stored secret cannot be read: ${error.message}.`, { retryAfter: 60 })
+  if (error instanceof ReadAbandoned) return new Failure('overloaded', 'The client closed the connection.')
   if (error instanceof TooManyReads)
     return new Failure('overloaded', 'Too many reads are waiting. Try again.', { retryAfter: 1 })
   if (error instanceof ReadTooExpensive)

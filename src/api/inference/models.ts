@@ -35,7 +35,7 @@ export const noSuchModel = (): Failure =>
     },
   )
 
-/** The models that a key may use (spec 2.9, 4.2). */
+/** The models that a key may use. */
 export const modelRoutes = ({
   inference: { upstreams },
 }: Pick<Inference, 'inference'>): readonly AnyRoute[] => [

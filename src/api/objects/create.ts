@@ -31,7 +31,7 @@ const objectCreate = closed('ObjectCreateRequest', {
   },
 })
 
-/** `/obj/create`: the same content under the same name is the same version (facts: tracing API 6.4). */
+/** `/obj/create`: the same content under the same name is the same version. */
 export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute =>
   route({
     method: 'post',

@@ -6,7 +6,7 @@ export interface Shown {
   readonly include_tags_and_aliases: boolean
 }
 
-/** A version as clients read it (facts: tracing API 6.4), as JSON text: the content is put in as it is stored. */
+/** A version as clients read it, as JSON text: the content is put in as it is stored. */
 export const objectJson = (projectId: string, version: StoredVersion, shown: Shown): string => {
   const { tags, aliases, is_latest } = version
   const members = {

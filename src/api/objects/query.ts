@@ -4,6 +4,7 @@ import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leave
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { inPages } from '../../domain/pages.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import {
   SORT_FIELDS,
@@ -15,6 +16,7 @@ import {
 import { readsProject } from '../conduct.js'
 import { invalidField } from '../failure.js'
 import { begun } from '../http/begun.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { asArray } from '../http/json-pages.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute } from '../route.js'
@@ -59,9 +61,10 @@ const objectsQuery = closed('ObjectsQueryRequest', {
 /** Versions are read in pages, so that an answer of any length needs the memory of one page. */
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
-/** `/objs/query`, in the order of publication unless another is asked for (facts: tracing API 6.4). */
-export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
+/** `/objs/query`, in the order of publication unless another is asked for. */
+export const queryObjects = ({ teams, reading, reader: shared }: Objects): AnyRoute => {
   async function* objects(
+    reader: ClickHouseReader,
     projectId: string,
     places: readonly VersionPlace[],
     position: Position,
@@ -82,7 +85,7 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
     body: objectsQuery,
     ...readsProject,
     answer: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
-    handle: async ({ body, principal, headers }) => {
+    handle: async ({ body, principal, headers, onGone }) => {
       const { project_id, filter, limit, offset } = body
       requireReading(teams, principal, project_id)
       requireShort(
@@ -91,8 +94,9 @@ export const queryObjects = ({ teams, reading, reader }: Objects): AnyRoute => {
       const sortBy = (body.sort_by ?? []).map(sorting)
       const position = await reading.ready(project_id, headers)
       const question = { projectId: project_id, filter, position, sortBy, limit, offset }
+      const reader = readerOfRequest(shared, onGone)
       const places = await versionPlaces(reader)(question)
-      const pages = await begun(objects(project_id, places, position, body))
+      const pages = await begun(objects(reader, project_id, places, position, body))
       return {
         body: Readable.from(asArray('objs', pages)),
         type: 'application/json; charset=utf-8',

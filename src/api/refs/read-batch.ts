@@ -9,6 +9,7 @@ import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import type { Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
 import { resolveRefs } from './resolve.js'
 import { sourcesFrom } from './sources.js'
@@ -24,7 +25,7 @@ const MAX_REFS = 1000
 
 const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
 
-/** `/refs/read_batch`: what references lead to, through objects, tables and calls (facts: tracing API 5, 6.4). */
+/** `/refs/read_batch`: what references lead to, through objects, tables and calls. */
 export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[] => [
   route({
     method: 'post',
@@ -33,7 +34,7 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
     body: refsReadBatch,
     ...readsProject,
     answer: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
-    handle: async ({ body, principal, headers }: Asked<{ readonly refs: readonly string[] }>) => {
+    handle: async ({ body, principal, headers, onGone }: Asked<{ readonly refs: readonly string[] }>) => {
       if (body.refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
@@ -44,7 +45,10 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
         if (!teams.mayUse(principal, entityOf(projectId))) return undefined
         return (position = await reading.ready(projectId, headers))
       }
-      const values = await resolveRefs(sourcesFrom(reader, positionOf), body.refs.map(parseRef))
+      const values = await resolveRefs(
+        sourcesFrom(readerOfRequest(reader, onGone), positionOf),
+        body.refs.map(parseRef),
+      )
       return {
         body: `{"vals":[${values.join(',')}]}`,
         type: 'application/json; charset=utf-8',

@@ -33,7 +33,7 @@ export const registeredPlace = async (parts: Registries, asked: Asked<unknown>):
   return { team, registry, collection: collectionInPath(asked), project_id: null }
 }
 
-/** What a registry's collections show (design 7, "artifacts"). */
+/** What a registry's collections show. */
 export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
   const { ports, teams, reading, collections } = parts
   const versions = { ports, stateOf: collections.stateOf }

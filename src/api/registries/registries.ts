@@ -19,7 +19,7 @@ const PATH = '/api/registries'
 
 const listQuery = open('RegistriesOf', { required: { team: teamName }, optional: pageFields })
 
-/** Registries of a team (design 7, "artifacts"). */
+/** Registries of a team. */
 export const registryRoutes = ({
   ports,
   access,

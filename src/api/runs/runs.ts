@@ -29,7 +29,7 @@ export interface Runs {
 
 const RUNS = '/api/runs/:entity/:project'
 
-/** Runs and what they log (design 7, "runs"). */
+/** Runs and what they log. */
 export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRoute[] => {
   const stateOf = keptRuns(ports)
   const { inTurn } = turns()

@@ -5,6 +5,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
 import { readsFields } from '../conduct.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute } from '../route.js'
@@ -25,13 +26,10 @@ export interface StatsReads {
   readonly maxTraceCalls: number
 }
 
-/** `/calls/stats`: what calls used and what became of them, in buckets of time (facts: tracing API 1.2). */
+/** `/calls/stats`: what calls used and what became of them, in buckets of time. */
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
   const { ports, teams, reading, reader, maxTraceCalls } = reads
-  const told = {
-    calls: callStats(reader),
-    usage: usageStats(reader, booksFrom(reader, reading.generation)),
-  }
+  const books = booksFrom(reader, reading.generation)
   return [
     route({
       method: 'post',
@@ -44,7 +42,7 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         schema: callStatsResponse.schema,
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
-      handle: async ({ body, principal, headers }) => {
+      handle: async ({ body, principal, headers, onGone }) => {
         const { project_id: projectId, filter, query, start, timezone, price_list: list } = body
         requireReading(teams, principal, projectId)
         requireModest(filter)
@@ -60,10 +58,14 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         const position = await readyWithPrices(reads, projectId, costs, headers)
         const operation = query?.$expr ?? null
         const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
-        const callBuckets = await told.calls(span, calls)
-        const { buckets, unpriced } = await told
-          .usage(span, { wanted: usage, list, maxTraceCalls, requireFew })
-          .catch(refuseTooLarge)
+        const ownReader = readerOfRequest(reader, onGone)
+        const callBuckets = await callStats(ownReader)(span, calls)
+        const { buckets, unpriced } = await usageStats(ownReader, books)(span, {
+          wanted: usage,
+          list,
+          maxTraceCalls,
+          requireFew,
+        }).catch(refuseTooLarge)
         const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
         return {
           body: Readable.from(json, { objectMode: false }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/json/json.js'
 import type { Sha256 } from '../../domain/ports/sha256.js'
 import { digestedRow } from '../../domain/table/digests.js'
-import { breathing } from './breathing.js'
+import { yielding } from '../../yield-to-event-loop.js'
 import type { DigestedRow } from './packs.js'
 
 export interface DigestedRows {
@@ -13,14 +13,14 @@ export interface DigestedRows {
 
 /** Works out the digest of every row; of many rows not in one go. */
 export const digestedRows = async (sha256: Sha256, rows: readonly JsonObject[]): Promise<DigestedRows> => {
-  const breathe = breathing()
+  const yieldNow = yielding()
   const digests: string[] = []
   const contents = new Map<string, DigestedRow>()
   for (const val of rows) {
     const digested = digestedRow(sha256, val)
     digests.push(digested.digest)
     if (!contents.has(digested.digest)) contents.set(digested.digest, { val, ...digested })
-    const pause = breathe()
+    const pause = yieldNow()
     if (pause !== undefined) await pause
   }
   return { digests, contents }

@@ -8,7 +8,7 @@ import { tableDecider } from '../../domain/table/decider.js'
 import { tableDigest } from '../../domain/table/digests.js'
 import { tableStream } from '../../domain/table/events.js'
 import { Failure } from '../failure.js'
-import { breathing } from './breathing.js'
+import { yielding } from '../../yield-to-event-loop.js'
 import { placed } from './placed.js'
 import { packing, type DigestedRow } from './packs.js'
 
@@ -35,11 +35,11 @@ export const publishTable =
     const digest = tableDigest(ports.sha256, rowDigests)
     if (expectedDigest !== null && expectedDigest !== digest)
       throw new Failure('conflict', `The digest of these rows is ${digest}, not the expected one.`)
-    const breathe = breathing()
+    const yieldNow = yielding()
     const packs = packing(ports)
     for (const row of contents) {
       packs.add(row)
-      const pause = breathe()
+      const pause = yieldNow()
       if (pause !== undefined) await pause
     }
     const ofTable = { project_id: projectId, digest }

@@ -8,6 +8,7 @@ import { tableBytes, tableOrder, tableStats } from '../../projections/tables/que
 import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
 import { begun } from '../http/begun.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { requireReading } from '../projects/access.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -54,7 +55,8 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
     requireFew('filter.row_digests', wanted, MAX_ROWS)
     const position = await ready(asked)
     if (!(await statsOf(projectId, [digest], position)).has(digest)) throw noSuchTable()
-    const order = await tableOrder(reader)({
+    const ownReader = readerOfRequest(reader, asked.onGone)
+    const order = await tableOrder(ownReader)({
       projectId,
       tableDigest: digest,
       rowDigests: wanted.length === 0 ? null : wanted.filter(isDigest),
@@ -62,7 +64,7 @@ export const tableReadRoutes = ({ teams, reading, reader }: Tables): readonly An
       limit,
       offset: offset ?? 0,
     })
-    return { pages: await begun(pagesOfRows(reader, projectId, order, position)), position }
+    return { pages: await begun(pagesOfRows(ownReader, projectId, order, position)), position }
   }
 
   return [

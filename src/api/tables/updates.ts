@@ -2,7 +2,7 @@ import type { Sha256 } from '../../domain/ports/sha256.js'
 import { digestedRow } from '../../domain/table/digests.js'
 import { RowOrder } from '../../domain/table/row-order.js'
 import { invalidField } from '../failure.js'
-import { breathing } from './breathing.js'
+import { yielding } from '../../yield-to-event-loop.js'
 import type { DigestedRow } from './packs.js'
 import type { TableUpdate } from './write-codecs.js'
 
@@ -20,7 +20,7 @@ export const applyUpdates = async (
   base: readonly string[],
   updates: readonly TableUpdate[],
 ): Promise<Updated> => {
-  const breathe = breathing()
+  const yieldNow = yielding()
   const order = new RowOrder(base)
   const known = new Set(base)
   const added = new Map<string, DigestedRow>()
@@ -42,7 +42,7 @@ export const applyUpdates = async (
       requireWithin(index, order.length - 1, order.length, ['updates', i, 'pop', 'index'])
       updated.push(order.pop(index))
     }
-    const pause = breathe()
+    const pause = yieldNow()
     if (pause !== undefined) await pause
   }
   const rowDigests = order.toArray()

@@ -8,7 +8,7 @@ import type { Price, PriceBook } from '../../projections/prices/queries-of-books
 import { billed } from '../../projections/usage/queries-of-bills.js'
 
 /**
- * What a call cost by its summary as it was written, for each model of it that has a price (facts: tracing API 2.3);
+ * What a call cost by its summary as it was written, for each model of it that has a price;
  * undefined where none has.
  */
 export const callCosts = (

@@ -14,7 +14,7 @@ export interface CallExtras {
 }
 
 /**
- * A call as clients read it (facts: tracing API 1.1), as JSON text: payload fields are put in as they are stored,
+ * A call as clients read it, as JSON text: payload fields are put in as they are stored,
  * without being parsed. Dictionaries that were not asked for are `{}`, other fields null. Feedback that was asked for
  * stands in the summary whether or not that was; so do costs, with the rest of it. Other extras come last.
  */
@@ -54,7 +54,7 @@ export const callJson = (
   ].join(',')}}`
 }
 
-/** The summary as written, with what the server derives under `weave` (facts: tracing API 1.3). */
+/** The summary as written, with what the server derives under `weave`. */
 const derivedSummary = (call: StoredCall, costs: CallExtras['costs']): JsonObject => {
   const summary = call.summary === null ? {} : (parseJson(call.summary) as JsonObject)
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}

@@ -18,6 +18,7 @@ import {
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { begun } from '../http/begun.js'
 import { readsFields, readsProject } from '../conduct.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
@@ -55,12 +56,12 @@ interface ReadBody {
   readonly include_costs?: boolean | null
 }
 
-export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): readonly AnyRoute[] => {
-  const books = booksFrom(reader, reading.generation)
+export const callReadRoutes = ({ ports, teams, reading, reader: shared }: CallReads): readonly AnyRoute[] => {
+  const books = booksFrom(shared, reading.generation)
   const ready = async ({ body, principal, headers }: Asked<ReadBody>): Promise<Position> => {
     requireReading(teams, principal, body.project_id)
     const costs = body.include_costs === true ? { list: null } : null
-    return readyWithPrices({ reading, reader }, body.project_id, costs, headers)
+    return readyWithPrices({ reading, reader: shared }, body.project_id, costs, headers)
   }
 
   /** What calls cost, where that was asked for. */
@@ -81,20 +82,22 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
     const position = await ready(asked)
     const { project_id: projectId, filter, limit, offset } = body
     const question = { projectId, filter, operation, position, sortBy, limit, offset }
+    const reader = readerOfRequest(shared, asked.onGone)
     const ids = callIdPages(reader, question)
     const expand = (calls: readonly StoredCall[]) =>
-      ways.length === 0 ? calls : expanded(sourcesOf(asked), calls, ways)
-    return { lines: await begun(textsOf(body, ids, position, expand)), position }
+      ways.length === 0 ? calls : expanded(sourcesOf(asked, reader), calls, ways)
+    return { lines: await begun(textsOf(body, reader, ids, position, expand)), position }
   }
 
   /** What references in a call may lead to: what the asker may read. */
-  const sourcesOf = ({ principal, headers }: Asked<unknown>) =>
+  const sourcesOf = ({ principal, headers }: Asked<unknown>, reader: ClickHouseReader) =>
     sourcesFrom(reader, async (projectId) =>
       teams.mayUse(principal, entityOf(projectId)) ? reading.ready(projectId, headers) : undefined,
     )
 
   async function* textsOf(
     asked: CallsQuery,
+    reader: ClickHouseReader,
     ids: AsyncIterable<readonly CallId[]>,
     position: Position,
     expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
@@ -131,7 +134,7 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
         const position = readsModels(asked.body) ? await ready(asked) : await reading.inLog(asked.headers)
         const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
         const costs = await costsAt(asked.body, position)
-        const extras = await extrasOf(reader, project_id, call ? [call] : [], position, asked.body)
+        const extras = await extrasOf(shared, project_id, call ? [call] : [], position, asked.body)
         const json = call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
         return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
       },
@@ -182,7 +185,10 @@ export const callReadRoutes = ({ ports, teams, reading, reader }: CallReads): re
         const counted =
           filter?.thread_ids?.length === 0
             ? { count: 0, has_more: false, bytes: 0 }
-            : await countCalls(reader)({ projectId, filter, operation, position }, limit)
+            : await countCalls(readerOfRequest(shared, asked.onGone))(
+                { projectId, filter, operation, position },
+                limit,
+              )
         const { bytes, ...body } = counted
         const total_storage_size_bytes = include_total_storage_size ? bytes : null
         return { body: { ...body, total_storage_size_bytes }, position }

@@ -4,7 +4,7 @@ import { int64, json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { id, projectId } from '../../domain/ids.js'
 
-/** A call as clients read it (facts: tracing API 1.1): every key is there, what there is not is null. */
+/** A call as clients read it: every key is there, what there is not is null. */
 export const readCall = open('Call', {
   says: 'A call as it is read. What was not asked for is null, a dictionary empty.',
   required: {

@@ -29,7 +29,7 @@ const callsDelete = closed('CallsDeleteRequest', {
 const MAX_IDS = 1000
 const AT_ONCE = 500
 
-/** `/call/update` and `/calls/delete` (facts: tracing API 1.2, 1.3). */
+/** `/call/update` and `/calls/delete`. */
 export const changeRoutes = (
   tracing: Tracing & { readonly reader: ClickHouseReader },
 ): readonly AnyRoute[] => {

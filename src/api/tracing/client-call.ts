@@ -63,7 +63,7 @@ const ends = {
   },
 }
 
-/** A started call as clients send it (spec 2.1); `wb_user_id` is not believed, the server fills it in. */
+/** A started call as clients send it; `wb_user_id` is not believed, the server fills it in. */
 export const startedCall = open('StartedCall', begins)
 export type StartedCall = t.TypeOf<typeof startedCall>
 

@@ -6,7 +6,7 @@ import { Failure } from '../failure.js'
 
 const values = nullable(arrayOf(string))
 
-/** Which calls are meant (spec 2.3). */
+/** Which calls are meant. */
 export const callsFilter = closed('CallsFilter', {
   optional: {
     op_names: values,

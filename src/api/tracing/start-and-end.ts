@@ -16,7 +16,7 @@ const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
 
 export const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
 
-/** `/call/start` and `/call/end` (spec 4.1), alone and under a project's path. */
+/** `/call/start` and `/call/end`, alone and under a project's path. */
 export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const start = async (asked: Asked<{ readonly start: StartedCall }>) => {
     const { start } = asked.body

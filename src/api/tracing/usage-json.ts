@@ -1,5 +1,6 @@
 import type { Exact } from '../../domain/price/exact.js'
-import type { Answered } from '../../projections/usage/queries.js'
+import { sortYielding, type Answered } from '../../projections/usage/queries.js'
+import { yielding } from '../../yield-to-event-loop.js'
 import { ByteChunk } from '../http/byte-chunk.js'
 import { costsOfCalls, type CostsOfCall } from './usage-costs.js'
 
@@ -31,10 +32,14 @@ const NO_CACHE_COSTS = bytes(`,"${COSTS[2]}":0,"${COSTS[3]}":0}`)
 const [QUOTE, COMMA, CLOSE] = [34, 44, 125]
 
 /**
- * The usage response (spec 2.5) as bytes, chunk by chunk as they are asked for: the answer for a large trace is never
+ * The usage response as bytes, chunk by chunk as they are asked for: the answer for a large trace is never
  * in memory as a whole, nor as objects.
  */
-export function* usageJson(answers: readonly Answered[], others: readonly string[] = []): Generator<Buffer> {
+export async function* usageJson(
+  answers: readonly Answered[],
+  others: readonly string[] = [],
+): AsyncGenerator<Buffer> {
+  const yieldNow = yielding()
   const out = new ByteChunk()
   out.text('{"call_usage":{')
   let first = true
@@ -45,7 +50,10 @@ export function* usageJson(answers: readonly Answered[], others: readonly string
       if (!first) out.byte(COMMA)
       first = false
       writeCall(out, answer, models, call, costs)
-      if (out.isFull()) yield out.take()
+      if (out.isFull()) {
+        yield out.take()
+        await yieldNow()
+      }
     }
   }
   for (const id of others) {
@@ -55,27 +63,31 @@ export function* usageJson(answers: readonly Answered[], others: readonly string
   }
   out.text('},"unfinished_call_ids":[')
   let separator = ''
-  for (const id of unfinishedIds(answers)) {
-    out.text(`${separator}${JSON.stringify(id)}`)
+  for (const id of await unfinishedIds(answers)) {
+    out.text(`${separator}"`)
+    out.escaped(id, 0, id.length)
+    out.text('"')
     separator = ','
-    if (out.isFull()) yield out.take()
+    if (out.isFull()) {
+      yield out.take()
+      await yieldNow()
+    }
   }
   out.text(']}')
   yield out.take()
 }
 
-const unfinishedIds = (answers: readonly Answered[]): readonly string[] =>
-  answers
-    .flatMap(({ size, ids, isUnfinished }) => {
-      const found: string[] = []
-      for (let call = 0; call < size; call += 1)
-        if (isUnfinished[call] === 1)
-          found.push(
-            Buffer.from(ids.bytes.subarray(ids.offsets[call], ids.offsets[call + 1])).toString('utf8'),
-          )
-      return found
-    })
-    .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+/** In the order of their bytes. */
+const unfinishedIds = async (answers: readonly Answered[]): Promise<readonly Uint8Array[]> => {
+  const yieldNow = yielding()
+  const found: Uint8Array[] = []
+  for (const { size, ids, isUnfinished } of answers)
+    for (let call = 0; call < size; call += 1) {
+      if (isUnfinished[call] === 1) found.push(ids.bytes.subarray(ids.offsets[call], ids.offsets[call + 1]))
+      if (call % 64 === 0) await yieldNow()
+    }
+  return sortYielding(found, (a, b) => Buffer.compare(a, b))
+}
 
 const writeCall = (
   out: ByteChunk,

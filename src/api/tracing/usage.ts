@@ -15,6 +15,7 @@ import {
 } from '../../projections/usage/queries.js'
 import { readsFields, readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
 import { requireReading, type Teams } from '../projects/access.js'
 import type { Reading } from '../reading.js'
 import { route, type AnyRoute, type Asked } from '../route.js'
@@ -24,6 +25,9 @@ import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
+/** Matching calls that one answer holds in memory. */
+const MAX_LIMIT = 1_000_000
+
 const includeCosts = withDefault(boolean, false)
 
 const traceUsageRequest = closed('TraceUsageRequest', {
@@ -86,7 +90,7 @@ interface Wanted {
   readonly costs: CostsAsked
 }
 
-/** `/trace/usage` and `/calls/usage` (spec 4.1): usage with all descendants, streamed. */
+/** `/trace/usage` and `/calls/usage`: usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const usage = usageFrom(reads.reader, reads.reading.generation)
   const ask = async (asked: Asked<unknown>, wanted: Wanted, known?: UsageAnswer) => {
@@ -100,7 +104,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       position,
       maxTraceCalls: reads.maxTraceCalls,
     }
-    const answer = known ?? (await usage(question).catch(refuseTooLarge))
+    const answer =
+      known ?? (await usage(question, readerOfRequest(reads.reader, asked.onGone)).catch(refuseTooLarge))
     return { answer, position }
   }
 
@@ -116,6 +121,11 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const { project_id, filter, query, include_costs, price_list: list, limit } = asked.body
         if (list !== null && !include_costs) throw needsCosts('include_costs')
         requireModest(filter)
+        if (limit > MAX_LIMIT)
+          throw new Failure(
+            'too-large',
+            `limit is at most ${MAX_LIMIT}. Ask for fewer calls at once, with a narrower filter.`,
+          )
         const costs = include_costs ? { list } : null
         const { answer, position } = await ask(asked, { projectId: project_id, filter, query, limit, costs })
         return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer), position }
@@ -151,7 +161,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
 
 const NOTHING: UsageAnswer = { answered: [], more: 0, unfinishedDescendants: 0 }
 
-const streamed = (chunks: Generator<Buffer>) => ({
+const streamed = (chunks: AsyncGenerator<Buffer>) => ({
   body: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),
   type: 'application/json; charset=utf-8',
 })
@@ -182,6 +192,6 @@ export const refuseTooLarge = (error: unknown): never => {
       `A trace has more than ${error.limit} calls, the limit of TALLYTREE_MAX_TRACE_CALLS. An operator can raise it.`,
     )
   if (error instanceof AnswerTooLarge)
-    throw new Failure('too-large', 'The answer would name too many models. Ask for fewer calls at once.')
+    throw new Failure('too-large', 'The calls of a trace have usage of too many models to be summed up.')
   throw error
 }

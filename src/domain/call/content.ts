@@ -13,7 +13,7 @@ import { samePayload } from './payload.js'
 export const opName = textUpToBytes(8192)
 export const displayName = textUpToCharacters(1024)
 
-/** What a start says, apart from its trace and what the server fills in (spec 2.1). */
+/** What a start says, apart from its trace and what the server fills in. */
 export const startFields = {
   required: { project_id: projectId, id, op_name: opName, started_at: instant },
   optional: {
@@ -30,7 +30,7 @@ export const startFields = {
   },
 }
 
-/** What an end says (facts: tracing API 1.1). */
+/** What an end says. */
 export const endFields = {
   required: { project_id: projectId, id, ended_at: instant },
   optional: {

@@ -1,5 +1,5 @@
 /**
- * One thing wrong with an input, in the shape of a FastAPI validation error (spec 2.7). `loc` starts below the
+ * One thing wrong with an input, in the shape of a FastAPI validation error. `loc` starts below the
  * input's root; the edge prepends `body`, `query` or `path`. The received value is never quoted.
  */
 export interface Problem {

@@ -16,7 +16,7 @@ export const OP_NAME = 'openai.chat.completions.create'
 
 const message = open('ChatMessage', { required: { role: string } })
 
-/** What is read of a request here; everything else is the upstream's affair (facts: training and inference API 3.2). */
+/** What is read of a request here; everything else is the upstream's affair. */
 const read = open('ChatCompletionRequest', {
   required: { model: modelName, messages: arrayOf(message, 1) },
   optional: {

@@ -33,7 +33,7 @@ const PASSING = new Set([408, 425, 429])
 export const isReceiverUp = (status: number | null): boolean =>
   status !== null && status < 500 && !PASSING.has(status)
 
-/** What is to become of a delivery after one attempt, as facts 5.3 have it. A caller's own abort is no attempt's fault. */
+/** What becomes of a delivery after one attempt. An abort by the caller is no fault of the attempt. */
 export const classify = (
   sent: Pick<Sent, 'status' | 'headers' | 'error' | 'bodySent'>,
   { now, stopOn4xx }: { readonly now: Date; readonly stopOn4xx: boolean },

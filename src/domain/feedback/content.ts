@@ -4,7 +4,7 @@ import { textUpToBytes } from '../codec/text.js'
 import { id, projectId } from '../ids.js'
 import { spilledFields } from '../spill/fields.js'
 
-/** Besides payload, what a piece of feedback says of itself as text (facts: tracing API 6.2; newer clients send more). */
+/** Besides payload, what a piece of feedback says of itself as text (newer clients send more). */
 export const textFields = {
   creator: nullableText(textUpToBytes(8192)),
   annotation_ref: nullableText(string),

@@ -9,7 +9,7 @@ export interface ObjectClasses {
 const ROOTS = new Set(['Object', 'BaseModel'])
 
 /**
- * What an object says of its class (facts: tracing API 6.4): the last base before the root classes, else its own;
+ * What an object says of its class: the last base before the root classes, else its own;
  * `given` stands in the place of the base, and of a class that it does not name.
  */
 export const classesOf = (val: Json, given: string | null = null): ObjectClasses => {

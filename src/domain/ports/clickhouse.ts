@@ -17,12 +17,17 @@ export interface ClickHouseWriter {
   query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
 }
 
+interface ReadOptions {
+  /** Cancels the read, which then throws ReadAbandoned. The embedded engine finishes a statement that it has begun. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** What queries need: a small pool with a bounded queue and a time limit on every read. */
 export interface ClickHouseReader {
   /** Rows as objects, 64-bit integers as numbers. */
-  query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
+  query<Row>(sql: string, parameters?: SqlParameters, options?: ReadOptions): Promise<readonly Row[]>
   /** The rows in ClickHouse's Native format, as the engine produces them. Ends early when the consumer stops. */
-  stream(sql: string, parameters?: SqlParameters): AsyncIterable<Uint8Array>
+  stream(sql: string, parameters?: SqlParameters, options?: ReadOptions): AsyncIterable<Uint8Array>
 }
 
 export interface ClickHouse {
@@ -43,6 +48,11 @@ export class ReadTooExpensive extends Error {
   constructor(readonly limit: 'time' | 'memory') {
     super(`the read went over its ${limit} limit`)
   }
+}
+
+/** The read was cancelled by the one who asked for it. */
+export class ReadAbandoned extends Error {
+  override readonly name = 'ReadAbandoned'
 }
 
 /** So many reads wait already that one more is not taken. */

@@ -9,7 +9,7 @@ const [COMPLETION, OUTPUT] = [at('completion_tokens'), at('output_tokens')]
 const [READ, CREATION] = [at('cache_read_input_tokens'), at('cache_creation_input_tokens')]
 
 /**
- * What a model's figures, in the order of `FIGURES`, are charged for (facts: tracing API 2.3): tokens of prompt that were
+ * What a model's figures, in the order of `FIGURES`, are charged for: tokens of prompt that were
  * neither read from a cache nor written to one, never below 0; of completion; of cache reading and creation.
  */
 export const chargedTokens = (figures: readonly bigint[]): ChargedTokens => {

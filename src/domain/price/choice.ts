@@ -16,7 +16,7 @@ export interface Timeline<P> {
 }
 
 /**
- * The prices of a model in the order of time (facts: tracing API 2.3): a price in force goes before one of the future, a
+ * The prices of a model in the order of time: a price in force goes before one of the future, a
  * project's before a list's, the latest first. Of two of one level and date, the one given last holds.
  */
 export const timelineOf = <P extends Candidate>(prices: readonly P[]): Timeline<P> | undefined => {

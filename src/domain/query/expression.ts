@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.js'
 
-/** What a query asks for, as clients write it (facts: tracing API 3): one operation, of operations and operands. */
+/** What a query asks for, as clients write it: one operation, of operations and operands. */
 export interface Query {
   readonly $expr: Operation
 }

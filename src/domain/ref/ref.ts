@@ -6,7 +6,7 @@ export interface Edge {
   readonly value: string
 }
 
-/** What a reference names, and the way from there (facts: tracing API 5). */
+/** What a reference names, and the way from there. */
 export type Ref = { readonly projectId: string; readonly edges: readonly Edge[] } & Target
 
 type Target =

@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.js'
 
-/** What templates may name (spec 2.12), and what we add for runs, calls, webhooks and deliveries. */
+/** What templates may name, and what we add for runs, calls, webhooks and deliveries. */
 const NAMES: ReadonlySet<string> = new Set([
   'project_name',
   'entity_name',

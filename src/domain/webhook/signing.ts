@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000
 export const VENDOR = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?$/
 
 /**
- * All headers of a message (specification 4.4, Standard Webhooks 1.0.0). Both signatures are of the very bytes of the
+ * All headers of a message (Standard Webhooks 1.0.0). Both signatures are of the very bytes of the
  * body. The vendor's one is hexadecimal, keyed with the newest secret as it is written; `webhook-signature` is of
  * `id.timestamp.body` and has one for each secret that is in force: the newest, and each that was replaced less than a
  * day ago.

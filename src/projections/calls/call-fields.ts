@@ -118,7 +118,7 @@ export interface CallFields {
   readonly joins: () => string
 }
 
-/** What queries may ask of calls (facts: tracing API 3), for one statement. */
+/** What queries may ask of calls, for one statement. */
 export const callFields = (): CallFields => {
   const feedback = feedbackFields()
   let isTotalAsked = false

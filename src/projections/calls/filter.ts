@@ -4,7 +4,7 @@ import type { Narrowing } from './narrowing.js'
 import { READABLE_OF_THE_START } from './of-the-start.js'
 import { opsMeantBy } from './op-names.js'
 
-/** Which calls are meant (spec 2.3): keys are AND-ed, the values of one key OR-ed, an empty list says nothing. */
+/** Which calls are meant: keys are AND-ed, the values of one key OR-ed, an empty list says nothing. */
 export interface CallsFilter {
   readonly op_names: readonly string[] | null
   readonly input_refs: readonly string[] | null

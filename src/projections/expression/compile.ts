@@ -14,7 +14,7 @@ export interface Compiled {
 }
 
 /**
- * An operation as an SQL condition of three values (facts: tracing API 3): NULL where a comparison lacks a value, which
+ * An operation as an SQL condition of three values: NULL where a comparison lacks a value, which
  * selects nothing, and neither does its negation. What the client wrote is in the parameters alone, whose names begin with
  * the prefix.
  *

@@ -1,7 +1,7 @@
 import type { Contains } from '../../domain/query/expression.js'
 import { textsAt } from './json.js'
 import type { Parameters } from './parameters.js'
-import { asText, type Value } from './value.js'
+import { asText, isLiteral, type Value } from './value.js'
 
 /**
  * Whether a text holds another, or has all its tokens: runs of letters, digits and characters outside ASCII. Of a list,
@@ -15,14 +15,14 @@ export const contains = (
 ): string => {
   const inCase = (sql: string) => (case_insensitive ? `lowerUTF8(${sql})` : sql)
   const haystacks = input.type === 'json' ? textsAt(input) : `[ifNull(${asText(input)}, '')]`
-  const sought = inCase('assumeNotNull(s)')
-  const found = token
-    ? `notEmpty(tokens(${sought})) AND hasAll(tokens(${inCase('h')}), tokens(${sought}))`
-    : `position(${inCase('h')}, ${sought}) > 0`
-  const any = `arrayExists(h -> h != '' AND ${found}, ${haystacks})`
-  return `arrayExists(s -> s IS NOT NULL AND ${any}, [${soughtText(substr, parameters)}])`
+  const foundIn = (sought: string) => {
+    const found = token
+      ? `notEmpty(tokens(${sought})) AND hasAll(tokens(${inCase('h')}), tokens(${sought}))`
+      : `position(${inCase('h')}, ${sought}) > 0`
+    return `arrayExists(h -> h != '' AND ${found}, ${haystacks})`
+  }
+  // As the argument of a lambda the literal would be copied for each row.
+  if (isLiteral(substr) && substr.type === 'text')
+    return foundIn(inCase(parameters.text(String(substr.literal))))
+  return `arrayExists(s -> s IS NOT NULL AND ${foundIn(inCase('assumeNotNull(s)'))}, [${asText(substr)}])`
 }
-
-/** A literal may be empty, and is then contained in every text. */
-const soughtText = (substr: Value, parameters: Parameters): string =>
-  substr.type === 'text' && substr.literal !== undefined ? parameters.text(substr.literal) : asText(substr)

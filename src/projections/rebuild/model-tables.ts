@@ -1,7 +1,7 @@
 import type { ClickHouseReader, ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 
 /** Tables that speak of the projecting itself. */
-export const OF_THE_RUNTIME = ['migrations', 'checkpoints', 'rebuilds']
+export const OF_THE_RUNTIME = ['migrations', 'checkpoints', 'rebuilds', 'source_log']
 
 /** The identity of each table that is made from the log, by its name; it stays with the table when that is renamed. */
 export const modelTables = async (

@@ -30,8 +30,9 @@ const RETRY_MS = [100, 300, 1000, 2000]
 const LOG_EVERY = 30
 
 export const batchWriter = async (projecting: Projecting, signal: AbortSignal): Promise<BatchWriter> => {
-  const { clickHouse, log, checkpointMs = CHECKPOINT_MS } = projecting
+  const { clickHouse, log, checkpointMs = CHECKPOINT_MS, noteSource } = projecting
   let quarantined = await countQuarantined(clickHouse)
+  let isSourceNoted = noteSource === undefined
   let failing: string | undefined
   let outcome = deferred()
   let checkpointAt = performance.now()
@@ -43,6 +44,7 @@ export const batchWriter = async (projecting: Projecting, signal: AbortSignal): 
   }
 
   const checkpoint = async (position: Position) => {
+    if (!isSourceNoted) return
     await writeCheckpoint(clickHouse, position)
     checkpointAt = performance.now()
   }
@@ -74,6 +76,7 @@ export const batchWriter = async (projecting: Projecting, signal: AbortSignal): 
     write: async (events, position) => {
       for (let tries = 0; !signal.aborted; tries += 1) {
         try {
+          isSourceNoted ||= (await noteSource?.()) ?? true
           await writeOnce(events)
           if (performance.now() - checkpointAt >= checkpointMs) await checkpoint(position)
           if (failing !== undefined) log.info('projection.resumed', { events: events.length, tries })

@@ -11,6 +11,8 @@ export interface Projecting {
   readonly clickHouse: ClickHouseWriter
   readonly projections: readonly Projection[]
   readonly log: Log
+  /** Before the first rows: false while the log is empty. Throws where the database belongs to another log. */
+  readonly noteSource?: () => Promise<boolean>
   /** How often the checkpoint is written at most; seldom where it is read only at the next start. */
   readonly checkpointMs?: number
   /** How long a batch waits for company; longer where readers in the same process can hurry it. */

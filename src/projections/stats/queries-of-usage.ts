@@ -45,7 +45,7 @@ export const usageStats =
       const columns = await loadTraces(reader, projectId, traceIds, position, { maxTraceCalls })
       const buckets = await bucketsOf(reader, span, traceIds, columns)
       const charging = book === null ? null : chargingOf(columns, book)
-      eachOwnEntry(columns, reporting, (entry) => {
+      await eachOwnEntry(columns, reporting, (entry) => {
         const bucket = buckets[entry.call]!
         if (bucket < 0) return
         const model = columns.reported.models[entry.model]!

@@ -1,6 +1,7 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../calls/filter.js'
 import { selection, SETTINGS } from '../calls/selection.js'
+import { idHash } from '../usage/id-hash.js'
 import { traceSizes } from '../usage/load.js'
 import { nativeBlocks, type Numbers, type Strings } from '../usage/native.js'
 import type { TraceColumns } from '../usage/trace-columns.js'
@@ -51,7 +52,7 @@ export const bucketsOf = async (
   columns: TraceColumns,
 ): Promise<Int32Array> => {
   const filter = { ...(span.filter ?? NO_FILTER), trace_ids: traceIds }
-  const { sql, parameters } = selection(`call_id, xxHash32(call_id), ${BUCKET}`, { ...span, filter })
+  const { sql, parameters } = selection(`call_id, ${idHash('call_id')}, ${BUCKET}`, { ...span, filter })
   const places = new Map(span.starts.map((start, place) => [start, place]))
   const buckets = new Int32Array(columns.size).fill(-1)
   const chunks = reader.stream(`${sql} ${SETTINGS}`, { ...parameters, ...startsParameter(span) })

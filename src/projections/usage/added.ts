@@ -4,8 +4,8 @@ import type { TraceColumns } from './trace-columns.js'
 import { SOURCES } from './usage-fact.js'
 
 /**
- * Which calls' usage their parents' figures already include: 1 for a call whose figures an SDK summed into its parent
- * (design: calls and usage, section 3). A project's own choice overrides the detection.
+ * Which calls' usage their parents' figures already include: 1 for a call whose figures an SDK summed into its parent,
+ * by the rules of docs/usage.md. A project's own choice overrides the detection.
  */
 export const alreadyAdded = (
   columns: TraceColumns,

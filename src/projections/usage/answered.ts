@@ -1,6 +1,7 @@
 import type { Billed } from './billing.js'
 import type { Counters, Inclusive } from './inclusive.js'
 import type { RolledUp } from './roll-up.js'
+import { sortYielding } from './sort-yielding.js'
 import { compareIds, type Ids } from './trace-columns.js'
 
 /** The calls of one piece of work that are answered, and no more than that. */
@@ -69,12 +70,12 @@ const pickCounters: Pick<Counters> = (values, ranges, size) =>
     : ranges.flatMap(([from, to]) => values.slice(from, to))
 
 /** The living calls in the order of start and id, up to a limit, and how many more there are. */
-export const firstStarted = ({ size, ids, deleted, started }: RolledUp, limit: number) => {
+export const firstStarted = async ({ size, ids, deleted, started }: RolledUp, limit: number) => {
   let calls: Int32Array = new Int32Array(size)
   let count = 0
   for (let call = 0; call < size; call += 1) if (deleted[call] === 0) calls[count++] = call
   calls = calls.subarray(0, count)
   if (count <= limit) return { calls, more: 0 }
-  const inOrder = calls.slice().sort((a, b) => started[a]! - started[b]! || compareIds(ids, a, b))
-  return { calls: inOrder.slice(0, limit).sort(), more: count - limit }
+  const inOrder = await sortYielding([...calls], (a, b) => started[a]! - started[b]! || compareIds(ids, a, b))
+  return { calls: Int32Array.from(inOrder.slice(0, limit)).sort(), more: count - limit }
 }

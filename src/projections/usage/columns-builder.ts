@@ -1,4 +1,5 @@
 import { FIGURES } from '../../domain/call/usage.js'
+import { yielding } from '../../yield-to-event-loop.js'
 import { grown } from './growing.js'
 import { idTable } from './id-table.js'
 import type { Arrays, NativeBlock, Numbers, Strings } from './native.js'
@@ -125,9 +126,11 @@ export const columnsBuilder = (expectedRows = 0) => {
     }
   }
 
-  const finish = (): TraceColumns => {
+  const finish = async (): Promise<TraceColumns> => {
+    const yieldNow = yielding()
     const ids = { bytes: idBytes, offsets: idOffsets.subarray(0, size + 1) }
     const find = idTable(ids, idHash, size)
+    await yieldNow()
     const parent = new Int32Array(size)
     const deleted = new Uint8Array(size)
     for (let i = 0; i < size; i += 1) {
@@ -136,6 +139,7 @@ export const columnsBuilder = (expectedRows = 0) => {
       const found = from === to ? -1 : find(parentBytes, from, to, parentHash[i]!)
       parent[i] = found >= 0 && trace[found] === trace[i] ? found : -1
       deleted[i] = isHidden(flags[i]!) ? 1 : 0
+      if (i % 64 === 0) await yieldNow()
     }
     const reported = { models: models.names, offsets: entryOffsets, model: entryModel, figures }
     return { size, ids, parent, started, ended, deleted, source, statusTotal, reported, find }

@@ -40,7 +40,7 @@ export interface Counting {
 }
 
 /**
- * Folds an entry's eight reported figures to the answer's six counters (facts: tracing API 2.2): both names of prompt
+ * Folds an entry's eight reported figures to the answer's six counters: both names of prompt
  * and completion tokens are added, and a total of 0 is their sum. False when nothing is left to say.
  */
 const foldInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {
@@ -86,7 +86,7 @@ export const usageCounting: Counting = {
 export const BILLED_WIDTH = 4
 
 /**
- * What an entry is charged for (facts: tracing API 2.3): tokens of prompt that were neither read from a cache nor
+ * What an entry is charged for: tokens of prompt that were neither read from a cache nor
  * written to one, never below 0; of completion; of cache reading and creation.
  */
 export const billInto = (figures: Float64Array, entry: number, into: Float64Array, slot: number): boolean => {

@@ -1,5 +1,6 @@
+import { yielding } from '../../yield-to-event-loop.js'
 import type { Counting } from './fold.js'
-import { modelSets, type ModelSets } from './model-sets.js'
+import { AnswerTooLarge, modelSets, type ModelSets } from './model-sets.js'
 import { cyclesOf, type Topology } from './topology.js'
 import type { TraceColumns } from './trace-columns.js'
 
@@ -19,34 +20,35 @@ export interface Inclusive<V extends Counters = Float64Array> {
 /** Doubles where they are exact, whole numbers of any size beyond. */
 export type Counters = Float64Array | readonly bigint[]
 
-/** More (call, model) pairs than this would not fit in memory, nor would the answer be of use to anyone. */
-const MAX_ENTRIES = 50_000_000
-
-/** Whole traces were asked for whose answer would be out of all proportion. */
-export class AnswerTooLarge extends Error {
-  override readonly name = 'AnswerTooLarge'
-}
+/** The most pairs of a call and a model: half a gigabyte of sums. */
+const MAX_ENTRIES = 10_000_000
 
 /** Sums own figures up the living forest; `parent` leads from each living call to its living parent, or is -1. */
-export const sumUp = (
+export const sumUp = async (
   columns: TraceColumns,
   parent: Int32Array,
   topology: Topology,
   counting: Counting,
-): Inclusive => {
+): Promise<Inclusive> => {
   const { size, deleted, reported } = columns
   const { width, fold } = counting
+  const yieldNow = yielding()
   const sets = modelSets()
-  const own = ownSets(columns, sets, counting)
+  const own = await ownSets(columns, sets, counting)
   const set = own.slice()
   const acyclic = topology.order.subarray(0, topology.acyclic)
   for (const call of acyclic) {
     const above = parent[call]!
     if (above >= 0) set[above] = sets.union(set[above]!, set[call]!)
+    if (call % 64 === 0) await yieldNow()
   }
   const cycles = cyclesOf(parent, topology)
   for (const cycle of cycles) {
-    const all = cycle.reduce((union, call) => sets.union(union, set[call]!), 0)
+    let all = 0
+    for (const call of cycle) {
+      all = sets.union(all, set[call]!)
+      if (call % 64 === 0) await yieldNow()
+    }
     for (const call of cycle) set[call] = all
   }
 
@@ -59,6 +61,7 @@ export const sumUp = (
   const scratch = new Float64Array(width)
 
   for (let call = 0; call < size; call += 1) {
+    if (call % 64 === 0) await yieldNow()
     if (deleted[call] === 1 || own[call] === 0) continue
     const places = sets.placesIn(own[call]!, set[call]!)
     let next = 0
@@ -85,10 +88,16 @@ export const sumUp = (
     }
   }
 
-  for (const call of acyclic) if (parent[call]! >= 0) add(call, parent[call]!)
+  for (const call of acyclic) {
+    if (parent[call]! >= 0) add(call, parent[call]!)
+    if (call % 64 === 0) await yieldNow()
+  }
   for (const cycle of cycles) {
     const [first, ...others] = cycle as [number, ...number[]]
-    for (const call of others) add(call, first)
+    for (const call of others) {
+      add(call, first)
+      if (call % 64 === 0) await yieldNow()
+    }
     const sum = values.slice(offsets[first]! * width, offsets[first + 1]! * width)
     for (const call of others) values.set(sum, offsets[call]! * width)
   }
@@ -96,14 +105,16 @@ export const sumUp = (
 }
 
 /** The keys of which a call has something of its own to say. */
-const ownSets = (
+const ownSets = async (
   { size, deleted, reported }: TraceColumns,
   sets: ModelSets,
   { width, keyOf, fold }: Counting,
-): Int32Array => {
+): Promise<Int32Array> => {
+  const yieldNow = yielding()
   const own = new Int32Array(size)
   const scratch = new Float64Array(width)
   for (let call = 0; call < size; call += 1) {
+    if (call % 64 === 0) await yieldNow()
     if (deleted[call] === 1) continue
     const from = reported.offsets[call]!
     const to = reported.offsets[call + 1]!

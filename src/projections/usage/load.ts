@@ -2,6 +2,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { columnsBuilder } from './columns-builder.js'
+import { idHash } from './id-hash.js'
 import { nativeBlocks } from './native.js'
 import type { TraceColumns } from './trace-columns.js'
 
@@ -29,8 +30,8 @@ const FACTS = `
   transform(trace_id, {traces:Array(String)}, arrayEnumerate({traces:Array(String)}), toUInt32(0)),
   call_id,
   parent_id,
-  xxHash32(call_id),
-  xxHash32(parent_id),
+  ${idHash('call_id')},
+  ${idHash('parent_id')},
   toUInt8(bitOr(bitOr(started OR ended, bitShiftLeft(ended, 1)), bitShiftLeft(deleted, 2))),
   toFloat64(toUnixTimestamp64Micro(started_at) - 4102444800000000),
   if(ended, toFloat64(toUnixTimestamp64Micro(ended_at) - 4102444800000000), nan),

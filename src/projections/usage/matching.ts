@@ -1,10 +1,13 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { yielding } from '../../yield-to-event-loop.js'
 import { selection, SETTINGS, type CallsAsked } from '../calls/selection.js'
+import { idHash } from './id-hash.js'
+import { nativeBlocks, type Numbers, type Strings } from './native.js'
 
 export interface MatchingCall {
   readonly id: string
   readonly trace_id: string
-  /** The id's xxHash32. */
+  /** See `idHash`. */
   readonly hash: number
 }
 
@@ -27,14 +30,26 @@ export const matchingCalls = async (
 ): Promise<Matching> => {
   const byStart = [{ field: 'started_at', direction: 'asc' } as const]
   const { sql, order, parameters } = selection(COLUMNS, asked, byStart)
-  const calls = await reader.query<MatchingCall>(
-    `${sql} ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} ${SETTINGS}`,
-    { ...parameters, limit },
-  )
+  const chunks = reader.stream(`${sql} ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} ${SETTINGS}`, {
+    ...parameters,
+    limit,
+  })
+  const yieldNow = yielding()
+  const calls: MatchingCall[] = []
+  for await (const { rows, columns } of nativeBlocks(chunks)) {
+    const [ids, traces, hashes] = columns as unknown as readonly [Strings, Strings, Numbers]
+    for (let row = 0; row < rows; row += 1) {
+      calls.push({ id: textAt(ids, row), trace_id: textAt(traces, row), hash: hashes.values[row]! })
+      if (row % 64 === 0) await yieldNow()
+    }
+  }
   if (calls.length < limit) return { calls, more: 0 }
   const all = selection('count() AS total', asked)
   const [row] = await reader.query<{ total: number }>(`${all.sql} ${SETTINGS}`, all.parameters)
   return { calls, more: Math.max(0, (row?.total ?? 0) - calls.length) }
 }
 
-const COLUMNS = 'call_id AS id, call_trace_id AS trace_id, xxHash32(call_id) AS hash'
+const COLUMNS = `call_id, assumeNotNull(call_trace_id), ${idHash('call_id')}`
+
+const textAt = ({ bytes, starts, ends }: Strings, row: number): string =>
+  Buffer.from(bytes.subarray(starts[row], ends[row])).toString('utf8')

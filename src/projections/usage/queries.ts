@@ -1,4 +1,5 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { yielding } from '../../yield-to-event-loop.js'
 import type { CallsAsked } from '../calls/selection.js'
 import { booksFrom, type Books } from '../prices/queries-of-books.js'
 import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
@@ -12,8 +13,9 @@ import { answeredCalls, firstStarted, type Answered } from './answered.js'
 
 export type { Answered } from './answered.js'
 export type { Billed } from './billing.js'
-export { AnswerTooLarge } from './inclusive.js'
+export { AnswerTooLarge } from './model-sets.js'
 export { TraceTooLarge } from './load.js'
+export { sortYielding } from './sort-yielding.js'
 
 export interface UsageQuestion extends CallsAsked {
   readonly limit: number
@@ -35,22 +37,22 @@ export interface UsageAnswer {
  * that `generation` names now is not used again.
  */
 export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
-  const sources: Sources = {
-    reader,
+  const shared = {
     generation,
     cache: traceCache(),
     memory: remembered(),
     books: booksFrom(reader, generation),
   }
-  return async (question: UsageQuestion): Promise<UsageAnswer> => {
+  return async (question: UsageQuestion, readerOfRequest = reader): Promise<UsageAnswer> => {
     const { filter, operation } = question
+    const sources: Sources = { ...shared, reader: readerOfRequest }
     const wholeTraces = operation === null ? only('trace_ids', filter) : undefined
     if (wholeTraces !== undefined) {
       const answer = await ofWholeTraces(sources, question, wholeTraces)
       if (answer !== undefined) return answer
     }
     const { calls, more } = await matching(sources, question)
-    return { ...(await ofSelected(sources, question, byTrace(calls))), more }
+    return { ...(await ofSelected(sources, question, await byTrace(calls))), more }
   }
 }
 
@@ -62,9 +64,13 @@ interface Sources {
   readonly memory: Remembered
 }
 
-const byTrace = (calls: readonly MatchingCall[]): ReadonlyMap<string, readonly MatchingCall[]> => {
+const byTrace = async (
+  calls: readonly MatchingCall[],
+): Promise<ReadonlyMap<string, readonly MatchingCall[]>> => {
+  const yieldNow = yielding()
   const traces = new Map<string, MatchingCall[]>()
-  for (const call of calls) {
+  for (const [index, call] of calls.entries()) {
+    if (index % 64 === 0) await yieldNow()
     const trace = traces.get(call.trace_id)
     if (trace === undefined) traces.set(call.trace_id, [call])
     else trace.push(call)
@@ -98,7 +104,7 @@ const ofWholeTraces = async (
     if (sizes.reduce((sum, { rows }) => sum + rows, 0) > ROWS_AT_ONCE) return undefined
   }
   const rolledUp = await rolledUpTraces(sources, question, traceIds)
-  const { calls, more } = firstStarted(rolledUp, question.limit)
+  const { calls, more } = await firstStarted(rolledUp, question.limit)
   return {
     answered: [answeredCalls(rolledUp, calls)],
     more,
@@ -116,7 +122,7 @@ const ofSelected = async (
   for (const traceIds of await batchesOfTraces(sources.reader, question.projectId, [...wanted.keys()])) {
     const rolledUp = await rolledUpTraces(sources, question, traceIds)
     const selected = traceIds.flatMap((traceId) => wanted.get(traceId) ?? [])
-    const calls = indexesOf(rolledUp, selected)
+    const calls = await indexesOf(rolledUp, selected)
     answered.push(answeredCalls(rolledUp, calls))
     unfinishedDescendants += belowAnswered(rolledUp, calls)
   }
@@ -158,20 +164,25 @@ const rolledUpTraces = async (
     maxTraceCalls,
     expectedRows: rows,
   })
-  const rolledUp = rollUp(columns, reporting, prices)
+  const rolledUp = await rollUp(columns, reporting, prices)
   if (kept !== undefined) cache.put(name, kept, rolledUp)
   return rolledUp
 }
 
-const indexesOf = ({ find, deleted }: RolledUp, calls: readonly MatchingCall[]): Int32Array =>
-  Int32Array.from(
-    calls
-      .map(({ id, hash }) => {
-        const bytes = Buffer.from(id)
-        return find(bytes, 0, bytes.length, hash)
-      })
-      .filter((call) => call >= 0 && deleted[call] === 0),
-  ).sort()
+const indexesOf = async (
+  { find, deleted }: RolledUp,
+  calls: readonly MatchingCall[],
+): Promise<Int32Array> => {
+  const yieldNow = yielding()
+  const indexes: number[] = []
+  for (const [index, { id, hash }] of calls.entries()) {
+    if (index % 64 === 0) await yieldNow()
+    const bytes = Buffer.from(id)
+    const call = find(bytes, 0, bytes.length, hash)
+    if (call >= 0 && deleted[call] === 0) indexes.push(call)
+  }
+  return Int32Array.from(indexes).sort()
+}
 
 const belowAnswered = (rolledUp: RolledUp, calls: Int32Array): number => {
   const isAnswered = new Uint8Array(rolledUp.size)

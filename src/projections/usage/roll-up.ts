@@ -29,11 +29,11 @@ export interface RolledUp {
  * Each call's usage with all its descendants: own figures first (what SDKs had added to parents taken out), then summed
  * up the forest of calls that are not deleted. Uses up the columns' figures. With prices, what calls are charged for too.
  */
-export const rollUp = (
+export const rollUp = async (
   columns: TraceColumns,
   reporting: UsageReporting,
   prices: PriceBook | null = null,
-): RolledUp => {
+): Promise<RolledUp> => {
   const { size, ids, find, started, deleted } = columns
   const topology = topologyOf(columns.parent)
   const added = alreadyAdded(columns, topology, reporting)
@@ -51,17 +51,17 @@ export const rollUp = (
     parent,
     models: columns.reported.models,
   }
-  const sums = summing(columns, topology, added, parent, living)
+  const sums = await summing(columns, topology, added, parent, living)
   const charging = prices === null ? null : chargingOf(columns, prices)
   return {
     ...rolledUp,
-    inclusive: sums.usage(),
-    billed: charging && { inclusive: sums.of(charging.counting), charges: charging.charges },
+    inclusive: await sums.usage(),
+    billed: charging && { inclusive: await sums.of(charging.counting), charges: charging.charges },
   }
 }
 
 /** Sums of own figures, in doubles where these are exact. */
-const summing = (
+const summing = async (
   columns: TraceColumns,
   topology: Topology,
   added: Uint8Array,
@@ -69,12 +69,12 @@ const summing = (
   living: Topology,
 ) => {
   if (mayPassExactness(columns)) {
-    const own = ownExactly(columns, added)
+    const own = await ownExactly(columns, added)
     const of = (counting: Counting) => sumUpExactly(columns, own, parent, living, counting)
-    return { of, usage: () => clamped(of(usageCounting)) }
+    return { of, usage: async () => clamped(await of(usageCounting)) }
   }
   subtractAdded(columns, topology, added)
-  const of = (counting: Counting): Inclusive<Counters> => sumUp(columns, parent, living, counting)
+  const of = (counting: Counting): Promise<Inclusive<Counters>> => sumUp(columns, parent, living, counting)
   return { of, usage: () => sumUp(columns, parent, living, usageCounting) }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { newEvent } from '../../../src/domain/event.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import type { TestService } from '../../support/service.js'
+import { startTestService, type TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
 import { accepted, aStart, textIn } from '../tracing/given.js'
 
@@ -176,6 +176,64 @@ describe('GET /api/events', () => {
         assert.deepEqual(answer.json<{ detail: { loc: unknown }[] }>().detail[0]!.loc, ['query', name])
       }
   })
+})
+
+describe('GET /api/events of a member, over a log of which little is theirs', () => {
+  const OTHERS = 45_000
+  let service: TestService
+  let key: string
+  before(async () => {
+    service = await startTestService()
+    for (const team of ['mine', 'theirs']) accepted(await service.post('/api/teams', { name: team }))
+    key = textIn(
+      accepted(await service.post('/api/teams/mine/members', { user: 'u', role: 'member' })),
+      'api_key',
+    )
+    accepted(await service.post('/call/start', { start: aStart('mine/project') }))
+    const cause = { correlationId: 'c', causationId: 'c', actor: 'system' }
+    const data = { id: 'webhook', team: 'theirs', duration_ms: 1, status: 200 }
+    for (let from = 0; from < OTHERS; from += 500) {
+      const events = Array.from({ length: 500 }, () =>
+        newEvent(randomUUID(), { type: 'TestSent', data }, cause),
+      )
+      await service.stores.eventStore.append(`webhook-${from}`, 'none', events)
+    }
+    accepted(await service.post('/call/start', { start: aStart('mine/project') }))
+  })
+  after(() => service.stop())
+
+  const ask = async (query: string) => {
+    const { status, text } = await service.send('GET', `/api/events${query}`, undefined, { key })
+    assert.equal(status, 200, text)
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Line & { more?: true })
+  }
+
+  it('ends after a bounded number of events, with a position to go on after', async () => {
+    const [first, cursor, ...rest] = await ask('?types=CallStarted')
+    assert.equal(first?.type, 'CallStarted')
+    assert.deepEqual(cursor, { position: cursor?.position, more: true })
+    assert.deepEqual(rest, [])
+    assert.deepEqual(
+      (await ask(`?after=${cursor.position}&types=CallStarted`)).map(({ more }) => more),
+      [true],
+    )
+  })
+
+  for (const limit of ['', '&limit=1'])
+    it(`shows everything to a client that goes on after the last line until there is none: ${limit}`, async () => {
+      const seen: Line[] = []
+      let answers = 0
+      for (let lines = await ask(`?after=0${limit}`); lines.length > 0; answers += 1) {
+        seen.push(...lines.filter(({ more }) => more !== true))
+        lines = await ask(`?after=${lines.at(-1)!.position}${limit}`)
+      }
+      assert.equal(seen.filter(({ type }) => type === 'CallStarted').length, 2)
+      assert.equal(new Set(seen.map(({ id }) => id)).size, seen.length)
+      assert.ok(answers <= 6 + seen.length, `${answers} answers`)
+    })
 })
 
 describe('GET /api/blobs', () => {

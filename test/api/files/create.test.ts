@@ -29,7 +29,7 @@ const file = (content: string | Uint8Array, name = 'file', filename = 'blob'): U
 const form = (...parts: readonly (string | Uint8Array)[]): Buffer =>
   Buffer.concat([...parts.map((part) => Buffer.from(part)), Buffer.from('--b--\r\n')])
 
-/** As clients compute it (facts: tracing API 6.2). */
+/** As clients compute it. */
 const digestOf = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
 

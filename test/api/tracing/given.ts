@@ -38,7 +38,7 @@ export interface Detail {
   readonly type: string
 }
 
-/** The problems of a 422, whose shape is checked (spec 2.7). */
+/** The problems of a 422, whose shape is checked. */
 const detailOf = (answer: Answered): readonly Detail[] => {
   assert.equal(answer.status, 422, answer.text.slice(0, 200))
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)

@@ -5,13 +5,18 @@ import { ClickHouseUnavailable, type ClickHouse } from '../../../src/domain/port
 import { isFull } from '../../counts.js'
 import { describeClickHouse } from './clickhouse-contract.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../support/clickhouse-http-front.js'
+import {
+  describeWithClickHouseServer,
+  startClickHouseServer,
+  type ClickHouseServer,
+} from '../../support/clickhouse-server.js'
 import { arbitraryDatabase, openTestClickHouse } from '../../support/engine.js'
 
 describe('the embedded ClickHouse engine', () => {
   describeClickHouse(openTestClickHouse)
 })
 
-for (const compression of isFull ? [false, true] : [true])
+for (const compression of isFull ? [false, true] : [])
   describe(`a ClickHouse server, played by an HTTP front of the embedded engine${compression ? ', compressed' : ''}`, () => {
     let front: ClickHouseFront
     before(async () => (front = await startClickHouseFront()))
@@ -19,6 +24,14 @@ for (const compression of isFull ? [false, true] : [true])
 
     describeClickHouse(() => openClickHouseServer(`${front.url}/${arbitraryDatabase()}`, { compression }))
   })
+
+describeWithClickHouseServer('a ClickHouse server, the one in the package chdb', () => {
+  let server: ClickHouseServer
+  before(async () => (server = await startClickHouseServer()))
+  after(() => server.stop())
+
+  describeClickHouse(() => openClickHouseServer(`${server.url}/${arbitraryDatabase()}`))
+})
 
 describe('a ClickHouse server', () => {
   const url = process.env['CLICKHOUSE_URL']

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 
-/** What `weave.init` and a first traced op of the Python package send, replayed (facts: tracing API 6.4). */
+/** What `weave.init` and a first traced op of the Python package send, replayed. */
 describe('the requests with which the Python package starts', () => {
   let service: RunningService
   let authorization: string

@@ -1,7 +1,7 @@
 import type { Json } from '../../../src/domain/json/json.js'
 import type { Contains, Operand, Operation } from '../../../src/domain/query/expression.js'
 
-/** What a query means, row by row, after the facts of the tracing API, section 3; nothing of the service is used. */
+/** What a query means, row by row, without any code of the service. */
 
 export interface Row {
   readonly name: string | null

@@ -40,7 +40,7 @@ export interface OracleCosts {
   readonly unpriced: (callId: string) => readonly string[]
 }
 
-/** What calls cost (facts/tracing-api.md 2.3), worked out call by call from the rules alone. */
+/** What calls cost, worked out call by call from the rules alone. */
 export const costsAfter = (
   operations: ReadonlyArray<Operation>,
   prices: ReadonlyArray<OraclePrice>,

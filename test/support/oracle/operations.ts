@@ -1,6 +1,6 @@
 /**
  * What clients send to one project, in order of arrival. `start` and `end` are the raw JSON objects that
- * `/call/start` and `/call/end` carry under those names (spec 2.1, facts/tracing-api.md 1.1).
+ * `/call/start` and `/call/end` carry under those names.
  */
 export type Operation =
   | { readonly kind: 'start'; readonly start: SentStart }
@@ -44,7 +44,7 @@ export interface SentEnd {
   readonly output?: Json
 }
 
-/** The calls filter of spec 2.3, but for `wb_user_ids`: who sent a call is not part of what is sent. */
+/** The calls filter without `wb_user_ids`: who sent a call is not part of what is sent. */
 export interface Filter {
   readonly op_names?: ReadonlyArray<string> | null
   readonly input_refs?: ReadonlyArray<string> | null
@@ -63,7 +63,7 @@ export interface Question {
   readonly limit?: number
 }
 
-/** The ten keys of facts/tracing-api.md 2.1; prices are no part of this oracle, so costs stay null. */
+/** The ten keys of an answer. This oracle has no prices, so costs are null. */
 export interface AggregatedUsage {
   readonly requests: number
   readonly prompt_tokens: number

@@ -3,7 +3,7 @@ import { ended, figures, started, tokens } from './given.js'
 import { answer } from './oracle.js'
 
 describe('the usage oracle: sums over descendants', () => {
-  it('rolls up by model and folds both names of a count (facts 2.4)', () => {
+  it('rolls up by model and folds both names of a count', () => {
     const { call_usage } = answer([
       started('root'),
       started('child-a', { in: 'root' }),
@@ -26,7 +26,7 @@ describe('the usage oracle: sums over descendants', () => {
     })
   })
 
-  it('counts descendants that the filter leaves out (facts 2.4, spec 4.1)', () => {
+  it('counts descendants that the filter leaves out', () => {
     const operations = [
       started('root'),
       started('child', { in: 'root' }),

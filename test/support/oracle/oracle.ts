@@ -9,7 +9,7 @@ import { answered, summed } from './usage.js'
 
 /**
  * The answer of `/trace/usage` after these operations, worked out from the rules alone and with no thought
- * of speed: design/calls-and-usage.md sections 1 to 3 over spec 4.1.
+ * of speed: the rules of docs/usage.md.
  */
 export const answer = (operations: ReadonlyArray<Operation>, question: Question = {}): Answer => {
   const { calls, reporting } = record(operations)

@@ -61,7 +61,7 @@ const remainder = (model: string, figures: RawFigures, parts: ReadonlyArray<RawU
   return left
 }
 
-/** The folding of facts 2.2; a model without any figure is dropped. */
+/** Folds both names of a figure; a model without any figure is dropped. */
 export const folded = (raw: RawUsage): FoldedUsage =>
   new Map(
     [...raw]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { usageJson } from '../../../src/api/tracing/usage-json.js'
@@ -69,10 +70,12 @@ describe('replaying the log', () => {
     return {
       ids: ids.map(({ id }) => id),
       calls: calls.map(({ project_id: _, ...call }) => call),
-      usage: [everything, ...byTrace].map(({ answered, ...rest }) => ({
-        ...rest,
-        json: Buffer.concat([...usageJson(answered)]).toString('utf8'),
-      })),
+      usage: await Promise.all(
+        [everything, ...byTrace].map(async ({ answered, ...rest }) => ({
+          ...rest,
+          json: await text(usageJson(answered)),
+        })),
+      ),
     }
   }
 

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { callsFilter } from '../../../src/api/tracing/filter.js'
 import { unpricedModels } from '../../../src/api/tracing/usage-costs.js'
@@ -70,7 +71,7 @@ export const answersOf = async (
       maxTraceCalls: 1000,
       costs: pricing,
     })
-    const body = Buffer.concat([...usageJson(answered)]).toString()
+    const body = await text(usageJson(answered))
     return {
       known: operations.slice(0, count),
       position,

@@ -49,16 +49,26 @@ export const pretendedTables = (blockRows: number, chunkBytes: number): Tables =
     if (sql.includes('FROM usage_facts')) return sizes(facts, parameters)
     if (!sql.includes('FROM calls')) throw new Error(`no answer to ${sql}`)
     const matching = matchingCalls([...calls.values()], sql, parameters)
-    if (sql.includes('count()')) return [{ total: matching.length }]
-    const limit = Number(parameters['limit'])
-    return matching.slice(0, limit).map(({ id, trace_id }) => ({ id, trace_id, hash: collidingHash(id!) }))
+    return [{ total: matching.length }]
+  }
+
+  const matchingBytes = (sql: string, parameters: SqlParameters): Buffer => {
+    const matching = matchingCalls([...calls.values()], sql, parameters)
+    const rows = matching.slice(0, Number(parameters['limit']))
+    return nativeBlock(rows.length, [
+      { type: 'String', values: rows.map(({ id }) => id!) },
+      { type: 'String', values: rows.map(({ trace_id }) => trace_id!) },
+      { type: 'UInt32', values: rows.map(({ id }) => collidingHash(id!)) },
+    ])
   }
 
   const reader: ClickHouseReader = {
     query: <Row>(sql: string, parameters: SqlParameters = {}) =>
       Promise.resolve(answer(sql, parameters) as readonly Row[]),
-    async *stream(_sql, parameters = {}) {
-      const bytes = factBytes(facts, parameters, blockRows)
+    async *stream(sql, parameters = {}) {
+      const bytes = sql.includes('FROM calls')
+        ? matchingBytes(sql, parameters)
+        : factBytes(facts, parameters, blockRows)
       for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes)
     },
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { callsFilter } from '../../../src/api/tracing/filter.js'
 import { unpricedModels } from '../../../src/api/tracing/usage-costs.js'
@@ -151,7 +152,7 @@ describe('statistics', () => {
         limit: 10_000,
         maxTraceCalls: 1000,
       })
-      const body = Buffer.concat([...usageJson(answered)]).toString()
+      const body = await text(usageJson(answered))
       const { call_usage } = JSON.parse(body) as Pick<Answer, 'call_usage'>
       const costs = costsIn(body)
       const visible = record(operations).calls.filter(({ deleted }) => !deleted)

@@ -8,7 +8,7 @@ const DEFAULT_PROJECT = 'inference'
 
 /**
  * The project that a completion is written to: the one of `<Vendor>-Project`, or of `OpenAI-Project`, or else
- * `inference` of the key's default team (facts: training and inference API 3.1).
+ * `inference` of the key's default team.
  *
  * @throws Failure for a project that the key may not use, or that is none: 401, as clients of the field expect
  */

@@ -21,7 +21,7 @@ import type { Leave } from './under-way.js'
 import { failureIn } from './upstream-failure.js'
 import { wholeOf } from './whole.js'
 
-/** `POST /v1/chat/completions` (spec 4.2): one completion, whole or streamed, recorded as a call. */
+/** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
 export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
   route({
     method: 'post',

@@ -65,7 +65,7 @@ const valueOf = (name: string, trigger: Trigger, told: Told): Value => {
   }
 }
 
-/** Aliases and tags are empty where there are none (spec 2.12), all else is then missing. */
+/** Aliases and tags are empty where there are none, all else is then missing. */
 const ofKind = (name: string, trigger: Trigger, told: Told): Value => {
   const own = trigger.kind === 'artifact' ? ofArtifact(name, trigger, told) : ofOthers(name, trigger)
   return own ?? (name === 'alias' || name === 'tag' ? '' : undefined)

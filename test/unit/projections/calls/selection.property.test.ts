@@ -76,7 +76,7 @@ describe('the calls that a filter and a query select', function () {
     position: arbitraryPosition,
   })
 
-  it('are those that the facts name, in the order that is asked for, as of any position', async () => {
+  it('are those that a plain evaluation names, in the order that is asked for, as of any position', async () => {
     let asked = 0
     let found = 0
     await fc.assert(

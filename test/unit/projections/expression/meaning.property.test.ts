@@ -50,7 +50,7 @@ describe('the meaning of a query', () => {
     return first
   }
 
-  it('is the same in ClickHouse as the facts say, row by row, in all three values', async () => {
+  it('is the same in ClickHouse as in a plain evaluation, row by row, in all three values', async () => {
     let cases = 0
     await fc.assert(
       fc.asyncProperty(

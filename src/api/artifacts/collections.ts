@@ -6,10 +6,9 @@ import { registeredDecider } from '../../domain/artifact/registered-decider.js'
 import { copyCollection, emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../domain/execute.js'
-import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
+import { execute, type Executed } from '../../runtime/execute.js'
+import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { turns } from '../../domain/turns.js'
 import { refuseIf } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
@@ -36,23 +35,20 @@ export const openCollections = (ports: CollectionPorts): Collections => {
     },
     MOST,
   )
-  const { inTurn } = turns()
 
   const writer =
     <Command extends ArtifactCommand | RegisteredCommand, Event extends ArtifactEvent | RegisteredEvent>(
       decider: Decider<CollectionState, Command, Event>,
     ) =>
-    (command: Command, cause: Cause) => {
+    async (command: Command, cause: Cause) => {
       const stream = collectionStream(command.place)
-      return inTurn(stream, async () => {
-        const reload = async () => {
-          const { state, expected } = await stateOf(stream)
-          return { state: copyCollection(state), expected }
-        }
-        const executed = await execute(ports)(decider, stream, [command], cause, { reload })
-        refuseIf(executed.refusals.get(0))
-        return executed
-      })
+      const reload = async () => {
+        const { state, expected } = await stateOf(stream)
+        return { state: copyCollection(state), expected }
+      }
+      const executed = await execute(ports)(decider, stream, [command], cause, { reload })
+      refuseIf(executed.refusals.get(0))
+      return executed
     }
 
   return { stateOf, write: writer(artifactDecider), writeRegistered: writer(registeredDecider) }

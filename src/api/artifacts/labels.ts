@@ -4,7 +4,7 @@ import { versionNamed, type CollectionState } from '../../domain/artifact/state.
 import { versionName } from '../../domain/artifact/version-name.js'
 import type { AnyCodec } from '../../domain/codec/codec.js'
 import type { Cause } from '../../domain/event.js'
-import type { Executed } from '../../domain/execute.js'
+import type { Executed } from '../../runtime/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { writesProject } from '../conduct.js'
 import type { FailureKind } from '../failure.js'

@@ -1,7 +1,7 @@
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
 import { versionNamed, type CollectionState } from '../../domain/artifact/state.js'
 import { versionIn, versionName } from '../../domain/artifact/version-name.js'
-import type { KeptFolds } from '../../domain/kept-folds.js'
+import type { KeptFolds } from '../../runtime/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { takePage } from '../access/page.js'
 import { invalid } from '../failure.js'

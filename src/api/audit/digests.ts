@@ -2,7 +2,7 @@ import { arrayOf } from '../../domain/codec/containers.js'
 import { int64, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { digestsOf } from '../../projections/digests/queries.js'
-import { oneAtATime } from '../auth/one-at-a-time.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { requireAdministrator } from '../auth/rights.js'
 import { Failure } from '../failure.js'
 import { route, type AnyRoute } from '../route.js'
@@ -13,7 +13,7 @@ const modelDigest = open('ModelDigest', { required: { model: string, rows: int64
 
 export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit): AnyRoute => {
   // They read every table: two at once would only take twice as long, and keep two readers from others.
-  const inTurn = oneAtATime()
+  const mutex = new KeyedMutex()
 
   return route({
     method: 'get',
@@ -38,7 +38,7 @@ export const digestsRoute = ({ ports: { eventStore }, reading, reader }: Audit):
           retryAfter: 1,
         })
       const position = at ?? reached
-      const digests = await inTurn(() => digestsOf(reader, position))
+      const digests = await mutex.runExclusive('digests', () => digestsOf(reader, position))
       return { body: { position: String(position), digests }, position }
     },
   })

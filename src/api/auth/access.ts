@@ -4,14 +4,14 @@ import type { Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM } from '../../domain/access/events.js'
 import { principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../domain/execute.js'
+import { execute, type Executed } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import type { Principal } from '../principal.js'
 import { keyIn } from './credentials.js'
 import { knownHeaders } from './known-headers.js'
 import { followDirectory } from './live-directory.js'
-import { oneAtATime } from './one-at-a-time.js'
 import { mayUse } from './rights.js'
 
 /** Who may do what, as one process knows it. */
@@ -42,7 +42,7 @@ const REFRESH_MS = 500
  */
 export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } = {}): Promise<Access> => {
   const live = followDirectory(ports)
-  const inTurn = oneAtATime()
+  const teamCreations = new KeyedMutex()
   await live.refresh()
   const stop = every(refreshMs, () => refreshOrWarn(ports, live.refresh))
 
@@ -62,11 +62,11 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
     mayUse,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return
-      await inTurn(async () => {
+      await teamCreations.runExclusive(team, async () => {
         if (!knows(team)) await write({ type: 'CreateTeam', by: principal.userId, team }, cause)
       })
     },
-    run: (command, cause) => inTurn(() => write(command, cause)),
+    run: write,
     refresh: live.refresh,
     close: stop,
   }

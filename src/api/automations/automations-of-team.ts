@@ -1,7 +1,7 @@
 import { automationDecider } from '../../domain/automation/decider.js'
 import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
 import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { teamName } from '../../domain/ids.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { repeatableId } from '../access/idempotency.js'
@@ -18,7 +18,7 @@ import { keepName, takeName } from './names.js'
 
 const PATH = '/api/automations'
 
-export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRoute =>
+export const createAutomation = ({ ports, access, runExclusive }: Automations): AnyRoute =>
   route({
     method: 'post',
     path: PATH,
@@ -37,7 +37,7 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
       const id = repeatableId(ports, `${principal.userId}\n${team}\nautomation`, key)
       const named = { team, kind: 'automation', name, id } as const
 
-      return inTurn(async () => {
+      return runExclusive(async () => {
         const before = key === undefined ? null : await automationById(ports, id, cause)
         // A repeat is compared with what was made then, whatever became of the webhook and its secrets.
         const isRepeat = before !== null

@@ -1,7 +1,7 @@
 import { missingRight } from '../../domain/access/rights.js'
 import { automationDecider, noSuchAutomation, type Automation } from '../../domain/automation/decider.js'
 import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { done } from '../access/answers.js'
 import { refuseIf, requireRole } from '../auth/rights.js'
 import { writesDirectory } from '../conduct.js'
@@ -62,7 +62,7 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
     fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
     answer: { schema: automationJson.schema },
     handle: async (asked) =>
-      automations.inTurn(async () => {
+      automations.runExclusive(async () => {
         const { ports, access } = automations
         const { body, principal, cause } = asked
         const automation = standing(await automationInPath(automations, asked))
@@ -125,7 +125,7 @@ export const deleteAutomation = (automations: Automations): AnyRoute =>
     fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
     answer: done,
     handle: async (asked) =>
-      automations.inTurn(async () => {
+      automations.runExclusive(async () => {
         const { ports, access } = automations
         const { principal, cause } = asked
         const { id, team, content } = await automationInPath(automations, asked)

@@ -1,7 +1,7 @@
 import { nullable } from '../../domain/codec/containers.js'
 import { int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
@@ -62,7 +62,7 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
     fails: [...writesDirectory.fails, ...rights, 'conflict'],
     answer: { schema: webhookJson.schema },
     handle: async (asked) =>
-      automations.inTurn(async () => {
+      automations.runExclusive(async () => {
         const { ports } = automations
         const { cause } = asked
         const { id, team, content: before, edition } = standing(await webhookInPath(automations, asked))
@@ -104,7 +104,7 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
     answer: { schema: deletedWebhook.schema },
     handle: async (asked) => {
       const { ports } = automations
-      const deleted = await automations.inTurn(async () => {
+      const deleted = await automations.runExclusive(async () => {
         const { id, team, content } = await webhookInPath(automations, asked)
         const command = { type: 'DeleteWebhook', id, team } as const
         const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], asked.cause)

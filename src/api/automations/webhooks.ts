@@ -1,4 +1,4 @@
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { webhookProblems } from '../../domain/webhook/checks.js'
 import { webhookDecider } from '../../domain/webhook/decider.js'
@@ -16,7 +16,7 @@ import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
 
 const PATH = '/api/teams/:team/webhooks'
 
-export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute =>
+export const createWebhook = ({ ports, access, runExclusive }: Automations): AnyRoute =>
   route({
     method: 'post',
     path: PATH,
@@ -37,7 +37,7 @@ export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute 
       const command = { type: 'CreateWebhook', id, team, content, enabled } as const
       const create = () => execute(ports)(webhookDecider, webhookStream(id), [command], cause)
 
-      return inTurn(async () => {
+      return runExclusive(async () => {
         const isRepeat = key !== undefined && (await webhookById(ports, id, cause)) !== null
         const named = { team, kind: 'webhook', name: content.name, id } as const
         if (!isRepeat) {

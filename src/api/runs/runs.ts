@@ -1,13 +1,12 @@
 import { instantOf } from '../../domain/codec/instant.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { id as idCodec } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { RunCommand } from '../../domain/run/commands.js'
 import { runDecider } from '../../domain/run/decider.js'
 import { runStream } from '../../domain/run/events.js'
 import { toldMetrics } from '../../domain/run/given-metrics.js'
-import { keptRuns } from '../../domain/run/kept-runs.js'
-import { turns } from '../../domain/turns.js'
+import { keptRuns } from './kept-runs.js'
 import { repeatableId } from '../access/idempotency.js'
 import { refuseIf } from '../auth/rights.js'
 import { readsLog, writesOnce } from '../conduct.js'
@@ -32,16 +31,15 @@ const RUNS = '/api/runs/:entity/:project'
 /** Runs and what they log. */
 export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRoute[] => {
   const stateOf = keptRuns(ports)
-  const { inTurn } = turns()
 
   const write = async (command: RunCommand, { cause }: Asked<unknown>) => {
     const { project_id, run_id } = command
     const step = command.type === 'LogMetrics' ? command.step : null
     const stream = runStream(project_id, run_id)
     await pace()
-    const { refusals, position } = await inTurn(stream, () =>
-      execute(ports)(runDecider, stream, [command], cause, { reload: () => stateOf(stream, step) }),
-    )
+    const { refusals, position } = await execute(ports)(runDecider, stream, [command], cause, {
+      reload: () => stateOf(stream, step),
+    })
     refuseIf(refusals.get(0))
     return reading.acknowledged(project_id, position)
   }

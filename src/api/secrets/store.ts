@@ -3,16 +3,16 @@ import { decode } from '../../domain/codec/codec.js'
 import { integerBetween } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, load } from '../../domain/execute.js'
+import { execute, load } from '../../runtime/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../domain/ports/event-store-errors.js'
 import type { SecretName } from '../../domain/ports/secret-store.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secret/bearer.js'
 import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
-import { tidySecret } from '../../domain/secret/leftovers.js'
+import { tidySecret } from './leftovers.js'
 import { secretName } from '../../domain/webhook/events.js'
-import { turns } from '../../domain/turns.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { repeatableId } from '../access/idempotency.js'
 import { writesDirectory } from '../conduct.js'
 import { Failure, invalid, invalidField } from '../failure.js'
@@ -26,7 +26,7 @@ const stored = open('StoredSecret', {
 })
 
 export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute => {
-  const { inTurn } = turns()
+  const mutex = new KeyedMutex()
   return route({
     method: 'put',
     path: `${PATH}/:name`,
@@ -45,7 +45,7 @@ export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute
       requireSendable(liveUpstreams, secret, value)
       const key = headers['idempotency-key']
       const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
-      const { version, position } = await inTurn(secretStream(team, secret.name), () =>
+      const { version, position } = await mutex.runExclusive(secretStream(team, secret.name), () =>
         storedNext(ports, secret, { value, request }, cause),
       )
       return { body: { name: secret.name, version }, position }

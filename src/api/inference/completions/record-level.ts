@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { keptFolds } from '../../../domain/kept-folds.js'
+import { keptFolds } from '../../../runtime/kept-folds.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import { projectDecider } from '../../../domain/project/decider.js'
 import {

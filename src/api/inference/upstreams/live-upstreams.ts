@@ -1,12 +1,11 @@
 import type { Cause } from '../../../domain/event.js'
-import { execute, type Executed } from '../../../domain/execute.js'
+import { execute, type Executed } from '../../../runtime/execute.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import type { UpstreamCommand } from '../../../domain/upstream/commands.js'
 import { upstreamDecider } from '../../../domain/upstream/decider.js'
 import { evolve, noUpstreams, type Upstreams } from '../../../domain/upstream/directory.js'
 import { withoutShadowed } from '../../../domain/upstream/offered.js'
 import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../../domain/upstream/events.js'
-import { oneAtATime } from '../../auth/one-at-a-time.js'
 
 /**
  * The upstreams as this process knows them, those of its operator's file and those of the log: its own writes at once,
@@ -35,7 +34,6 @@ export const openUpstreams = async (
   let offered = withoutShadowed(upstreams)
   let next = 0n
   let told: () => void = () => undefined
-  const inTurn = oneAtATime()
 
   const refresh = async () => {
     for await (const { type, data, revision } of ports.eventStore.readStream(UPSTREAMS_STREAM, {
@@ -58,12 +56,11 @@ export const openUpstreams = async (
     all: () => upstreams,
     now: () => offered,
     refresh,
-    run: (command, cause) =>
-      inTurn(async () => {
-        const executed = await execute(ports)(decider, UPSTREAMS_STREAM, [command], cause)
-        await refresh()
-        return executed
-      }),
+    run: async (command, cause) => {
+      const executed = await execute(ports)(decider, UPSTREAMS_STREAM, [command], cause)
+      await refresh()
+      return executed
+    },
     onChange: (given) => void (told = given),
     close: () => clearInterval(timer),
   }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
-import { execute } from '../../../../src/domain/execute.js'
+import { execute } from '../../../../src/runtime/execute.js'
 import type { RunCommand } from '../../../../src/domain/run/commands.js'
 import { runDecider } from '../../../../src/domain/run/decider.js'
 import { endState, runEvents, runStream, type RunEvent } from '../../../../src/domain/run/events.js'
-import { keptRuns } from '../../../../src/domain/run/kept-runs.js'
-import { LoggedSteps } from '../../../../src/domain/run/logged-steps.js'
+import { keptRuns } from '../../../../src/api/runs/kept-runs.js'
+import { LoggedSteps } from '../../../../src/api/runs/logged-steps.js'
 
 const { initialState, evolve, decide } = runDecider
 const now = '2026-01-01T00:00:00.000000Z' as Instant

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { nothing, type Decider } from '../../../src/domain/decider.js'
-import { execute } from '../../../src/domain/execute.js'
+import { execute } from '../../../src/runtime/execute.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { ConcurrencyConflict, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 

@@ -1,8 +1,8 @@
-import type { Loaded } from '../execute.js'
-import { keptFolds } from '../kept-folds.js'
-import type { Ports } from '../ports/ports.js'
-import type { RunState } from './decider.js'
-import type { EndState, MetricsLogged, RunEvent, RunStarted } from './events.js'
+import type { Loaded } from '../../runtime/execute.js'
+import { keptFolds } from '../../runtime/kept-folds.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import type { RunState } from '../../domain/run/decider.js'
+import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/run/events.js'
 import { LoggedSteps } from './logged-steps.js'
 
 /** What is kept of a run: no metrics, but where those of a step are. */

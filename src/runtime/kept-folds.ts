@@ -1,7 +1,7 @@
 import type { Loaded } from './execute.js'
-import type { RecordedEvent } from './ports/event-store.js'
-import type { Ports } from './ports/ports.js'
-import { turns } from './turns.js'
+import type { RecordedEvent } from '../domain/ports/event-store.js'
+import type { Ports } from '../domain/ports/ports.js'
+import { KeyedMutex } from './keyed-mutex.js'
 
 /** How a stream is folded; `take` may change the state that it is given. */
 export interface Fold<State> {
@@ -35,7 +35,7 @@ export const keptFolds = <State>(
 ): KeptFolds<State> => {
   const kept = new Map<string, Kept<State>>()
   /** Looks at a stream follow one another, so that no event is taken twice. */
-  const { inTurn } = turns()
+  const mutex = new KeyedMutex()
   let total = 0
 
   const readOn = async (stream: string, one: Kept<State>): Promise<Loaded<State>> => {
@@ -68,7 +68,7 @@ export const keptFolds = <State>(
     const one = kept.get(stream) ?? { state: fresh(), next: 0n, weight: 0 }
     if (!kept.has(stream)) kept.set(stream, one)
     try {
-      return await inTurn(stream, () => readOn(stream, one))
+      return await mutex.runExclusive(stream, () => readOn(stream, one))
     } finally {
       if (one.next === 0n) kept.delete(stream)
       else keep(stream, one)

@@ -1,14 +1,14 @@
-import type { Decider, DomainEvent, Refusal } from './decider.js'
-import { newEvent, type Cause } from './event.js'
-import type { Appended, Expected, NewEvent, Position } from './ports/event-store.js'
+import type { Decider, DomainEvent, Refusal } from '../domain/decider.js'
+import { newEvent, type Cause } from '../domain/event.js'
+import type { Appended, Expected, NewEvent, Position } from '../domain/ports/event-store.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
   CrowdedStream,
   EventTooLarge,
-} from './ports/event-store-errors.js'
-import type { Ports } from './ports/ports.js'
-import { sharedTurns } from './turns.js'
+} from '../domain/ports/event-store-errors.js'
+import type { Ports } from '../domain/ports/ports.js'
+import { KeyedMutex } from './keyed-mutex.js'
 
 export interface Executed<State, Event = DomainEvent> {
   readonly state: State
@@ -38,8 +38,14 @@ interface Options<State> {
 
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 
-/** Writers of a store in this process that were in each other's way. */
-const crowdOf = sharedTurns()
+/** By store. A stream is locked while writers of this process that met a conflict wait for each other. */
+const mutexes = new WeakMap<object, KeyedMutex>()
+
+const mutexOf = (store: object): KeyedMutex => {
+  const mutex = mutexes.get(store) ?? new KeyedMutex()
+  mutexes.set(store, mutex)
+  return mutex
+}
 
 /**
  * Runs commands on one stream: fold, decide, append what they decided as one append, as far as one can hold it. When
@@ -65,16 +71,16 @@ export const execute =
       const { position } = await appendAll(ports, stream, loaded.expected, recorded)
       return { state, events, refusals, position }
     }
-    const { inTurn, isTaken } = crowdOf(ports.eventStore)
+    const mutex = mutexOf(ports.eventStore)
 
-    if (commands.length === 0 || !isTaken(stream))
+    if (commands.length === 0 || !mutex.isLocked(stream))
       try {
         return await tryOn(assumeNew ? { state: decider.initialState(), expected: 'none' } : await reload())
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
       }
 
-    return inTurn(stream, async () => {
+    return mutex.runExclusive(stream, async () => {
       for (let tries = 1; ; tries += 1)
         try {
           return await tryOn(await reload())

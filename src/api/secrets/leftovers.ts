@@ -1,9 +1,9 @@
-import type { Clock } from '../ports/clock.js'
-import { load } from '../execute.js'
-import type { Ports } from '../ports/ports.js'
-import type { HeldSecret, SecretName, SecretStore } from '../ports/secret-store.js'
-import { secretDecider, type SecretState } from './decider.js'
-import { secretStream } from './events.js'
+import type { Clock } from '../../domain/ports/clock.js'
+import { load } from '../../runtime/execute.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import type { HeldSecret, SecretName, SecretStore } from '../../domain/ports/secret-store.js'
+import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
+import { secretStream } from '../../domain/secret/events.js'
 
 type Tidying = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
 

@@ -1,77 +1,59 @@
-import type { Loaded } from './execute.js'
+import { LRUCache } from 'lru-cache'
 import type { RecordedEvent } from '../domain/ports/event-store.js'
 import type { Ports } from '../domain/ports/ports.js'
+import type { Loaded } from './execute.js'
 import { KeyedMutex } from './keyed-mutex.js'
 
 /** How a stream is folded; `take` may change the state that it is given. */
 export interface Fold<State> {
   readonly fresh: () => State
-  /** Before events are added to a state that was given out, so that it does not change for those who have it. */
+  /** Called before events are added to a state that was returned, so that the returned one does not change. */
   readonly copy: (state: State) => State
   readonly take: (state: State, event: RecordedEvent) => State
   readonly weightOf: (state: State) => number
 }
 
-/** A stream's state as the log has it now. */
+/** A stream's state as of the end of the log. */
 export type KeptFolds<State> = (stream: string) => Promise<Loaded<State>>
 
-interface Kept<State> {
+interface CachedFold<State> {
   state: State
   /** The revision that is read next. */
   next: bigint
-  weight: number
 }
 
 /**
- * Folds that were needed not long ago, so that a stream with a long past costs what came since. A fold is nothing but
- * the events up to a revision, which never change, and each look reads on from there: it is as good as one from the
- * beginning, whoever wrote meanwhile. What weighs more than `most` together goes, the least recently needed first;
- * the next look at it begins anew.
+ * An LRU cache of folded streams. Each lookup reads the events since the cached revision, so it never returns a stale
+ * state.
  */
 export const keptFolds = <State>(
   { eventStore }: Pick<Ports, 'eventStore'>,
   { fresh, copy, take, weightOf }: Fold<State>,
-  most: number,
+  maxWeight: number,
 ): KeptFolds<State> => {
-  const kept = new Map<string, Kept<State>>()
-  /** Looks at a stream follow one another, so that no event is taken twice. */
+  const cache = new LRUCache<string, CachedFold<State>>({ maxSize: Math.max(1, maxWeight) })
+  /** Lookups of one stream follow one another, so that no event is taken twice. */
   const mutex = new KeyedMutex()
-  let total = 0
 
-  const readOn = async (stream: string, one: Kept<State>): Promise<Loaded<State>> => {
-    let isOwn = one.next === 0n
-    for await (const event of eventStore.readStream(stream, { from: one.next })) {
-      one.state = take(isOwn ? one.state : copy(one.state), event)
-      one.next = event.revision + 1n
+  const readOn = async (stream: string, fold: CachedFold<State>): Promise<Loaded<State>> => {
+    let isOwn = fold.next === 0n
+    for await (const event of eventStore.readStream(stream, { from: fold.next })) {
+      fold.state = take(isOwn ? fold.state : copy(fold.state), event)
+      fold.next = event.revision + 1n
       isOwn = true
     }
-    return { state: one.state, expected: one.next === 0n ? 'none' : one.next - 1n }
+    return { state: fold.state, expected: fold.next === 0n ? 'none' : fold.next - 1n }
   }
 
-  const drop = (stream: string): void => {
-    total -= kept.get(stream)?.weight ?? 0
-    kept.delete(stream)
-  }
-
-  const keep = (stream: string, one: Kept<State>): void => {
-    drop(stream)
-    one.weight = weightOf(one.state)
-    kept.set(stream, one)
-    total += one.weight
-    for (const oldest of kept.keys()) {
-      if (total <= most || oldest === stream) return
-      drop(oldest)
-    }
-  }
-
-  return async (stream) => {
-    const one = kept.get(stream) ?? { state: fresh(), next: 0n, weight: 0 }
-    if (!kept.has(stream)) kept.set(stream, one)
-    try {
-      return await mutex.runExclusive(stream, () => readOn(stream, one))
-    } finally {
-      if (one.next === 0n) kept.delete(stream)
-      else keep(stream, one)
-    }
-  }
+  return (stream) =>
+    mutex.runExclusive(stream, async () => {
+      const fold = cache.get(stream) ?? { state: fresh(), next: 0n }
+      try {
+        return await readOn(stream, fold)
+      } finally {
+        // A fold over the limit stays, alone, until another one is looked up.
+        const size = Math.min(Math.max(1, weightOf(fold.state)), cache.maxSize)
+        if (fold.next > 0n) cache.set(stream, fold, { size })
+      }
+    })
 }

@@ -8,9 +8,9 @@ import { execute, type Executed } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
+import { versionedCache } from '../../runtime/versioned-cache.js'
 import type { Principal } from '../principal.js'
 import { keyIn } from './credentials.js'
-import { knownHeaders } from './known-headers.js'
 import { followDirectory } from './live-directory.js'
 import { mayUse } from './rights.js'
 
@@ -35,6 +35,8 @@ export interface Access {
 export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { readonly log: Pick<Log, 'warn'> }
 
 const REFRESH_MS = 500
+/** One key can be sent in many forms, such as with any user name. */
+const MAX_HEADERS = 10_000
 
 /**
  * Loads the directory and follows it: what another process writes is known here within a second (every 500 ms and
@@ -43,6 +45,8 @@ const REFRESH_MS = 500
 export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } = {}): Promise<Access> => {
   const live = followDirectory(ports)
   const teamCreations = new KeyedMutex()
+  /** By `Authorization` header, valid for one version of the directory. */
+  const principals = versionedCache<Principal>({ maxSize: MAX_HEADERS })
   await live.refresh()
   const stop = every(refreshMs, () => refreshOrWarn(ports, live.refresh))
 
@@ -55,10 +59,16 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
 
   return {
     directory: live.now,
-    authenticate: knownHeaders(live.version, (authorization) => {
+    authenticate: (authorization) => {
+      if (authorization === undefined) return undefined
+      const cached = principals.get(authorization, String(live.version()))
+      if (cached !== undefined) return cached
       const key = keyIn(authorization)
-      return key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
-    }),
+      const principal = key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
+      // Only valid keys are cached, so that guesses do not use up the cache.
+      if (principal !== undefined) principals.put(authorization, String(live.version()), principal)
+      return principal
+    },
     mayUse,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { metricValue } from '../../domain/automation/matching/retracing.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 
@@ -24,7 +25,7 @@ const MOST_VALUES = 2000
 
 /** Remembers what was needed last; the rest is read from the run's stream, backwards. */
 export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): MetricValues => {
-  const windows = new Map<string, Window>()
+  const windows = new LRUCache<string, Window>({ max: MOST_WINDOWS })
 
   const readBack = async (
     stream: string,
@@ -60,10 +61,7 @@ export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): Me
         before !== undefined && before.revision <= revision && (before.whole || before.values.length >= count)
           ? await readOn(stream, revision, metric, before)
           : await readBack(stream, revision, metric, count)
-      windows.delete(key)
       windows.set(key, read)
-      const [oldest] = windows.keys()
-      if (windows.size > MOST_WINDOWS && oldest !== undefined) windows.delete(oldest)
       return read.values.slice(-count)
     },
   }

@@ -37,7 +37,10 @@ module.exports = {
       name: 'projections-know-the-domain',
       severity: 'error',
       from: { path: '^src/projections/' },
-      to: { path: '^src/', pathNot: '^src/(domain/|runtime/|projections/|(files|yield-to-event-loop)\\.ts$)' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(domain/|runtime/|projections/|(files|yield-to-event-loop)\\.ts$)',
+      },
     },
     {
       name: 'api-knows-the-domain-and-queries',

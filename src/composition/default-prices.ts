@@ -30,7 +30,7 @@ export const publishDefaultPrices = async (
     now: instantOf(ports.clock.now()),
   } as const
   const stream = priceStream({ project_id: null, list: DEFAULT_LIST })
-  await execute(ports)(priceDecider, stream, [command], cause)
+  await execute(ports)(priceDecider, stream, [command], cause, { splitAppends: true })
 }
 
 const defaultPrices = async (): Promise<PriceListFile> => {

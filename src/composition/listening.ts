@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { MostConnections } from './open-files.js'
 
@@ -10,6 +16,15 @@ export interface Listening {
 
 /** A client that was busy for some seconds finds its connection open still, and a proxy lets go of it first. */
 const KEEP_ALIVE_MS = 75_000
+
+interface BodyLimits {
+  /** Most bodies must arrive within this time. */
+  readonly bodyMs: number
+  /** An upload may take any time, but not be silent for longer than this: 100 MiB at 1 Mbit/s take 14 minutes. */
+  readonly uploadSilenceMs: number
+}
+
+const BODY_LIMITS: BodyLimits = { bodyMs: 300_000, uploadSilenceMs: 60_000 }
 
 /** The message says where, why, and which setting is about it. */
 class CannotListen extends Error {
@@ -27,8 +42,14 @@ export const listen = async (
   handle: (...request: Parameters<RequestListener>) => unknown,
   { host, port }: { readonly host: string; readonly port: number },
   connections?: MostConnections,
+  limits = BODY_LIMITS,
 ): Promise<Listening> => {
-  const server = createServer((...request) => void handle(...request))
+  const server = createServer((...request) => {
+    limitBody(...request, limits)
+    void handle(...request)
+  })
+  // Node's limit of the whole request cannot tell uploads from other bodies: `limitBody` replaces it.
+  server.requestTimeout = 0
   server.keepAliveTimeout = KEEP_ALIVE_MS
   if (connections !== undefined) {
     server.maxConnections = connections.most
@@ -48,6 +69,25 @@ export const listen = async (
     })
   })
   return { address: addressOf(server), close: () => close(server) }
+}
+
+const limitBody = (request: IncomingMessage, response: ServerResponse, limits: BodyLimits): void => {
+  const { headers, socket } = request
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
+  const cut = () => {
+    if (!response.headersSent && socket.writable)
+      socket.write('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
+    socket.destroy()
+  }
+  let received = socket.bytesRead
+  const cutIfSilent = () => {
+    if (socket.bytesRead === received || response.writableFinished) cut()
+    received = socket.bytesRead
+  }
+  const isUpload = headers['content-type']?.toLowerCase().startsWith('multipart/form-data') === true
+  const timer = isUpload ? setInterval(cutIfSilent, limits.uploadSilenceMs) : setTimeout(cut, limits.bodyMs)
+  const stop = () => clearTimeout(timer)
+  request.once('end', stop).once('close', stop)
 }
 
 const addressOf = (server: Server): string => {

@@ -16,9 +16,6 @@ import { listen } from './listening.js'
 import { connectionsOf } from './open-files.js'
 import { openReadSide } from './read-side.js'
 import { tidySecretsAtStart } from './secrets.js'
-import { watchedBlobs } from './watched-blobs.js'
-import { watchedReads } from './watched-reads.js'
-import { watchedWrites } from './watched-writes.js'
 import { openWebhookSender } from './webhook-sender.js'
 import type { Stores } from './stores.js'
 
@@ -34,13 +31,13 @@ const TESTS_FINISH_WITHIN_MS = 5000
 /** The roles of this process over the stores, listening: without the role `api`, for its health alone. */
 export const startService = async (
   config: Config,
-  opened: Stores,
+  stores: Stores,
   log: Log,
   hearsKey: HearsKey = () => undefined,
 ): Promise<Service> => {
   const begun: Begun = []
   try {
-    return await start(config, opened, log, hearsKey, begun)
+    return await start(config, stores, log, hearsKey, begun)
   } catch (error) {
     // Measured: a process that ends while the embedded engine is at work may wait for it forever, or crash.
     for (const stop of begun.reverse()) await stop()
@@ -53,22 +50,13 @@ type Begun = (() => Promise<void>)[]
 
 const start = async (
   config: Config,
-  opened: Stores,
+  stores: Stores,
   log: Log,
   hearsKey: HearsKey,
   begun: Begun,
 ): Promise<Service> => {
-  begun.push(() => opened.clickHouse.close())
-  const writes = watchedWrites(opened.eventStore, log)
-  const large = watchedBlobs(opened.blobs, log)
-  const reads = watchedReads(opened.clickHouse.reader, log)
-  const stores = {
-    ...opened,
-    eventStore: writes.eventStore,
-    blobs: large.blobs,
-    clickHouse: { ...opened.clickHouse, reader: reads.reader },
-  }
-  const { eventStore, clickHouse } = stores
+  begun.push(() => stores.clickHouse.close())
+  const { eventStore, clickHouse, health } = stores
   // A server's operators see to its parts themselves.
   if (config.clickHouseUrl === null) await tellBrokenParts(clickHouse.reader, clickHouse.database, log)
   const readSide = await openReadSide(config, stores, systemClock, log)
@@ -99,9 +87,9 @@ const start = async (
   const vitals = {
     metrics,
     quarantined: readSide.quarantined,
-    readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? reads.failing(),
-    writesBlocked: writes.blocked,
-    writesFail: () => writes.unreadable() ?? large.failing(),
+    readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
+    writesBlocked: () => health.writesBlocked(eventStore),
+    writesFail: () => health.reason('event-log-reads') ?? health.reason('blobs'),
   }
   const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
   if (config.eventStoreUrl === null) await tidied

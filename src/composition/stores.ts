@@ -12,6 +12,7 @@ import type { EventStore } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
 import { openEventStoreServer } from './event-store-server.js'
+import { openHealth, type Health } from './health.js'
 import { requireOpenFiles } from './open-files.js'
 import { openSecrets } from './secrets.js'
 
@@ -21,6 +22,8 @@ export interface Stores {
   readonly blobs: BlobStore
   readonly clickHouse: ClickHouse
   readonly secrets: SecretStore
+  /** What these stores report. */
+  readonly health: Health
 }
 
 /** Servers that start together with this process get this long to come up, in milliseconds. */
@@ -31,19 +34,22 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
   if (clickHouseUrl === null) requireOpenFiles(mostOpenFiles())
   makeDirectory(resolve(dataDirectory))
+  const health = openHealth(log)
   return {
+    health,
     secrets: await openSecrets(config, log),
     eventStore:
       eventStoreUrl === null
-        ? openSqliteEventStore(join(dataDirectory, 'events.db'))
-        : await openEventStoreServer(eventStoreUrl),
-    blobs: openFileBlobStore(join(dataDirectory, 'blobs')),
+        ? openSqliteEventStore(join(dataDirectory, 'events.db'), health)
+        : await openEventStoreServer(eventStoreUrl, health),
+    blobs: openFileBlobStore(join(dataDirectory, 'blobs'), health),
     clickHouse:
       clickHouseUrl === null
-        ? await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'))
+        ? await openEmbeddedClickHouse(join(dataDirectory, 'clickhouse'), undefined, health)
         : await openClickHouseServer(clickHouseUrl, {
             cluster: clickHouseCluster ?? undefined,
             waitMs: WAIT_MS,
+            health,
             onWaiting: (reason) => log.warn('clickhouse.waited_for', { reason }),
           }),
   }

@@ -8,6 +8,7 @@ import type { AnyCodec } from './codec/codec.js'
  */
 export interface Decider<State, Command, Event extends DomainEvent> {
   readonly initialState: () => State
+  /** Returns the same state for an event of an unknown type: a newer release may have written it. */
   readonly evolve: (state: State, event: Event) => State
   readonly decide: (state: State, command: Command) => Decision<Event>
 }

@@ -18,12 +18,15 @@ export interface Executed<State, Event = DomainEvent> {
   readonly refusals: ReadonlyMap<number, Refusal>
   /** Where the last event written stands; undefined when nothing had to be written. */
   readonly position: Position | undefined
+  /** Where the last event of the stream stands, written now or found there: what a repeat repeats can be read at it. */
+  readonly readableAt: Position | undefined
 }
 
-/** A stream's state, and the revision that it is of. */
+/** A stream's state, and the revision and position that it is of. */
 export interface Loaded<State> {
   readonly state: State
   readonly expected: Expected
+  readonly position: Position | undefined
 }
 
 /** After the first. */
@@ -34,6 +37,11 @@ const MAX_TRIES_OF_UNKNOWN = 2
 interface Options<State> {
   readonly assumeNew?: boolean
   readonly reload?: () => Promise<Loaded<State>>
+  /**
+   * Writes what is too large for one append in several, in order. Only where a crash between them is harmless: each
+   * event stands by itself and a repeat writes the rest, or the last event makes the others count.
+   */
+  readonly splitAppends?: boolean
 }
 
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
@@ -48,8 +56,8 @@ const mutexOf = (store: object): KeyedMutex => {
 }
 
 /**
- * Runs commands on one stream: fold, decide, append what they decided as one append, as far as one can hold it. When
- * another writer was faster the same commands are decided again on the fresh state, up to five times. Writers of this
+ * Runs commands on one stream: fold, decide, append what they decided as one append, all or none. When another
+ * writer was faster the same commands are decided again on the fresh state, up to five times. Writers of this
  * process do so one after another, and who comes while some wait, waits too: however many they are, each is taken.
  *
  * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
@@ -62,20 +70,30 @@ export const execute =
     stream: string,
     commands: readonly Command[],
     cause: Cause,
-    { assumeNew = false, reload = () => load(ports, decider, stream) }: Options<State> = {},
+    {
+      assumeNew = false,
+      reload = () => load(ports, decider, stream),
+      splitAppends = false,
+    }: Options<State> = {},
   ): Promise<Executed<State, Event>> => {
     const tryOn = async (loaded: Loaded<State>): Promise<Executed<State, Event>> => {
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)
-      if (events.length === 0) return { state, events, refusals, position: undefined }
+      if (events.length === 0)
+        return { state, events, refusals, position: undefined, readableAt: loaded.position }
       const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
-      const { position } = await appendAll(ports, stream, loaded.expected, recorded)
-      return { state, events, refusals, position }
+      const append = splitAppends ? appendInParts : appendSurely
+      const { position } = await append(ports, stream, loaded.expected, recorded)
+      return { state, events, refusals, position, readableAt: position }
     }
     const mutex = mutexOf(ports.eventStore)
 
     if (commands.length === 0 || !mutex.isLocked(stream))
       try {
-        return await tryOn(assumeNew ? { state: decider.initialState(), expected: 'none' } : await reload())
+        return await tryOn(
+          assumeNew
+            ? { state: decider.initialState(), expected: 'none', position: undefined }
+            : await reload(),
+        )
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
       }
@@ -100,11 +118,13 @@ export const load = async <State, Command, Event extends DomainEvent>(
 ): Promise<Loaded<State>> => {
   let state = initialState()
   let expected: Expected = 'none'
-  for await (const { type, data, revision } of ports.eventStore.readStream(stream)) {
+  let last: Position | undefined
+  for await (const { type, data, revision, position } of ports.eventStore.readStream(stream)) {
     state = evolve(state, { type, data } as unknown as Event)
     expected = revision
+    last = position
   }
-  return { state, expected }
+  return { state, expected, position: last }
 }
 
 const decideAll = <State, Command, Event extends DomainEvent>(
@@ -126,8 +146,7 @@ const decideAll = <State, Command, Event extends DomainEvent>(
   return { state, events, refusals }
 }
 
-/** Events that are too large for one append become several; each is a fact of its own. */
-const appendAll = async (
+const appendInParts = async (
   ports: Pick<Ports, 'eventStore'>,
   stream: string,
   expected: Expected,
@@ -138,8 +157,8 @@ const appendAll = async (
   } catch (error) {
     if (!(error instanceof EventTooLarge) || events.length === 1) throw error
     const half = events.length >> 1
-    const { revision } = await appendAll(ports, stream, expected, events.slice(0, half))
-    return appendAll(ports, stream, revision, events.slice(half))
+    const { revision } = await appendInParts(ports, stream, expected, events.slice(0, half))
+    return appendInParts(ports, stream, revision, events.slice(half))
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore, Position, RecordedEvent, TailItem } from '../domain/ports/event-store.js'
+import { within } from './within.js'
 
 export interface LogFollower {
   /** Everything up to here was handled. */
@@ -93,20 +94,12 @@ export const followLog = (following: Following): LogFollower => {
     position: () => position,
     waitFor: async (wanted, timeoutMs) => {
       if (position >= wanted || signal.aborted) return position >= wanted
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          waiters = waiters.filter((one) => one !== waiter)
-          resolve()
-        }, timeoutMs)
-        const waiter = {
-          position: wanted,
-          resolve: () => {
-            clearTimeout(timer)
-            resolve()
-          },
-        }
-        waiters.push(waiter)
-      })
+      let resolve: () => void = () => undefined
+      const reached = new Promise<void>((done) => (resolve = done))
+      const waiter = { position: wanted, resolve }
+      waiters.push(waiter)
+      await within(timeoutMs, reached)
+      waiters = waiters.filter((one) => one !== waiter)
       return position >= wanted
     },
     restart: (error) => {

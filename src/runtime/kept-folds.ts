@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { RecordedEvent } from '../domain/ports/event-store.js'
+import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
 import type { Ports } from '../domain/ports/ports.js'
 import type { Loaded } from './execute.js'
 import { KeyedMutex } from './keyed-mutex.js'
@@ -20,6 +20,7 @@ interface CachedFold<State> {
   state: State
   /** The revision that is read next. */
   next: bigint
+  position: Position | undefined
 }
 
 /**
@@ -40,14 +41,16 @@ export const keptFolds = <State>(
     for await (const event of eventStore.readStream(stream, { from: fold.next })) {
       fold.state = take(isOwn ? fold.state : copy(fold.state), event)
       fold.next = event.revision + 1n
+      fold.position = event.position
       isOwn = true
     }
-    return { state: fold.state, expected: fold.next === 0n ? 'none' : fold.next - 1n }
+    const { state, next, position } = fold
+    return { state, expected: next === 0n ? 'none' : next - 1n, position }
   }
 
   return (stream) =>
     mutex.runExclusive(stream, async () => {
-      const fold = cache.get(stream) ?? { state: fresh(), next: 0n }
+      const fold = cache.get(stream) ?? { state: fresh(), next: 0n, position: undefined }
       try {
         return await readOn(stream, fold)
       } finally {

@@ -4,11 +4,13 @@ import { openFileBlobStore } from '../../src/adapters/blobs/file-blob-store.js'
 import { openKeyRing } from '../../src/adapters/secrets/key-ring.js'
 import { openSqliteSecretStore } from '../../src/adapters/secrets/sqlite-secret-store.js'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
+import { openHealth } from '../../src/composition/health.js'
 import { startService } from '../../src/composition/service.js'
 import type { Stores } from '../../src/composition/stores.js'
 import { readConfig, type Config } from '../../src/config.js'
 import type { JsonObject } from '../../src/domain/json/json.js'
 import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
+import type { HealthReports } from '../../src/domain/ports/health.js'
 import type { Log } from '../../src/domain/ports/log.js'
 import { askingAgain } from './asking-again.js'
 import { openTestClickHouse } from './engine.js'
@@ -45,23 +47,25 @@ export interface SendOptions {
 /** The whole service in this process, over real stores in a scratch directory and a database of its own. */
 export const startTestService = async (
   environment: Record<string, string> = {},
-  openClickHouse: () => Promise<ClickHouse> = openTestClickHouse,
+  openClickHouse: (health: HealthReports) => Promise<ClickHouse> = openTestClickHouse,
   configure: (config: Config) => Config = (config) => config,
 ): Promise<TestService> => {
   const directory = await scratchDirectory()
+  const logged: JsonObject[] = []
+  const note = (level: string) => (event: string, fields?: JsonObject) =>
+    void logged.push({ level, event, ...fields })
+  const log: Log = { info: note('info'), warn: note('warn'), error: note('error') }
+  const health = openHealth(log)
   const stores: Stores = {
-    eventStore: openSqliteEventStore(join(directory, 'events.db')),
-    blobs: openFileBlobStore(join(directory, 'blobs')),
-    clickHouse: await openClickHouse(),
+    health,
+    eventStore: openSqliteEventStore(join(directory, 'events.db'), health),
+    blobs: openFileBlobStore(join(directory, 'blobs'), health),
+    clickHouse: await openClickHouse(health),
     secrets: await openSqliteSecretStore(
       join(directory, 'secrets.db'),
       openKeyRing([], join(directory, 'master-keys')),
     ),
   }
-  const logged: JsonObject[] = []
-  const note = (level: string) => (event: string, fields?: JsonObject) =>
-    void logged.push({ level, event, ...fields })
-  const log: Log = { info: note('info'), warn: note('warn'), error: note('error') }
   const config = configure(
     readConfig({
       TALLYTREE_PORT: '0',

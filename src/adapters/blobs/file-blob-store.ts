@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore } from '../../domain/ports/blobs.js'
+import { noHealthReports } from '../../domain/ports/health.js'
 import { onDisk } from './disk-errors.js'
 import { durableDirectories } from './durable-directories.js'
 import { writeChunks } from './write-chunks.js'
@@ -13,7 +14,7 @@ import { writeChunks } from './write-chunks.js'
  *
  * Several processes may share the directory, so only incomplete files that are a day old are removed when it is opened.
  */
-export const openFileBlobStore = (directory: string): BlobStore => {
+export const openFileBlobStore = (directory: string, health = noHealthReports): BlobStore => {
   const root = resolve(directory)
   const incoming = join(root, 'incoming')
   const directories = durableDirectories(root)
@@ -49,14 +50,25 @@ export const openFileBlobStore = (directory: string): BlobStore => {
     }
   }
 
+  const reported = async <A>(writing: Promise<A>): Promise<A> => {
+    try {
+      const stored = await writing
+      health.report('blobs', null)
+      return stored
+    } catch (error) {
+      health.report('blobs', error)
+      throw error
+    }
+  }
+
   const put = async (content: Uint8Array) => {
     const digest = createHash('sha256').update(content).digest('hex')
     return (await confirm(digest)) ? digest : (await write(only(content), content.length)).digest
   }
 
   return {
-    put: (content) => onDisk(put(content)),
-    putStream: (source, limitBytes) => onDisk(write(source, limitBytes)),
+    put: (content) => reported(onDisk(put(content))),
+    putStream: (source, limitBytes) => reported(onDisk(write(source, limitBytes))),
     get: async (digest) =>
       isDigest(digest) ? onDisk(readFile(pathOf(root, digest)).catch(undefinedWhenMissing)) : undefined,
     open: async (digest) => {

@@ -1,6 +1,7 @@
 import { createClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
 import { drainPending } from 'chdb'
 import type { ClickHouse } from '../../domain/ports/clickhouse.js'
+import { noHealthReports } from '../../domain/ports/health.js'
 import { portsOf } from './client.js'
 import { EmbeddedConnection } from './embedded-connection.js'
 import { poolOf } from './pool.js'
@@ -19,6 +20,7 @@ let databases = 0
 export const openEmbeddedClickHouse = async (
   directory: string,
   database = 'tallytree',
+  health = noHealthReports,
 ): Promise<ClickHouse> => {
   const connect = () =>
     createClient({ connection: asConnection(new EmbeddedConnection(directory)), log: quiet })
@@ -37,9 +39,12 @@ export const openEmbeddedClickHouse = async (
   databases += 1
   return {
     writer: portsOf(writing),
-    reader: poolOf(reading.map((client) => portsOf(client))),
+    reader: poolOf(
+      reading.map((client) => portsOf(client)),
+      health,
+    ),
     database,
-    beside: (other) => openEmbeddedClickHouse(directory, other),
+    beside: (other) => openEmbeddedClickHouse(directory, other, health),
     away: () => undefined,
     close: async () => {
       for (const client of all) await client.close()

@@ -1,57 +1,106 @@
-import { ReadAbandoned, TooManyReads, type ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import {
+  ReadAbandoned,
+  TooManyReads,
+  type ClickHouseReader,
+  type ReadOptions,
+} from '../../domain/ports/clickhouse.js'
+import { noHealthReports } from '../../domain/ports/health.js'
 
 const MAX_WAITING = 256
 
-/**
- * Readers that each run one statement at a time, shared by all queries: the one that is free takes the next; a
- * stream holds its reader until it ends.
- */
-export const poolOf = (readers: readonly ClickHouseReader[]): ClickHouseReader => {
-  const free = [...readers]
-  const waiting: ((reader: ClickHouseReader) => void)[] = []
+type Team = string | undefined
 
-  const acquire = (signal?: AbortSignal): Promise<ClickHouseReader> => {
-    if (signal?.aborted === true) return Promise.reject(new ReadAbandoned())
-    const reader = free.pop()
-    if (reader !== undefined) return Promise.resolve(reader)
-    if (waiting.length >= MAX_WAITING) return Promise.reject(new TooManyReads('too many reads are waiting'))
+interface Waiter {
+  readonly team: Team
+  readonly take: (reader: ClickHouseReader) => void
+}
+
+/**
+ * Readers that each run one statement at a time, in the order of the queue; a stream keeps its reader until it ends.
+ * One team gets at most two thirds of the readers and of the queue, so that its slow reads do not stop all others.
+ */
+export const poolOf = (readers: readonly ClickHouseReader[], health = noHealthReports): ClickHouseReader => {
+  const free = [...readers]
+  const running = new Map<Team, number>()
+  const waiting: Waiter[] = []
+
+  const runs = (team: Team, more: 1 | -1) => {
+    const count = (running.get(team) ?? 0) + more
+    if (count === 0) running.delete(team)
+    else running.set(team, count)
+  }
+  const mayRun = (team: Team) => team === undefined || (running.get(team) ?? 0) < shareOf(readers.length)
+  const mayWait = (team: Team) =>
+    waiting.length < MAX_WAITING &&
+    (team === undefined || waiting.filter((one) => one.team === team).length < shareOf(MAX_WAITING))
+
+  const acquire = async ({ signal, team }: ReadOptions): Promise<ClickHouseReader> => {
+    if (signal?.aborted === true) throw new ReadAbandoned()
+    const reader = mayRun(team) ? free.pop() : undefined
+    if (reader !== undefined) {
+      runs(team, 1)
+      return reader
+    }
+    if (!mayWait(team)) throw new TooManyReads('too many reads are waiting')
     return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        team,
+        take: (given) => {
+          signal?.removeEventListener('abort', leave)
+          resolve(given)
+        },
+      }
       const leave = () => {
-        waiting.splice(waiting.indexOf(take), 1)
+        waiting.splice(waiting.indexOf(waiter), 1)
         reject(new ReadAbandoned())
       }
-      const take = (given: ClickHouseReader) => {
-        signal?.removeEventListener('abort', leave)
-        resolve(given)
-      }
-      waiting.push(take)
+      waiting.push(waiter)
       signal?.addEventListener('abort', leave, { once: true })
     })
   }
 
-  const release = (reader: ClickHouseReader): void => {
-    const next = waiting.shift()
-    if (next === undefined) free.push(reader)
-    else next(reader)
+  const release = (reader: ClickHouseReader, { team }: ReadOptions): void => {
+    runs(team, -1)
+    const next = waiting.findIndex((waiter) => mayRun(waiter.team))
+    if (next === -1) {
+      free.push(reader)
+      return
+    }
+    const [waiter] = waiting.splice(next, 1)
+    runs(waiter!.team, 1)
+    waiter!.take(reader)
   }
 
   return {
     async query<Row>(...asked: Parameters<ClickHouseReader['query']>) {
-      const reader = await acquire(asked[2]?.signal)
+      const reader = await acquire(asked[2] ?? {})
       try {
-        return await reader.query<Row>(...asked)
+        const rows = await reader.query<Row>(...asked)
+        health.report('reads', null)
+        return rows
+      } catch (error) {
+        health.report('reads', error)
+        throw error
       } finally {
-        release(reader)
+        release(reader, asked[2] ?? {})
       }
     },
 
     async *stream(...asked) {
-      const reader = await acquire(asked[2]?.signal)
+      const reader = await acquire(asked[2] ?? {})
       try {
-        yield* reader.stream(...asked)
+        for await (const chunk of reader.stream(...asked)) {
+          health.report('reads', null)
+          yield chunk
+        }
+      } catch (error) {
+        health.report('reads', error)
+        throw error
       } finally {
-        release(reader)
+        release(reader, asked[2] ?? {})
       }
     },
   }
 }
+
+const shareOf = (all: number): number => Math.max(1, Math.floor((all * 2) / 3))

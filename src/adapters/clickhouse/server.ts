@@ -5,6 +5,7 @@ import {
   type ClickHouse,
   type ClickHouseReader,
 } from '../../domain/ports/clickhouse.js'
+import { noHealthReports, type HealthReports } from '../../domain/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../domain/ports/clickhouse-url.js'
 import { portsOf, type Headers } from './client.js'
 import { sameIdWhenRepeated } from './insert-ids.js'
@@ -25,6 +26,7 @@ interface Opening extends Waiting {
   readonly compression?: boolean
   /** Silence after which a read is given up. */
   readonly readTimeoutMs?: number
+  readonly health?: HealthReports
 }
 
 const READERS = 32
@@ -44,7 +46,13 @@ const OPEN_TIMEOUT_MS = 10_000
  */
 export const openClickHouseServer = async (
   url: string,
-  { cluster, compression, readTimeoutMs = READ_TIMEOUT_MS, ...waiting }: Opening = {},
+  {
+    cluster,
+    compression,
+    readTimeoutMs = READ_TIMEOUT_MS,
+    health = noHealthReports,
+    ...waiting
+  }: Opening = {},
 ): Promise<ClickHouse> => {
   const address = addressOf(url)
   const isCluster = cluster !== undefined
@@ -84,12 +92,15 @@ export const openClickHouseServer = async (
   return {
     database,
     beside: (other) =>
-      openClickHouseServer(new URL(`/${other}`, url).href, { cluster, compression: compressed }),
+      openClickHouseServer(new URL(`/${other}`, url).href, { cluster, compression: compressed, health }),
     writer:
       cluster === undefined
         ? writer
         : { ...writer, command: (sql) => writer.command(onCluster(cluster, sql)) },
-    reader: poolOf(Array.from({ length: READERS }, () => oneReader)),
+    reader: poolOf(
+      Array.from({ length: READERS }, () => oneReader),
+      health,
+    ),
     away: liveness.away,
     close: async () => {
       await liveness.stop()

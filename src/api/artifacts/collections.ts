@@ -9,7 +9,7 @@ import type { Cause } from '../../domain/event.js'
 import { execute, type Executed } from '../../runtime/execute.js'
 import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 
@@ -43,11 +43,11 @@ export const openCollections = (ports: CollectionPorts): Collections => {
     async (command: Command, cause: Cause) => {
       const stream = collectionStream(command.place)
       const reload = async () => {
-        const { state, expected } = await stateOf(stream)
-        return { state: copyCollection(state), expected }
+        const loaded = await stateOf(stream)
+        return { ...loaded, state: copyCollection(loaded.state) }
       }
       const executed = await execute(ports)(decider, stream, [command], cause, { reload })
-      refuseIf(executed.refusals.get(0))
+      throwIfRefused(executed.refusals.get(0))
       return executed
     }
 

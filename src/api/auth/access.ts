@@ -13,7 +13,7 @@ import { versionedCache } from '../../runtime/versioned-cache.js'
 import type { Principal } from '../principal.js'
 import { keyIn } from './credentials.js'
 import { followDirectory } from './live-directory.js'
-import { mayUse } from './rights.js'
+import { canAccessTeam } from './rights.js'
 
 /** Who may do what, as one process knows it. */
 export interface Access {
@@ -22,7 +22,7 @@ export interface Access {
   /** Whom an `Authorization` header stands for; undefined for a missing, malformed, unknown or revoked key. */
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
   /** Whether the principal may use an entity's projects: its own teams', and any for the administrator. */
-  readonly mayUse: (principal: Principal, entity: string) => boolean
+  readonly canAccessTeam: (principal: Principal, entity: string) => boolean
   /** Makes a team that the administrator names for the first time; for others, and for a known team, nothing. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
   /** Runs a command; when it resolves, this process already knows what was written. */
@@ -74,7 +74,7 @@ export const openAccess = async (ports: AccessPorts): Promise<Access> => {
       if (principal !== undefined) principals.put(authorization, String(live.version()), principal)
       return principal
     },
-    mayUse,
+    canAccessTeam,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return
       await teamCreations.runExclusive(team, async () => {

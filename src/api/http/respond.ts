@@ -17,11 +17,14 @@ import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../failure.js'
-import type { Answer } from '../route.js'
+import type { RouteResponse } from '../route.js'
 import { chatErrorOf, shouldRetry } from './chat-error.js'
 import { STATUS } from './status.js'
 
-export const respond = (ctx: Context, { status = 200, body, type, headers, position }: Answer): void => {
+export const respond = (
+  ctx: Context,
+  { status = 200, body, type, headers, position }: RouteResponse,
+): void => {
   ctx.status = status
   if (isPlain(body) && holdsDigits(body)) {
     // Koa itself would write doubles.
@@ -91,7 +94,7 @@ const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof EventTooLarge)
     return new Failure(
       'too-large',
-      'What this request would record is too large for one event. Send less at once.',
+      'The request would write more than 1 MiB to the event log at once, and nothing was written. Split it.',
     )
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
     return new Failure('overloaded', 'The event store cannot be used now. Try again.', { retryAfter: 1 })

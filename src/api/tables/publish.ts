@@ -55,12 +55,13 @@ export const publishTable =
       created_at: instantOf(ports.clock.now()),
       wb_user_id: userId,
     }
-    const { position } = await execute(ports)(
+    const { readableAt: position } = await execute(ports)(
       tableDecider,
       tableStream(projectId, digest),
       [...storing, { type: 'PublishTable', table }],
       cause,
-      { assumeNew: true },
+      // `TablePublished` comes last, and without it there is no table.
+      { assumeNew: true, splitAppends: true },
     )
     return { digest, position }
   }

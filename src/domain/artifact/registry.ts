@@ -13,7 +13,8 @@ export interface RegistriesState {
 export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryEvent> = {
   initialState: () => ({ ids: new Map(), names: new Map() }),
 
-  evolve: (state, { data: { registry, id } }) => {
+  evolve: (state, { type, data: { registry, id } }) => {
+    if ((type as string) !== 'RegistryCreated') return state
     state.ids.set(registry, id)
     state.names.set(id, registry)
     return state

@@ -40,6 +40,8 @@ const evolve = (state: CallState, event: CallEvent): CallState => {
     case 'ConflictingCallEndReported':
       state.otherEnds.add(fingerprint(event.data.end))
       return state
+    default:
+      return state
   }
 }
 

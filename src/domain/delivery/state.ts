@@ -82,6 +82,8 @@ export const evolve = (state: DeliveryState, event: DeliveryEvent): DeliveryStat
         maybeArrived: arrived,
       }
     }
+    default:
+      return state
   }
 }
 

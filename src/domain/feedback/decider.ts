@@ -9,8 +9,17 @@ export interface FeedbackState {
   readonly gone: boolean
 }
 
-const evolve = (state: FeedbackState, event: FeedbackEvent): FeedbackState =>
-  event.type === 'FeedbackGiven' ? { ...state, given: event.data } : { ...state, gone: true }
+const evolve = (state: FeedbackState, event: FeedbackEvent): FeedbackState => {
+  switch (event.type) {
+    case 'FeedbackGiven':
+      return { ...state, given: event.data }
+    case 'FeedbackReplaced':
+    case 'FeedbackPurged':
+      return { ...state, gone: true }
+    default:
+      return state
+  }
+}
 
 const decide = (state: FeedbackState, command: FeedbackCommand): Decision<FeedbackEvent> => {
   switch (command.type) {

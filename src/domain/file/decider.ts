@@ -8,6 +8,6 @@ interface FileState {
 
 export const fileDecider: Decider<FileState, StoreFile, FileEvent> = {
   initialState: () => ({ stored: false }),
-  evolve: () => ({ stored: true }),
+  evolve: (state, { type }) => ((type as string) === 'FileStored' ? { stored: true } : state),
   decide: ({ stored }, { file }) => (stored ? nothing : { events: [{ type: 'FileStored', data: file }] }),
 }

@@ -16,18 +16,22 @@ export interface Limited {
 export type TeamLimits = ReadonlyMap<string, Limited>
 
 const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
-  const text = scopeText(data.scope)
-  const known = limits.get(text)
   switch (type) {
     case 'LimitChosen': {
       const { team: _, scope, ...content } = data
+      const text = scopeText(scope)
+      const known = limits.get(text)
       const isSameBudget = jsonEqual(known?.content.budget ?? null, content.budget)
       const reached = isSameBudget ? (known?.reached ?? null) : null
       return new Map([...limits, [text, { scope, content, reached }]])
     }
-    case 'LimitRemoved':
+    case 'LimitRemoved': {
+      const text = scopeText(data.scope)
       return new Map([...limits].filter(([other]) => other !== text))
+    }
     case 'BudgetReached': {
+      const text = scopeText(data.scope)
+      const known = limits.get(text)
       if (known === undefined) return limits
       const { period, level } = data
       const before = known.reached?.period === period ? known.reached.levels : []

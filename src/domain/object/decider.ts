@@ -31,6 +31,8 @@ const evolve = (state: ObjectState, { type, data }: ObjectEvent): ObjectState =>
       const removed = new Set(data.aliases)
       return { versions, aliases: new Map([...aliases].filter(([alias]) => !removed.has(alias))) }
     }
+    default:
+      return state
   }
 }
 

@@ -17,9 +17,11 @@ export interface ClickHouseWriter {
   query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   /** Cancels the read, which then throws ReadAbandoned. The embedded engine finishes a statement that it has begun. */
   readonly signal?: AbortSignal | undefined
+  /** On whose behalf it is: the embedded engine keeps a reader free for other teams. */
+  readonly team?: string | undefined
 }
 
 /** What queries need: a small pool with a bounded queue and a time limit on every read. */

@@ -38,5 +38,8 @@ export class StoreInUse extends StoreUnavailable {}
 /** Others write the stream so often that a writer of this process found no gap. The store itself answers. */
 export class CrowdedStream extends StoreUnavailable {}
 
+/** The log has events of a newer release. This release must not decide on a state without them. */
+export class NewerEvents extends StoreUnavailable {}
+
 /** The largest append any store must take, in bytes of serialised data and metadata. */
 export const MAX_APPEND_BYTES = 1_048_576

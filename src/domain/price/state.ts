@@ -40,7 +40,7 @@ export const evolve = (state: PriceState, event: PriceEvent): PriceState => {
       state.versions.add(event.data.version)
       return state
     default:
-      return event satisfies never
+      return state
   }
 }
 

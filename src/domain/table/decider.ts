@@ -13,9 +13,15 @@ export const tableDecider: Decider<TableState, TableCommand, TableEvent> = {
   initialState: () => ({ packs: new Set(), published: false }),
 
   evolve: (state, { type, data }) => {
-    if (type === 'TablePublished') return { ...state, published: true }
-    state.packs.add(data.pack)
-    return state
+    switch (type) {
+      case 'TableRowsStored':
+        state.packs.add(data.pack)
+        return state
+      case 'TablePublished':
+        return { ...state, published: true }
+      default:
+        return state
+    }
   },
 
   decide: ({ packs, published }, command) => {

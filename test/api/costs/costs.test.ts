@@ -163,6 +163,20 @@ describe('the costs of a project', () => {
     assert.deepEqual(accepted(await create({})), { ids: [] })
   })
 
+  it('are refused with 413, all of them, when they are more than one append can hold', async () => {
+    const costs = Object.fromEntries(
+      Array.from({ length: 1000 }, (_, n) => [`${n}`.padEnd(1000, 'm'), someCosts()]),
+    )
+    const body = { project_id: someProject(), costs }
+    await setCosts(service, body.project_id, { m: someCosts() })
+
+    await writesNothing(service, async () => {
+      const { status, text } = await service.post('/cost/create', body)
+      assert.equal(status, 413)
+      assert.match(text, /more than 1 MiB/)
+    })
+  })
+
   it('stand in the log with who said them, whoever the client says it was', async () => {
     const project_id = someProject()
     await service.post('/cost/create', { project_id, costs: { m: someCosts() }, wb_user_id: 'somebody else' })

@@ -84,7 +84,7 @@ describe('the file of the store in SQLite', () => {
     assert.throws(() => openSqliteEventStore(path), /layout 99/)
   })
 
-  it('is refused when a later program has written the last event, and left as it is', async () => {
+  it('is refused when a newer release has written the last event, and left as it is', async () => {
     const path = join(directory.path, 'events.db')
     const stream = 'thing-1'
     const later = openSqliteEventStore(path)
@@ -95,7 +95,7 @@ describe('the file of the store in SQLite', () => {
     const before = readFileSync(path)
 
     for (let tries = 0; tries < 2; tries++)
-      assert.throws(() => openSqliteEventStore(path), /a later release .* version 2, this program knows 1/)
+      assert.throws(() => openSqliteEventStore(path), /written by a newer release .*version 2; .* up to 1/)
     assert.deepEqual(readFileSync(path), before)
   })
 })

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blob-store.js'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
+import { openHealth } from '../../../src/composition/health.js'
 import { startService } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
 import type { Log } from '../../../src/domain/ports/log.js'
@@ -26,6 +27,7 @@ describe('a start that does not succeed', () => {
       eventStore: openInMemoryEventStore(),
       blobs: openInMemoryBlobStore(),
       secrets: openInMemorySecretStore(),
+      health: openHealth(quiet),
       clickHouse: { ...clickHouse, close },
     }
     const config = readConfig({

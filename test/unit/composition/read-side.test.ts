@@ -5,6 +5,7 @@ import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedde
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
+import { openHealth } from '../../../src/composition/health.js'
 import { startService, type Service } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
@@ -61,7 +62,11 @@ describeWithClickHouseServer('the read side', () => {
         ...environment,
       })
       const lent = { ...eventStore, close: () => Promise.resolve() }
-      const service = await startService(config, { eventStore: lent, blobs, clickHouse, secrets }, log)
+      const service = await startService(
+        config,
+        { eventStore: lent, blobs, clickHouse, secrets, health: openHealth(log) },
+        log,
+      )
       running.push(service)
       return service
     }

@@ -3,6 +3,7 @@ import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blo
 import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedded.js'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory-secret-store.js'
+import { openHealth } from '../../../src/composition/health.js'
 import { startService, type Service } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
 import type { Log } from '../../../src/domain/ports/log.js'
@@ -36,7 +37,11 @@ describe('roles in processes of their own', () => {
     })
     const clickHouse = await openEmbeddedClickHouse(engineDirectory, database)
     const lent = { ...eventStore, close: () => Promise.resolve() }
-    const service = await startService(config, { eventStore: lent, blobs, clickHouse, secrets }, quiet)
+    const service = await startService(
+      config,
+      { eventStore: lent, blobs, clickHouse, secrets, health: openHealth(quiet) },
+      quiet,
+    )
     running.push(service)
     return service
   }

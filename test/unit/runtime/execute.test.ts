@@ -4,8 +4,13 @@ import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { nothing, type Decider } from '../../../src/domain/decider.js'
 import { execute } from '../../../src/runtime/execute.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import { ConcurrencyConflict, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import { keptFolds } from '../../../src/runtime/kept-folds.js'
+import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import {
+  ConcurrencyConflict,
+  EventTooLarge,
+  StoreUnavailable,
+} from '../../../src/domain/ports/event-store-errors.js'
 
 interface Counted {
   readonly type: 'Counted'
@@ -26,6 +31,15 @@ const writing =
   (eventStore: EventStore) =>
   (stream: string, by: string, assumeNew = false) =>
     execute({ eventStore, ids: { next: randomUUID } })(counting, stream, [by], cause, { assumeNew })
+
+/** The same fold, kept. */
+const asFold = ({ initialState, evolve }: typeof counting) => ({
+  fresh: initialState,
+  copy: (state: readonly string[]) => state,
+  take: (state: readonly string[], { type, data }: RecordedEvent) =>
+    evolve(state, { type, data } as unknown as Counted),
+  weightOf: ({ length }: readonly string[]) => length,
+})
 
 const countedIn = async (eventStore: EventStore, stream: string) => {
   const counted: Counted['data'][] = []
@@ -65,6 +79,45 @@ describe('commands on one stream', () => {
       ),
       { numRuns: 25 },
     ))
+
+  it('say where a repeat finds what it repeats, as soon as another writer appended it', async () => {
+    const eventStore = openInMemoryEventStore()
+    const reload = () => stateOf('a')
+    const stateOf = keptFolds({ eventStore }, asFold(counting), 100)
+    const first = await writing(eventStore)('a', 'one')
+    await writing(eventStore)('b', 'other')
+    const ports = { eventStore, ids: { next: randomUUID } }
+    for (const options of [{}, { assumeNew: true }, { reload }]) {
+      const repeat = await execute(ports)(counting, 'a', ['one'], cause, options)
+      assert.deepEqual([repeat.position, repeat.readableAt], [undefined, first.position])
+    }
+    assert.equal(first.readableAt, first.position)
+    assert.equal((await execute(ports)(counting, 'c', [], cause)).readableAt, undefined)
+    await eventStore.close()
+  })
+
+  describe('that write more than one append can hold', () => {
+    const big = Array.from({ length: 5 }, (_, n) => `${n}`.padEnd(300_000, 'x'))
+    const writeAll = (eventStore: EventStore, options: { readonly splitAppends?: boolean }) =>
+      execute({ eventStore, ids: { next: randomUUID } })(counting, 'large', big, cause, options)
+
+    it('are refused, and nothing is written', async () => {
+      const eventStore = openInMemoryEventStore()
+
+      await assert.rejects(writeAll(eventStore, {}), EventTooLarge)
+      assert.deepEqual(await countedIn(eventStore, 'large'), [])
+    })
+
+    it('are written in order in several appends for a caller that allows it', async () => {
+      const eventStore = openInMemoryEventStore()
+
+      await writeAll(eventStore, { splitAppends: true })
+      assert.deepEqual(
+        (await countedIn(eventStore, 'large')).map(({ by }) => by),
+        big,
+      )
+    })
+  })
 
   it('are given up where writers elsewhere are always faster, and hold up nobody behind them', async () => {
     const eventStore = openInMemoryEventStore()

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { BACKWARDS, END } from '@eventstore/db-client'
 import type { EventStore } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { noHealthReports, type HealthReports } from '../../../domain/ports/health.js'
 import { appending } from './appending.js'
 import { mayPass } from './failures.js'
 import { shareClient, type SharedClient } from './one-client.js'
@@ -18,9 +19,9 @@ const LOOK_UPS_AT_ONCE = 64
  * The log in an EventStoreDB, by connection string (`esdb://…` or `esdb+discover://…`), from which credentials come too.
  * Other programs may write to the same server, under other stream names; their events are passed over.
  *
- * @throws StoreUnavailable when the server cannot be reached or read, without the user and password in the message
+ * @throws StoreUnavailable when the server cannot be reached or read or its log has newer events, without the user and password in the message
  */
-export const openEventStoreDb = async (url: string): Promise<EventStore> => {
+export const openEventStoreDb = async (url: string, health = noHealthReports): Promise<EventStore> => {
   const shared = sharedClient(url)
   try {
     await requireReachable(shared, hostsOf(url))
@@ -28,17 +29,25 @@ export const openEventStoreDb = async (url: string): Promise<EventStore> => {
     await shared.release()
     throw error
   }
-  return eventStoreOver(shared)
+  const store = eventStoreOver(shared, health)
+  try {
+    // Reads the last event, so that an older release does not start over a newer log.
+    await store.head()
+    return store
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
-const eventStoreOver = (shared: SharedClient): EventStore => {
+const eventStoreOver = (shared: SharedClient, health: HealthReports): EventStore => {
   const closing = new AbortController()
   const { signal: closed } = closing
   // Every read that is under way listens.
   setMaxListeners(0, closed)
-  const { lastAfter, ...reads } = reading(shared, closed, READS_AT_ONCE)
+  const { lastAfter, ...reads } = reading(shared, closed, READS_AT_ONCE, health)
   // Look-ups of appends, which hold a slot meanwhile, and subscriptions do not wait behind the reads of others.
-  const lookUps = reading(shared, closed, LOOK_UPS_AT_ONCE)
+  const lookUps = reading(shared, closed, LOOK_UPS_AT_ONCE, health)
   const { append, checkWritable } = appending(shared, lookUps)
   const underWay = new Set<Promise<unknown>>()
   let released: Promise<void> | undefined
@@ -53,7 +62,12 @@ const eventStoreOver = (shared: SharedClient): EventStore => {
       const appended = append(...proposed)
       underWay.add(appended)
       try {
-        return await appended
+        const answer = await appended
+        health.report('event-log-writes', null)
+        return answer
+      } catch (error) {
+        health.report('event-log-writes', error)
+        throw error
       } finally {
         underWay.delete(appended)
       }

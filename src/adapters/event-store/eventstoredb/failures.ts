@@ -10,6 +10,7 @@ import type { Expected } from '../../../domain/ports/event-store.js'
 import {
   ConcurrencyConflict,
   EventTooLarge,
+  NewerEvents,
   StoreUnavailable,
 } from '../../../domain/ports/event-store-errors.js'
 
@@ -30,6 +31,7 @@ export const mayPass = (error: unknown): boolean =>
   !(error instanceof AccessDeniedError) &&
   !(error instanceof InvalidArgumentError) &&
   !(error instanceof ForeignEvent) &&
+  !(error instanceof NewerEvents) &&
   !HOPELESS.has(codeOf(error) ?? -1)
 
 /** An event in one of our streams that something else wrote: nothing can be decided on it. */

@@ -9,6 +9,7 @@ import {
 } from '@eventstore/db-client'
 import type { EventStore, Position, RecordedEvent } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import type { HealthReports } from '../../../domain/ports/health.js'
 import { ForeignEvent, mayPass, unavailable } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { markers, type ClientStream } from './pulled.js'
@@ -45,7 +46,12 @@ const WAIT_MS = 20_000
  * Reads are taken up where they broke, some times; after that they fail with StoreUnavailable. At most `atOnce` wait for
  * the server's first answer; others wait before the time for their silence begins.
  */
-export const reading = (shared: SharedClient, closed: AbortSignal, atOnce: number): Reads => {
+export const reading = (
+  shared: SharedClient,
+  closed: AbortSignal,
+  atOnce: number,
+  health: HealthReports,
+): Reads => {
   const { acquire } = slots({ atOnce, mostWaitingBytes: MOST_WAITING_BYTES, waitMs: WAIT_MS })
   const events = async function* (open: () => ClientStream): AsyncGenerator<ResolvedEvent> {
     const pulling = { signal: closed, silenceMs: SILENCE_MS }
@@ -69,11 +75,44 @@ export const reading = (shared: SharedClient, closed: AbortSignal, atOnce: numbe
     }
   }
 
+  const resumed = async function* (open: () => AsyncIterable<RecordedEvent>): AsyncGenerator<RecordedEvent> {
+    for (let failures = 0; ;) {
+      try {
+        requireOpen(closed)
+        for await (const event of open()) {
+          failures = 0
+          health.report('event-log-reads', null)
+          yield event
+        }
+        requireOpen(closed)
+        health.report('event-log-reads', null)
+        return
+      } catch (error) {
+        failures += failuresIn(error)
+        if (error instanceof StreamNotFoundError) {
+          health.report('event-log-reads', null)
+          return
+        }
+        if (
+          error instanceof StoreUnavailable ||
+          closed.aborted ||
+          !mayPass(error) ||
+          failures >= MAX_FAILURES
+        ) {
+          const failed = unavailable(error)
+          if (!closed.aborted) health.report('event-log-reads', failed)
+          throw failed
+        }
+        await backOff(failures, closed)
+      }
+    }
+  }
+
   return {
     readStream: (stream, { from, backwards = false, limit = Infinity } = {}) => {
       let next = from
       let left = limit
-      return resumed(closed, async function* () {
+      return resumed(async function* () {
         // Before the first event the server would begin at the end.
         const isOver = () => left <= 0 || (backwards && next !== undefined && next < 0n)
         for (let page = SHORT; !isOver(); page = LONG) {
@@ -110,7 +149,7 @@ export const reading = (shared: SharedClient, closed: AbortSignal, atOnce: numbe
     readAll: ({ after = 0n, limit = Infinity } = {}) => {
       let last = after
       let left = limit
-      return resumed(closed, async function* () {
+      return resumed(async function* () {
         for (let page = SHORT; left > 0; page = LONG) {
           // A read begins with the event at the position it is given.
           const maxCount = Math.min(left + 1, page)
@@ -152,7 +191,7 @@ export const reading = (shared: SharedClient, closed: AbortSignal, atOnce: numbe
             if (recorded !== undefined) yield recorded
           }
         }
-        for await (const { position } of resumed(closed, backwards)) return position
+        for await (const { position } of resumed(backwards)) return position
       }
       return bound
     },
@@ -161,29 +200,6 @@ export const reading = (shared: SharedClient, closed: AbortSignal, atOnce: numbe
 
 const ending = (maxCount: number, read: StreamingRead<unknown>): ClientStream =>
   Object.assign(read, { stop: () => read.cancel(), isShort: maxCount <= SHORT })
-
-async function* resumed(
-  closed: AbortSignal,
-  open: () => AsyncIterable<RecordedEvent>,
-): AsyncGenerator<RecordedEvent> {
-  for (let failures = 0; ;) {
-    try {
-      requireOpen(closed)
-      for await (const event of open()) {
-        failures = 0
-        yield event
-      }
-      requireOpen(closed)
-      return
-    } catch (error) {
-      failures += failuresIn(error)
-      if (error instanceof StreamNotFoundError) return
-      if (error instanceof StoreUnavailable) throw error
-      if (closed.aborted || !mayPass(error) || failures >= MAX_FAILURES) throw unavailable(error)
-      await backOff(failures, closed)
-    }
-  }
-}
 
 const requireOpen = (closed: AbortSignal): void => {
   if (closed.aborted) throw new StoreUnavailable('the event store is closed')

@@ -1,6 +1,7 @@
 import type { AllStreamRecordedEvent, RecordedEvent as ClientEvent } from '@eventstore/db-client'
 import { isJsonObject } from '../../../domain/json/json.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../../domain/ports/event-store.js'
+import { requireKnownSchema } from '../known-schema.js'
 import { takeDigits } from './digits-beside.js'
 import { ForeignEvent } from './failures.js'
 
@@ -17,6 +18,8 @@ const isOurMetadata = (metadata: unknown): metadata is EventMetadata =>
 /**
  * An event that this program wrote; undefined for one of the server's own, and for one that another program wrote into
  * the same server: it lacks our metadata or is no JSON object.
+ *
+ * @throws NewerEvents
  */
 export const ourEvent = (event: ClientEvent | AllStreamRecordedEvent): RecordedEvent | undefined => {
   const { id, type, streamId, revision, isJson, created } = event
@@ -26,6 +29,7 @@ export const ourEvent = (event: ClientEvent | AllStreamRecordedEvent): RecordedE
   if (!isJsonObject(data) || !isJsonObject(event.metadata)) return undefined
   const metadata = takeDigits(data, event.metadata)
   if (!isOurMetadata(metadata)) return undefined
+  requireKnownSchema(metadata.schemaVersion)
   return {
     id,
     type,

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Database } from 'better-sqlite3'
 import type { Appended, NewEvent } from '../../../domain/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import type { HealthReports } from '../../../domain/ports/health.js'
 import type { CommitSignal } from '../commit-signal.js'
 import type { Append, AppendWriter } from './append-writer.js'
 import type { RecentEvents } from './recent-events.js'
@@ -34,6 +35,7 @@ export interface Committing {
   readonly sync: () => Promise<void>
   readonly commits: CommitSignal
   readonly recent: RecentEvents
+  readonly health: HealthReports
 }
 
 /**
@@ -48,6 +50,7 @@ export const groupCommit = ({
   sync,
   commits,
   recent,
+  health,
 }: Committing): GroupCommit => {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -118,8 +121,10 @@ export const groupCommit = ({
       durable = writer.head()
       for (const outcome of outcomes) keep(recent, outcome, recordedAt)
       settle(group, outcomes)
+      health.report('event-log-writes', null)
       if (grown) commits.announce()
     } catch (error) {
+      health.report('event-log-writes', error)
       for (const { reject } of group) reject(error as Error)
     }
   }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { SCHEMA_VERSION } from '../../../domain/event.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { requireKnownSchema } from '../known-schema.js'
 
 // Positions are assigned by the single writer inside the transaction: the order of commits is the order of the log.
 // Both indexes grow at their right edge, the one while streams are new, the other as ids begin with the time: that keeps
@@ -42,7 +42,7 @@ export const ensureSchema = (db: Database): void => {
   db.pragma(`user_version = ${VERSION}`)
 }
 
-// A program that passed over facts that it does not know would answer, and decide, as if they had never been.
+// Every release writes its own version into each event and refuses a newer one, so the last event has the highest.
 const LAST_VERSION = `
   SELECT json_extract(metadata, '$.schemaVersion')
   FROM (SELECT metadata FROM events ORDER BY position DESC LIMIT 1)
@@ -51,9 +51,5 @@ const LAST_VERSION = `
 
 const refuseLaterEvents = (db: Database): void => {
   const version = db.prepare(LAST_VERSION).pluck().get()
-  if (typeof version === 'number' && version > SCHEMA_VERSION)
-    throw new StoreUnavailable(
-      `a later release has written to the event log: its events have version ${version}, this program knows ` +
-        `${SCHEMA_VERSION}; start that release, or a backup of before`,
-    )
+  if (typeof version === 'number') requireKnownSchema(version)
 }

@@ -1,5 +1,6 @@
 import type { EventStore } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { noHealthReports } from '../../../domain/ports/health.js'
 import { commitSignal } from '../commit-signal.js'
 import { pagedReads, type Pages } from '../paged-reads.js'
 import { serialise } from '../serialise.js'
@@ -17,14 +18,18 @@ import { streamIndex } from './stream-index.js'
  *
  * @throws StoreUnavailable when another process writes to the file
  */
-export const openSqliteEventStore = (path: string): EventStore => sqliteEventStoreOn(openDatabase(path))
+export const openSqliteEventStore = (path: string, health = noHealthReports): EventStore =>
+  sqliteEventStoreOn(openDatabase(path), health)
 
-export const sqliteEventStoreOn = ({ db, sync, requireInPlace, close }: OpenDatabase): EventStore => {
+export const sqliteEventStoreOn = (
+  { db, sync, requireInPlace, close }: OpenDatabase,
+  health = noHealthReports,
+): EventStore => {
   const commits = commitSignal()
   const streams = streamIndex(db)
   const writer = appendWriter(db, streams)
   const recent = recentEvents()
-  const group = groupCommit({ db, writer, requireInPlace, sync, commits, recent })
+  const group = groupCommit({ db, writer, requireInPlace, sync, commits, recent, health })
 
   let closing: Promise<void> | undefined
 

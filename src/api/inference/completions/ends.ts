@@ -1,7 +1,7 @@
 import type { Log } from '../../../domain/ports/log.js'
 import type { Position } from '../../../domain/ports/event-store.js'
 import { Failure } from '../../failure.js'
-import { within } from './within.js'
+import { within } from '../../../runtime/within.js'
 
 /** Sees to it that the end of each completion comes into the log, also where the store is away for a while. */
 export interface Ends {

@@ -5,7 +5,7 @@ import type { Spool, Spools } from '../../../domain/ports/spools.js'
 import { KeyedMutex } from '../../../runtime/keyed-mutex.js'
 import { encoded } from './encoded.js'
 import type { Output } from './output.js'
-import { within } from './within.js'
+import { within } from '../../../runtime/within.js'
 
 /** A streamed answer that is kept for its record, in little memory. None of it ever fails. */
 export interface Kept {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { BegunCall } from '../../../domain/budget/gateway-call.js'
 import { Ledger } from '../../../domain/budget/ledger.js'
 import { periodOf } from '../../../domain/budget/periods.js'
@@ -10,6 +9,7 @@ import type { Log } from '../../../domain/ports/log.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import type { Snapshots } from '../../../domain/ports/snapshots.js'
 import { findAnchor, followLog, type LogAnchor } from '../../../runtime/follow-log.js'
+import { within } from '../../../runtime/within.js'
 import { FollowedLimits } from './followed-limits.js'
 
 export interface LedgerPorts extends Pick<Ports, 'eventStore' | 'ids' | 'clock'> {
@@ -119,7 +119,7 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
     limitsOf: (team) => limits.of(team),
     isReady: () => isReady,
     ready: async (withinMs) => {
-      await Promise.race([ready, follower.stopped, sleep(withinMs, undefined, { ref: false })])
+      await within(withinMs, Promise.race([ready, follower.stopped]))
     },
     reached: async (wanted, withinMs) => {
       await follower.waitFor(wanted, withinMs)

@@ -16,5 +16,5 @@ export const publishPrices =
     const owner = { project_id: null, list: priceListOf(team) }
     const now = instantOf(ports.clock.now())
     const command = { type: 'PublishPrices', owner, prices, userId: cause.actor, now } as const
-    await execute(ports)(priceDecider, priceStream(owner), [command], cause)
+    await execute(ports)(priceDecider, priceStream(owner), [command], cause, { splitAppends: true })
   }

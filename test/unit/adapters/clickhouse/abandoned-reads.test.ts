@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openClickHouseServer } from '../../../../src/adapters/clickhouse/server.js'
-import { watchedReads } from '../../../../src/composition/watched-reads.js'
+import { openHealth } from '../../../../src/composition/health.js'
+import { noHealthReports, type HealthReports } from '../../../../src/domain/ports/health.js'
 import { ReadAbandoned, ReadTooExpensive, type ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
 import {
   describeWithClickHouseServer,
@@ -27,10 +28,10 @@ describeWithClickHouseServer('a read of a ClickHouse server', () => {
     service = undefined
   })
 
-  const open = async () => {
+  const open = async (health: HealthReports = noHealthReports) => {
     server = await startClickHouseServer()
     const url = `${server.url}/${arbitraryDatabase()}`
-    clickHouse = await openClickHouseServer(url, { readTimeoutMs: READ_TIMEOUT_MS })
+    clickHouse = await openClickHouseServer(url, { readTimeoutMs: READ_TIMEOUT_MS, health })
     return url
   }
 
@@ -66,13 +67,13 @@ describeWithClickHouseServer('a read of a ClickHouse server', () => {
   })
 
   it('took too long when the server answers nothing in time, and is not a fault', async () => {
-    await open()
     const none = () => undefined
-    const reads = watchedReads(clickHouse.reader, { error: none, info: none })
+    const health = openHealth({ error: none, info: none })
+    await open(health)
     const isTooLong = (error: unknown) => error instanceof ReadTooExpensive && error.limit === 'time'
-    await assert.rejects(reads.reader.query(SLOW), isTooLong)
-    await assert.rejects(reads.reader.stream(SLOW)[Symbol.asyncIterator]().next(), isTooLong)
-    assert.equal(reads.failing(), undefined)
+    await assert.rejects(clickHouse.reader.query(SLOW), isTooLong)
+    await assert.rejects(clickHouse.reader.stream(SLOW)[Symbol.asyncIterator]().next(), isTooLong)
+    assert.equal(health.reason('reads'), undefined)
     await untilRunning('sipHash64', (queries) => queries === 0)
   })
 

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { poolOf } from '../../../../src/adapters/clickhouse/pool.js'
-import { TooManyReads, type ClickHouseReader } from '../../../../src/domain/ports/clickhouse.js'
+import {
+  ClickHouseUnavailable,
+  TooManyReads,
+  type ClickHouseReader,
+} from '../../../../src/domain/ports/clickhouse.js'
 
 interface Running {
   readonly sql: string
@@ -55,7 +59,28 @@ const givenPool = (readers: number) => {
 
 const MAX_WAITING = 256
 
+const unavailable = new ClickHouseUnavailable('busy', 'ClickHouse cannot do it now: Error (107)')
+
 describe('a pool of readers', () => {
+  it('reports each read, also one whose reader stops after the first chunk', async () => {
+    const reports: [string, unknown][] = []
+    const running: Running[] = []
+    const pool = poolOf([slowReader(running)], { report: (...report) => reports.push(report) })
+    const failed = pool.query('failed')
+    await setImmediate()
+    running[0]!.fail(unavailable)
+    await assert.rejects(failed, unavailable)
+    assert.deepEqual(reports, [['reads', unavailable]])
+
+    for await (const chunk of pool.stream('left')) if (chunk.length === 1) break
+    assert.deepEqual(reports.slice(1), [['reads', null]])
+    const read = pool.query('read')
+    await setImmediate()
+    running[1]!.answer([])
+    await read
+    assert.deepEqual(reports.slice(2), [['reads', null]])
+  })
+
   it('runs as many reads at once as it has readers, and the others in the order in which they came', async () => {
     const { pool, running } = givenPool(2)
     const reads = ['a', 'b', 'c', 'd', 'e'].map((sql) => pool.query(sql))
@@ -92,6 +117,75 @@ describe('a pool of readers', () => {
     while (running.length < 2) await setImmediate()
     running[1]!.answer([])
     await Promise.all(waiting)
+  })
+
+  it('runs at most 2 of 3 reads of a team at once, and the read of another team before the queue of the first', async () => {
+    const { pool, running } = givenPool(3)
+    const slow = ['a', 'b', 'c', 'd'].map((sql) => pool.query(sql, {}, { team: 'busy' }))
+    await setImmediate()
+    const other = pool.query('other', {}, { team: 'quiet' })
+    await setImmediate()
+
+    assert.deepEqual(
+      running.map(({ sql }) => sql),
+      ['a', 'b', 'other'],
+    )
+    running[2]!.answer([])
+    await other
+    await setImmediate()
+    assert.equal(running.length, 3)
+    running[0]!.answer([])
+    await slow[0]
+    await setImmediate()
+    assert.equal(running[3]!.sql, 'c')
+    for (const at of [1, 3]) running[at]!.answer([])
+    await Promise.all([slow[1], slow[2]])
+    await setImmediate()
+    running[4]!.answer([])
+    await slow[3]
+  })
+
+  it('takes a read of another team when the reads of one team have filled their share of the queue', async () => {
+    const { pool, running } = givenPool(3)
+    const reads: Promise<unknown>[] = []
+    const refused: unknown[] = []
+    for (let i = 0; i < MAX_WAITING + 3; i += 1)
+      reads.push(pool.query(String(i), {}, { team: 'busy' }).catch((error: unknown) => refused.push(error)))
+    await setImmediate()
+    assert.ok(refused.length > 0 && refused.every((error) => error instanceof TooManyReads))
+
+    const other = pool.query('other', {}, { team: 'quiet' })
+    await setImmediate()
+    assert.equal(running[2]?.sql, 'other')
+    running[2].answer([])
+    await other
+    const left = reads.length - refused.length
+    for (let i = 0; i < left + 1; i += 1) {
+      while (running.length <= i) await setImmediate()
+      running[i]!.answer([])
+    }
+    await Promise.all(reads)
+  })
+
+  it('frees the place of a team in the queue when its client leaves', async () => {
+    const { pool, running } = givenPool(3)
+    const leaving = new AbortController()
+    const slow = ['a', 'b'].map((sql) => pool.query(sql, {}, { team: 'busy' }))
+    const left = pool.query('left', {}, { team: 'busy', signal: leaving.signal })
+    const next = pool.query('next', {}, { team: 'busy' })
+    await setImmediate()
+    leaving.abort()
+    await assert.rejects(left, { name: 'ReadAbandoned' })
+    running[0]!.answer([])
+    await slow[0]
+    await setImmediate()
+
+    assert.deepEqual(
+      running.map(({ sql }) => sql),
+      ['a', 'b', 'next'],
+    )
+    for (const at of [1, 2]) running[at]!.answer([])
+    await Promise.all([slow[1], next])
   })
 
   it('refuses a read when too many wait, and takes reads again afterwards', async () => {

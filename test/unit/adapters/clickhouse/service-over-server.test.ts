@@ -7,6 +7,7 @@ import { openFileBlobStore } from '../../../../src/adapters/blobs/file-blob-stor
 import { openClickHouseServer } from '../../../../src/adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { openInMemorySecretStore } from '../../../../src/adapters/secrets/in-memory-secret-store.js'
+import { openHealth } from '../../../../src/composition/health.js'
 import { startService, type Service } from '../../../../src/composition/service.js'
 import { readConfig } from '../../../../src/config.js'
 import type { JsonObject } from '../../../../src/domain/json/json.js'
@@ -46,10 +47,14 @@ describe('the service over a ClickHouse server', () => {
     directory = await mkdtemp(join(tmpdir(), 'tallytree-test-'))
     front = await startClickHouseFront()
     const clickHouseUrl = `${front.url}/${arbitraryDatabase()}`
+    const note = (event: string, fields?: JsonObject) => void errors.push({ event, ...fields })
+    const log = { info: () => undefined, warn: note, error: note }
+    const health = openHealth(log)
     const stores = {
-      eventStore: openSqliteEventStore(join(directory, 'events.db')),
-      blobs: openFileBlobStore(join(directory, 'blobs')),
-      clickHouse: await openClickHouseServer(clickHouseUrl),
+      health,
+      eventStore: openSqliteEventStore(join(directory, 'events.db'), health),
+      blobs: openFileBlobStore(join(directory, 'blobs'), health),
+      clickHouse: await openClickHouseServer(clickHouseUrl, { health }),
       secrets: openInMemorySecretStore(),
     }
     const config = readConfig({
@@ -58,8 +63,7 @@ describe('the service over a ClickHouse server', () => {
       TALLYTREE_BOOTSTRAP_API_KEY: KEY,
       CLICKHOUSE_URL: clickHouseUrl,
     })
-    const note = (event: string, fields?: JsonObject) => void errors.push({ event, ...fields })
-    service = await startService(config, stores, { info: () => undefined, warn: note, error: note })
+    service = await startService(config, stores, log)
   })
   after(async () => {
     await service.stop()

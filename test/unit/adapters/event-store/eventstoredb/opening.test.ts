@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import { givenStreamOf } from '../../../../contract/event-store/arbitrary-events.js'
+import { StoreUnavailable } from '../../../../../src/domain/ports/event-store-errors.js'
+import {
+  arbitraryEvent,
+  arbitraryStream,
+  givenStreamOf,
+} from '../../../../contract/event-store/arbitrary-events.js'
 import { idsIn } from '../../../../contract/event-store/collect.js'
 import { startProtocolDouble } from '../../../../support/eventstoredb-protocol-double/double.js'
+
+const newerEvent = () => {
+  const event = arbitraryEvent()
+  return { ...event, metadata: { ...event.metadata, schemaVersion: 2 } }
+}
 
 describe('opening an EventStoreDB', () => {
   it('fails with a sentence that names the host, without the password, when the server is away', async () => {
@@ -46,6 +56,42 @@ describe('opening an EventStoreDB', () => {
     assert.equal(await store.head(), 0n)
     await store.close()
     await double.stop()
+  })
+
+  it('fails when a newer release has written the last event', async () => {
+    const double = await startProtocolDouble()
+    const store = await openEventStoreDb(double.url)
+    await store.append(arbitraryStream(), 'none', [newerEvent()])
+    await store.close()
+
+    await assert.rejects(openEventStoreDb(double.url), {
+      name: 'StoreUnavailable',
+      message: /written by a newer release.*schema version 2.*supports up to 1/,
+    })
+
+    await double.stop()
+  })
+
+  it('reports failed reads and appends, and the first one that succeeds again, also when its reader stops early', async () => {
+    const reports = new Map<string, unknown>()
+    const double = await startProtocolDouble()
+    const port = Number(new URL(double.url.replace('esdb', 'http')).port)
+    const store = await openEventStoreDb(double.url, { report: (part, error) => reports.set(part, error) })
+    const { stream } = await givenStreamOf(store, 2)
+    assert.equal(reports.get('event-log-writes'), null)
+    await double.stop()
+
+    await assert.rejects(idsIn(store.readStream(stream)))
+    await assert.rejects(store.append(stream, 1n, [arbitraryEvent()]))
+    assert.ok(reports.get('event-log-reads') instanceof StoreUnavailable)
+    assert.ok(reports.get('event-log-writes') instanceof StoreUnavailable)
+
+    const again = await startProtocolDouble({ port })
+    await givenStreamOf(store, 2)
+    for await (const { revision } of store.readAll()) if (revision === 0n) break
+    assert.deepEqual([...reports.values()], [null, null])
+    await store.close()
+    await again.stop()
   })
 
   it('twice in one process shares the client, which lives until both are closed', async () => {

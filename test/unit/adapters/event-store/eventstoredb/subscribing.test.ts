@@ -46,6 +46,22 @@ describe('reading and following an EventStoreDB', () => {
       events: FOREIGN.map((event) => ({ ...event, id: randomUUID() })),
     })
 
+  it('fails to read, and to follow, an event that a newer release wrote after this process started', async () => {
+    const { store } = given
+    const { stream } = await givenStreamOf(store, 1)
+    const newer = arbitraryEvent()
+    await store.append(stream, 0n, [{ ...newer, metadata: { ...newer.metadata, schemaVersion: 2 } }])
+    const refused = { name: 'StoreUnavailable', message: /written by a newer release/ }
+
+    await assert.rejects(collect(store.readStream(stream)), refused)
+    await assert.rejects(collect(store.readAll()), refused)
+    await assert.rejects(store.head(), refused)
+    await assert.rejects(
+      collectUntil(store.subscribeAll(), ({ kind }) => kind === 'caughtUp'),
+      refused,
+    )
+  })
+
   for (const caughtUp of [0, 1, 2] as const)
     it(`says once that it caught up with a server that says it ${caughtUp} times, also after it was dropped`, async () => {
       const { double, store } = given

@@ -1,0 +1,111 @@
+import { BlobsUnavailable } from '../domain/ports/blobs.js'
+import { ClickHouseUnavailable } from '../domain/ports/clickhouse.js'
+import type { EventStore } from '../domain/ports/event-store.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../domain/ports/event-store-errors.js'
+import type { HealthPart, HealthReports } from '../domain/ports/health.js'
+import type { Log } from '../domain/ports/log.js'
+
+/** What adapters report, and what `/health` answers from it. Each change is logged once. */
+export interface Health extends HealthReports {
+  /** Why the last use of a part failed; undefined once one succeeds. */
+  readonly reason: (part: HealthPart) => string | undefined
+  /** Why no append can succeed now. Checks the store unless an append has succeeded just now. */
+  readonly writesBlocked: (eventStore: Pick<EventStore, 'checkWritable'>) => Promise<string | undefined>
+}
+
+interface Part {
+  readonly failed: string
+  readonly resumed: string
+  /** Undefined for an error that does not blame the part. */
+  readonly reasonOf: (error: unknown) => string | undefined
+}
+
+const PARTS: Readonly<Record<HealthPart, Part>> = {
+  'event-log-writes': {
+    failed: 'log.writes_failed',
+    resumed: 'log.writes_resumed',
+    reasonOf: (error) =>
+      error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown
+        ? `the event log takes no writes (${codeOf(error.cause) ?? error.name})`
+        : undefined,
+  },
+  'event-log-reads': {
+    failed: 'log.reads_failed',
+    resumed: 'log.reads_resumed',
+    reasonOf: (error) =>
+      error instanceof StoreUnavailable
+        ? `the event log cannot be read (${codeOf(error.cause) ?? error.name})`
+        : undefined,
+  },
+  blobs: {
+    failed: 'blobs.writes_failed',
+    resumed: 'blobs.writes_resumed',
+    reasonOf: (error) => (error instanceof BlobsUnavailable ? error.message : undefined),
+  },
+  reads: {
+    failed: 'reads.failed',
+    resumed: 'reads.resumed',
+    reasonOf: (error) => (error instanceof ClickHouseUnavailable ? error.message : undefined),
+  },
+}
+
+/** An append that succeeded this recently is proof enough. */
+const RECENT_MS = 5000
+/** `/health` needs no key, so that many requests to it must not cost as many writes. */
+const CHECK_EVERY_MS = 1000
+
+export const openHealth = (
+  log: Pick<Log, 'error' | 'info'>,
+  now: () => number = () => performance.now(),
+): Health => {
+  const reasons = new Map<HealthPart, string>()
+  let appendedAt = -Infinity
+  let checkedAt = -Infinity
+  let checking: Promise<void> | undefined
+
+  const note = (part: HealthPart, error: unknown): void => {
+    const { failed, resumed, reasonOf } = PARTS[part]
+    const before = reasons.get(part)
+    if (error === null) {
+      if (before === undefined) return
+      reasons.delete(part)
+      log.info(resumed, {})
+      return
+    }
+    const reason = reasonOf(error)
+    if (reason === undefined) return
+    reasons.set(part, reason)
+    if (before === undefined) log.error(failed, { reason, error: (error as Error).message })
+  }
+
+  const check = async (eventStore: Pick<EventStore, 'checkWritable'>) => {
+    try {
+      await eventStore.checkWritable()
+      note('event-log-writes', null)
+    } catch (error) {
+      note('event-log-writes', error)
+    } finally {
+      checkedAt = now()
+      checking = undefined
+    }
+  }
+
+  return {
+    report: (part, error) => {
+      if (part === 'event-log-writes' && error === null) appendedAt = now()
+      note(part, error)
+    },
+    reason: (part) => reasons.get(part),
+    writesBlocked: async (eventStore) => {
+      const isProven = !reasons.has('event-log-writes') && now() - appendedAt < RECENT_MS
+      if (!isProven && now() - checkedAt >= CHECK_EVERY_MS) await (checking ??= check(eventStore))
+      return reasons.get('event-log-writes')
+    },
+  }
+}
+
+/** A code of the system or of a database. The numbers of gRPC mean nothing to an operator. */
+const codeOf = (cause: unknown): string | undefined =>
+  cause instanceof Error && 'code' in cause && /^[A-Z][A-Z0-9_]{0,63}$/.test(String(cause.code))
+    ? String(cause.code)
+    : undefined

@@ -20,17 +20,27 @@ module.exports = {
       to: { pathNot: ['^src/domain/', '(^|/)node_modules/(fp-ts|io-ts)/'] },
     },
     {
+      name: 'runtime-knows-the-domain',
+      comment: 'timers, locks, caches and followers that the other folders share',
+      severity: 'error',
+      from: { path: '^src/runtime/' },
+      to: { path: '^src/', pathNot: '^src/(domain|runtime)/' },
+    },
+    {
       name: 'adapters-know-the-domain',
       comment: 'an adapter imports the domain, packages and its own folder',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)' },
-      to: { path: '^src/', pathNot: '^src/(domain/|adapters/$1(/|$))' },
+      to: { path: '^src/', pathNot: '^src/(domain/|runtime/|adapters/$1(/|$))' },
     },
     {
       name: 'projections-know-the-domain',
       severity: 'error',
       from: { path: '^src/projections/' },
-      to: { path: '^src/', pathNot: '^src/(domain/|projections/|(files|yield-to-event-loop)\\.ts$)' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(domain/|runtime/|projections/|(files|yield-to-event-loop)\\.ts$)',
+      },
     },
     {
       name: 'api-knows-the-domain-and-queries',
@@ -40,7 +50,7 @@ module.exports = {
       to: {
         path: '^src/',
         pathNot: [
-          '^src/(domain|api)/',
+          '^src/(domain|runtime|api)/',
           '^src/yield-to-event-loop\\.ts$',
           '^src/projections/(.*/|)(queries[^/]*|ports?)\\.ts$',
           '^src/projections/(.*/|)(queries|ports)/',
@@ -51,7 +61,7 @@ module.exports = {
       name: 'dispatch-knows-the-domain',
       severity: 'error',
       from: { path: '^src/dispatch/' },
-      to: { path: '^src/', pathNot: '^src/(domain|dispatch)/' },
+      to: { path: '^src/', pathNot: '^src/(domain|runtime|dispatch)/' },
     },
     {
       name: 'only-roots-compose',

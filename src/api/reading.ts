@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { PassingMap } from '../domain/passing.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-of.js'
 import { Failure, invalid } from './failure.js'
@@ -45,7 +44,7 @@ const MAX_PROJECTS = 10_000
 
 /** `head` is the log's head at start: what an earlier process acknowledged counts too. */
 export const readingFrom = (projector: Readable, history: History, head: Position): Reading => {
-  const acknowledged = new PassingMap<string, Position>()
+  const acknowledged = new Map<string, Position>()
   let minPosition = head
   const known = (projectId: string) => acknowledged.get(projectId) ?? minPosition
 

@@ -1,5 +1,5 @@
 import type { Cause } from '../domain/event.js'
-import type { Executed } from '../domain/execute.js'
+import type { Executed } from '../runtime/execute.js'
 import type { JsonObject } from '../domain/json/json.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { throwIfRefused } from './auth/rights.js'

@@ -9,7 +9,7 @@ import { openEventStoreServer } from '../composition/event-store-server.js'
 import type { Config } from '../config.js'
 import { accessDecider } from '../domain/access/decider.js'
 import { ACCESS_STREAM } from '../domain/access/events.js'
-import { execute } from '../domain/execute.js'
+import { execute } from '../runtime/execute.js'
 import type { EventStore } from '../domain/ports/event-store.js'
 import { SourceUnusable } from '../domain/ports/log-source.js'
 

@@ -8,7 +8,7 @@ export const deciding =
     evolve,
   }: Decider<State, Command, Event>) =>
   (...commands: readonly Command[]) => {
-    let state = initialState
+    let state = initialState()
     let last = decide(state, commands[0]!)
     for (const command of commands) {
       last = decide(state, command)

@@ -2,6 +2,7 @@ import { isAdministrator, membershipsOf } from '../../domain/access/look-ups.js'
 import type { Directory } from '../../domain/access/directory.js'
 import { open, closed } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
+import { sorted } from '../../domain/sorted.js'
 import type { Access } from '../auth/access.js'
 import { anyKey } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
@@ -51,6 +52,7 @@ export const listTeams = (access: Pick<Access, 'directory'>): AnyRoute =>
   })
 
 function* teamsFor(directory: Directory, user: string, after: string | undefined) {
-  if (isAdministrator(directory, user)) for (const [name] of directory.teams.entries(after)) yield { name }
+  if (isAdministrator(directory, user))
+    for (const name of sorted(directory.teams.keys(), after)) yield { name }
   else for (const { team } of membershipsOf(directory, user, after)) yield { name: team }
 }

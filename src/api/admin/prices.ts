@@ -2,7 +2,7 @@ import { withDefault } from '../../domain/codec/containers.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { integerBetween } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { priceDecider } from '../../domain/price/decider.js'
 import {

@@ -2,7 +2,7 @@ import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { instant, instantOf } from '../../domain/codec/instant.js'
 import { number, oneOf, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { rebuildDecider } from '../../domain/rebuild/decider.js'
@@ -14,7 +14,7 @@ import {
   UNFINISHED,
   type Rebuild,
 } from '../../projections/rebuilds/queries.js'
-import { oneAtATime } from '../auth/one-at-a-time.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { administratorKey } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { Reading } from '../reading.js'
@@ -49,7 +49,7 @@ const MANY = 100
 /** Making the read models anew. */
 export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
   const { ports, reading, reader } = parts
-  const inTurn = oneAtATime()
+  const mutex = new KeyedMutex()
   const scope = () => OF_REBUILDS
 
   return [
@@ -65,7 +65,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       handle:
         ({ principal, headers }) =>
         (cause) =>
-          inTurn(async () => {
+          mutex.runExclusive(OF_REBUILDS, async () => {
             // One that cannot be read yet would be overlooked.
             await reading.waitForNow(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
             const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)

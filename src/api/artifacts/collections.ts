@@ -3,13 +3,12 @@ import { artifactDecider } from '../../domain/artifact/decider.js'
 import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifact/events.js'
 import { collectionStream } from '../../domain/artifact/place.js'
 import { registeredDecider } from '../../domain/artifact/registered-decider.js'
-import { emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
+import { copyCollection, emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../domain/execute.js'
-import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
+import { execute, type Executed } from '../../runtime/execute.js'
+import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { turns } from '../../domain/turns.js'
 import { throwIfRefused } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
@@ -28,27 +27,28 @@ export const openCollections = (ports: CollectionPorts): Collections => {
   const stateOf = keptFolds<CollectionState>(
     ports,
     {
-      fresh: () => emptyCollection,
+      fresh: emptyCollection,
+      copy: copyCollection,
       take: (state, { type, data }) =>
         evolve(state, { type, data } as unknown as ArtifactEvent | RegisteredEvent),
       weightOf: ({ length }) => length,
     },
     MOST,
   )
-  const { inTurn } = turns()
 
   const writer =
     <Command extends ArtifactCommand | RegisteredCommand, Event extends ArtifactEvent | RegisteredEvent>(
       decider: Decider<CollectionState, Command, Event>,
     ) =>
-    (command: Command, cause: Cause) => {
+    async (command: Command, cause: Cause) => {
       const stream = collectionStream(command.place)
-      return inTurn(stream, async () => {
-        const reload = () => stateOf(stream)
-        const executed = await execute(ports)(decider, stream, [command], cause, { reload })
-        throwIfRefused(executed.refusals.get(0))
-        return executed
-      })
+      const reload = async () => {
+        const loaded = await stateOf(stream)
+        return { ...loaded, state: copyCollection(loaded.state) }
+      }
+      const executed = await execute(ports)(decider, stream, [command], cause, { reload })
+      throwIfRefused(executed.refusals.get(0))
+      return executed
     }
 
   return { stateOf, write: writer(artifactDecider), writeRegistered: writer(registeredDecider) }

@@ -44,11 +44,12 @@ const aliasesOf = (
   wanted: ReadonlySet<number>,
 ): ReadonlyMap<number, readonly string[]> => {
   const found = new Map<number, string[]>()
-  for (const [alias, version] of aliases.entries()) {
+  for (const [alias, version] of aliases) {
     if (version === null || !wanted.has(version)) continue
     const known = found.get(version)
     if (known === undefined) found.set(version, [alias])
     else known.push(alias)
   }
+  for (const names of found.values()) names.sort()
   return found
 }

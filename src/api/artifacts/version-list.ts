@@ -1,7 +1,7 @@
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
-import { versionKey, versionNamed, type CollectionState } from '../../domain/artifact/state.js'
+import { versionNamed, type CollectionState } from '../../domain/artifact/state.js'
 import { versionIn, versionName } from '../../domain/artifact/version-name.js'
-import type { KeptFolds } from '../../domain/kept-folds.js'
+import type { KeptFolds } from '../../runtime/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { takePage, type PageQuery } from '../access/page.js'
 import { invalid } from '../failure.js'
@@ -31,14 +31,17 @@ export const listVersions =
     return { data: data.map(shown), next }
   }
 
-function* versionsAfter({ versions }: CollectionState, after: string | undefined) {
-  for (const [, known] of versions.entries(keyAfter(after))) if (!known.gone) yield known
+function* versionsAfter({ versions, next }: CollectionState, after: string | undefined) {
+  for (let version = firstAfter(after); version < next; version += 1) {
+    const known = versions.get(version)
+    if (known?.gone === false) yield known
+  }
 }
 
-const keyAfter = (after: string | undefined): string | undefined => {
-  if (after === undefined) return undefined
+const firstAfter = (after: string | undefined): number => {
+  if (after === undefined) return 0
   const version = versionIn(after)
-  if (version !== undefined) return versionKey(version)
+  if (version !== undefined) return version + 1
   throw invalid([
     {
       loc: ['query', 'after'],

@@ -1,7 +1,6 @@
 import { contentDigest, isLargerThan } from '../../domain/artifact/content.js'
 import type { VersionCreated } from '../../domain/artifact/events.js'
 import { collectionStream } from '../../domain/artifact/place.js'
-import { versionKey } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import type { Ports } from '../../domain/ports/ports.js'
@@ -63,7 +62,7 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
         return writing((cause) => collections.write(command, cause), {
           respond: ({ state }) => {
             const version = state.byId.get(artifact_id) ?? state.byDigest.get(digest)!
-            const known = state.versions.get(versionKey(version))!
+            const known = state.versions.get(version)!
             return { body: { version: versionName(version), artifact_id: known.artifactId, digest } }
           },
         })

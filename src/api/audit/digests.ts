@@ -2,7 +2,7 @@ import { arrayOf } from '../../domain/codec/containers.js'
 import { int64, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { digestsOf } from '../../projections/digests/queries.js'
-import { oneAtATime } from '../auth/one-at-a-time.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { administratorKey } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
@@ -16,7 +16,7 @@ export const digestsRoute = (parts: Audit): AnyRoute => {
   const { eventStore } = parts.ports
   const { reading, reader } = parts
   // They read every table: two at once would only take twice as long, and keep two readers from others.
-  const inTurn = oneAtATime()
+  const mutex = new KeyedMutex()
 
   return readPresent(parts, {
     method: 'get',
@@ -39,7 +39,7 @@ export const digestsRoute = (parts: Audit): AnyRoute => {
               retryAfter: 1,
             })
           const position = at ?? reached
-          const digests = await inTurn(() => digestsOf(reader, position))
+          const digests = await mutex.runExclusive('digests', () => digestsOf(reader, position))
           return { body: { position: String(position), digests }, position }
         },
       }

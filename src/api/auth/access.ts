@@ -4,19 +4,20 @@ import type { Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM } from '../../domain/access/events.js'
 import { principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../domain/execute.js'
+import { execute, type Executed } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
+import { followLog } from '../../runtime/follow-log.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
+import { versionedCache } from '../../runtime/versioned-cache.js'
 import type { Principal } from '../principal.js'
 import { keyIn } from './credentials.js'
-import { knownHeaders } from './known-headers.js'
 import { followDirectory } from './live-directory.js'
-import { oneAtATime } from './one-at-a-time.js'
 import { canAccessTeam } from './rights.js'
 
 /** Who may do what, as one process knows it. */
 export interface Access {
-  /** The directory as it stands here; immutable, so two looks at one value agree. */
+  /** The directory as this process knows it. It changes as events come in, so do not keep it across an `await`. */
   readonly directory: () => Directory
   /** Whom an `Authorization` header stands for; undefined for a missing, malformed, unknown or revoked key. */
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
@@ -34,17 +35,25 @@ export interface Access {
 
 export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { readonly log: Pick<Log, 'warn'> }
 
-const REFRESH_MS = 500
+/** One key can be sent in many forms, such as with any user name. */
+const MAX_HEADERS = 10_000
 
-/**
- * Loads the directory and follows it: what another process writes is known here within a second (every 500 ms and
- * the time of one read). Rejects when the store cannot be read.
- */
-export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } = {}): Promise<Access> => {
+/** Loads the directory and follows it, so that it knows what other processes write. Rejects when the store cannot be read. */
+export const openAccess = async (ports: AccessPorts): Promise<Access> => {
   const live = followDirectory(ports)
-  const inTurn = oneAtATime()
+  const teamCreations = new KeyedMutex()
+  /** By `Authorization` header, valid for one version of the directory. */
+  const principals = versionedCache<Principal>({ maxSize: MAX_HEADERS })
+  const head = await ports.eventStore.head()
   await live.refresh()
-  const stop = every(refreshMs, () => refreshOrWarn(ports, live.refresh))
+  const stopping = new AbortController()
+  followLog({
+    eventStore: ports.eventStore,
+    after: head,
+    onEvent: live.take,
+    onError: (error) => warnNotRefreshed(ports, error),
+    signal: stopping.signal,
+  })
 
   const write = async (command: AccessCommand, cause: Cause) => {
     const executed = await execute(ports)(accessDecider, ACCESS_STREAM, [command], cause)
@@ -55,24 +64,30 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
 
   return {
     directory: live.now,
-    authenticate: knownHeaders(live.now, (authorization) => {
+    authenticate: (authorization) => {
+      if (authorization === undefined) return undefined
+      const cached = principals.get(authorization, String(live.version()))
+      if (cached !== undefined) return cached
       const key = keyIn(authorization)
-      return key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
-    }),
+      const principal = key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
+      // Only valid keys are cached, so that guesses do not use up the cache.
+      if (principal !== undefined) principals.put(authorization, String(live.version()), principal)
+      return principal
+    },
     canAccessTeam,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return
-      await inTurn(async () => {
+      await teamCreations.runExclusive(team, async () => {
         if (!knows(team)) await write({ type: 'CreateTeam', by: principal.userId, team }, cause)
       })
     },
-    run: (command, cause) => inTurn(() => write(command, cause)),
+    run: write,
     refresh: live.refresh,
-    close: stop,
+    close: () => stopping.abort(),
   }
 }
 
-/** What was written stays written when the look at it fails: the next one comes soon. */
+/** The command has succeeded even if this read fails: the follower reads its events, too. */
 const refreshOrWarn = async (
   { log }: Pick<AccessPorts, 'log'>,
   refresh: () => Promise<void>,
@@ -80,18 +95,9 @@ const refreshOrWarn = async (
   try {
     await refresh()
   } catch (error) {
-    log.warn('access.not_refreshed', { name: error instanceof Error ? error.name : typeof error })
+    warnNotRefreshed({ log }, error)
   }
 }
 
-/** Repeats a task until stopped, never two at once, and without keeping the process alive. */
-const every = (ms: number, task: () => Promise<void>): (() => void) => {
-  let busy = false
-  const timer = setInterval(() => {
-    if (busy) return
-    busy = true
-    void task().finally(() => (busy = false))
-  }, ms)
-  timer.unref()
-  return () => clearInterval(timer)
-}
+const warnNotRefreshed = ({ log }: Pick<AccessPorts, 'log'>, error: unknown): void =>
+  log.warn('access.not_refreshed', { name: error instanceof Error ? error.name : typeof error })

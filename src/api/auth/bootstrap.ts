@@ -45,7 +45,7 @@ const madeDirectory = async (
   access: Pick<Access, 'directory' | 'run'>,
   key: NewApiKey,
 ): Promise<Directory> => {
-  if (!access.directory().users.isEmpty) return access.directory()
+  if (access.directory().users.size > 0) return access.directory()
   const correlationId = ids.next()
   const cause = { correlationId, causationId: correlationId, actor: 'system' }
   return (await access.run({ type: 'Bootstrap', user: ADMINISTRATOR, team: TEAM, key }, cause)).state

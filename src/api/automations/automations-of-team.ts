@@ -4,7 +4,7 @@ import { automationDecider } from '../../domain/automation/decider.js'
 import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
 import { open } from '../../domain/codec/struct.js'
 import type { Cause } from '../../domain/event.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { teamName } from '../../domain/ids.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { repeatableId } from '../access/idempotency.js'
@@ -21,7 +21,7 @@ import { keepName, takeName } from './names.js'
 
 const PATH = '/api/automations'
 
-export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRoute =>
+export const createAutomation = ({ ports, access, runExclusive }: Automations): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: PATH,
@@ -49,7 +49,7 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
         execute(ports)(automationDecider, automationStream(id), [command], cause)
 
       return (cause) =>
-        inTurn(async () => {
+        runExclusive(async () => {
           const before = key === undefined ? null : await automationById(ports, id, cause)
           // A repeat is compared with what was made then, whatever became of the webhook and its secrets.
           const isRepeat = before !== null

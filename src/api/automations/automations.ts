@@ -26,5 +26,5 @@ export interface Automations {
   readonly reading: Pick<Reading, 'waitForNow'>
   readonly reader: ClickHouseReader
   /** Takes and releases names one after another, so that only another process can come in between. */
-  readonly inTurn: <A>(task: () => Promise<A>) => Promise<A>
+  readonly runExclusive: <A>(task: () => Promise<A>) => Promise<A>
 }

@@ -1,5 +1,5 @@
 import type { Cause } from '../../domain/event.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { holderOf, namesDecider } from '../../domain/names/decider.js'
 import { namesStream, type NamedKind } from '../../domain/names/events.js'
 import type { Ports } from '../../domain/ports/ports.js'

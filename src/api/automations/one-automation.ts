@@ -1,7 +1,7 @@
 import { missingRight } from '../../domain/access/rights.js'
 import { automationDecider, noSuchAutomation, type Automation } from '../../domain/automation/decider.js'
 import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { throwIfRefused, requireRole } from '../auth/rights.js'
 import { anyKey, type Authorization } from '../authorization.js'
@@ -67,7 +67,7 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
     response: automationJson,
     authorization: anyKey,
     handle: (request) => (cause) =>
-      automations.inTurn(async () => {
+      automations.runExclusive(async () => {
         const { ports, access } = automations
         const { body, principal } = request
         const automation = standing(await automationInPath(automations, request))
@@ -130,7 +130,7 @@ export const deleteAutomation = (automations: Automations): AnyRoute =>
     response: emptyResponse,
     authorization: anyKey,
     handle: (request) => (cause) =>
-      automations.inTurn(async () => {
+      automations.runExclusive(async () => {
         const { ports, access } = automations
         const { id, team, content } = await automationInPath(automations, request)
         requireRole(access, request.principal, team, roleFor(content.scope))

@@ -1,7 +1,7 @@
 import { nullable } from '../../domain/codec/containers.js'
 import { int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
@@ -57,7 +57,7 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
     response: webhookJson,
     authorization: roleInTeam(automations.access, 'team_administrator'),
     handle: (request) => (cause) =>
-      automations.inTurn(async () => {
+      automations.runExclusive(async () => {
         const { ports } = automations
         const { id, team, content: before, edition } = standing(await webhookInPath(automations, request))
         const { enabled, ...fields } = request.body
@@ -97,7 +97,7 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
     authorization: roleInTeam(automations.access, 'team_administrator'),
     handle: (request) => async (cause) => {
       const { ports } = automations
-      const deleted = await automations.inTurn(async () => {
+      const deleted = await automations.runExclusive(async () => {
         const { id, team, content } = await webhookInPath(automations, request)
         const command = { type: 'DeleteWebhook', id, team } as const
         const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], cause)

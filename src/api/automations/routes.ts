@@ -1,4 +1,4 @@
-import { oneAtATime } from '../auth/one-at-a-time.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import type { AnyRoute } from '../route.js'
 import { createAutomation, listAutomations } from './automations-of-team.js'
 import type { Automations } from './automations.js'
@@ -8,8 +8,12 @@ import { testWebhook } from './test-webhook.js'
 import { createWebhook, listWebhooks } from './webhooks.js'
 
 /** Webhooks and automations. */
-export const automationRoutes = (parts: Omit<Automations, 'inTurn'>): readonly AnyRoute[] => {
-  const automations = { ...parts, inTurn: oneAtATime() }
+export const automationRoutes = (parts: Omit<Automations, 'runExclusive'>): readonly AnyRoute[] => {
+  const mutex = new KeyedMutex()
+  const automations: Automations = {
+    ...parts,
+    runExclusive: (task) => mutex.runExclusive('automations', task),
+  }
   return [
     createWebhook(automations),
     listWebhooks(automations),

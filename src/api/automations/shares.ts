@@ -1,8 +1,6 @@
-import { PassingMap } from '../../domain/passing.js'
-
 /** So many at once of each; the answer ends one of them, undefined where there are that many already. */
 export const shares = (most: number) => {
-  const taken = new PassingMap<string, number>()
+  const taken = new Map<string, number>()
   return {
     enter: (of: string): (() => void) | undefined => {
       const before = taken.get(of) ?? 0

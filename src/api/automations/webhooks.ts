@@ -1,5 +1,5 @@
 import type { Cause } from '../../domain/event.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { webhookProblems } from '../../domain/webhook/checks.js'
 import type { WebhookCommand } from '../../domain/webhook/commands.js'
@@ -19,7 +19,7 @@ import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
 
 const PATH = '/api/teams/:team/webhooks'
 
-export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute =>
+export const createWebhook = ({ ports, access, runExclusive }: Automations): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: PATH,
@@ -41,7 +41,7 @@ export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute 
         execute(ports)(webhookDecider, webhookStream(id), [command], cause)
 
       return (cause) =>
-        inTurn(async () => {
+        runExclusive(async () => {
           const isRepeat = key !== undefined && (await webhookById(ports, id, cause)) !== null
           if (!isRepeat) {
             await requireGoodWebhook(ports, team, content, content)

@@ -1,5 +1,5 @@
 import { instantOf } from '../../domain/codec/instant.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { OfferedPrice } from '../../domain/price/commands.js'
 import { priceDecider } from '../../domain/price/decider.js'

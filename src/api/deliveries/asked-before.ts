@@ -1,5 +1,5 @@
 import type { Automation } from '../../domain/automation/decider.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { redriveDecider } from '../../domain/redrive/decider.js'
 import { redriveStream, type RedriveAsked } from '../../domain/redrive/events.js'

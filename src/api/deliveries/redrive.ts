@@ -5,7 +5,7 @@ import { boolean, int64, integerBetween, string } from '../../domain/codec/leave
 import { closed, open } from '../../domain/codec/struct.js'
 import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
-import { execute, load } from '../../domain/execute.js'
+import { execute, load } from '../../runtime/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { redrivenStates, redriveFilters } from '../../domain/redrive/events.js'
 import {

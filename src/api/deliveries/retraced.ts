@@ -1,4 +1,4 @@
-import { rememberedPatterns } from '../../domain/automation/matching/patterns.js'
+import { rememberedPatterns } from '../../runtime/patterns.js'
 import { depthOf } from '../../domain/automation/matching/retold.js'
 import { retracing, type Retraced } from '../../domain/automation/matching/retracing.js'
 import type { VersionsAlong } from '../../domain/automation/matching/versions-along.js'

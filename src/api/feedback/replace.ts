@@ -1,4 +1,4 @@
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { feedbackDecider } from '../../domain/feedback/decider.js'
 import { feedbackStream } from '../../domain/feedback/events.js'
 import { id as anyId } from '../../domain/ids.js'

@@ -1,6 +1,6 @@
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { fileDecider } from '../../domain/file/decider.js'
 import { fileStream } from '../../domain/file/events.js'
 import { entityOf, projectId } from '../../domain/ids.js'

@@ -1,6 +1,6 @@
 import { instantOf } from '../../domain/codec/instant.js'
 import type { Cause } from '../../domain/event.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { projectId } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { ProjectCommand } from '../../domain/project/commands.js'

@@ -1,7 +1,7 @@
 import { callDecider } from '../../domain/call/decider.js'
 import { callStream } from '../../domain/call/events.js'
 import { instantOf } from '../../domain/codec/instant.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'

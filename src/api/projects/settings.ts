@@ -1,6 +1,6 @@
 import { withDefault } from '../../domain/codec/containers.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { ProjectCommand } from '../../domain/project/commands.js'
 import { projectDecider } from '../../domain/project/decider.js'

@@ -1,11 +1,12 @@
 import type { Directory } from '../../domain/access/directory.js'
 import { registryName } from '../../domain/artifact/place.js'
-import { registryDecider, type RegistriesState } from '../../domain/artifact/registry.js'
+import { copyRegistries, registryDecider, type RegistriesState } from '../../domain/artifact/registry.js'
 import { registryStream, type RegistryEvent } from '../../domain/artifact/events.js'
 import { withDefault } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
-import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
+import { sorted } from '../../domain/sorted.js'
+import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { canAccessTeam } from '../auth/rights.js'
 import { Failure } from '../failure.js'
@@ -34,10 +35,11 @@ export const openRegistries = (ports: Pick<Ports, 'eventStore'>): KeptFolds<Regi
   keptFolds<RegistriesState>(
     ports,
     {
-      fresh: () => registryDecider.initialState,
+      fresh: registryDecider.initialState,
+      copy: copyRegistries,
       take: (state, { type, data }) =>
         registryDecider.evolve(state, { type, data } as unknown as RegistryEvent),
-      weightOf: ({ count }) => count,
+      weightOf: ({ ids }) => ids.size,
     },
     MOST_KEPT,
   )
@@ -81,13 +83,7 @@ export const findRegistry = async (
 const noSuchRegistry = (): Failure =>
   new Failure('not-found', 'Registry not found, or the API key has no access to its team.')
 
-/** One more than are looked through, where there are more. */
 const teamsOf = ({ teams }: Directory, principal: Principal): readonly string[] => {
   if (!principal.administrator) return principal.teams
-  const all: string[] = []
-  for (const [team] of teams.entries()) {
-    all.push(team)
-    if (all.length > MOST_TEAMS) break
-  }
-  return all
+  return teams.size > MOST_TEAMS ? [...teams.keys()] : sorted(teams.keys())
 }

@@ -1,9 +1,10 @@
 import type * as t from 'io-ts'
 import { registryStream } from '../../domain/artifact/events.js'
-import { registryDecider } from '../../domain/artifact/registry.js'
+import { copyRegistries, registryDecider } from '../../domain/artifact/registry.js'
 import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { teamName } from '../../domain/ids.js'
+import { sortedAfter } from '../../domain/sorted.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
 import { requireRole } from '../auth/rights.js'
@@ -49,7 +50,10 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
         const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
         const stream = registryStream(team)
         const command = { type: 'CreateRegistry', team, registry: name, id } as const
-        const reload = () => registriesOf(stream)
+        const reload = async () => {
+          const loaded = await registriesOf(stream)
+          return { ...loaded, state: copyRegistries(loaded.state) }
+        }
         return writing((cause) => execute(ports)(registryDecider, stream, [command], cause, { reload }), {
           respond: () => ({ body: { id, name, team } }),
           refusalBody: ({ ids }) => ({ id: ids.get(name) ?? null, name, team }),
@@ -70,7 +74,7 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
           const { state } = await registriesOf(registryStream(team))
           const body = takePage(
             query,
-            (after) => [...state.ids.entries(after)].map(([name, id]) => ({ id, name, team })),
+            (after) => [...sortedAfter(state.ids, after)].map(([name, id]) => ({ id, name, team })),
             ({ name }) => name,
           )
           return { body }

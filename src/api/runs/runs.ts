@@ -1,13 +1,12 @@
 import { instantOf } from '../../domain/codec/instant.js'
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import { id as idCodec } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { RunCommand } from '../../domain/run/commands.js'
 import { runDecider } from '../../domain/run/decider.js'
 import { runStream } from '../../domain/run/events.js'
 import { toldMetrics } from '../../domain/run/given-metrics.js'
-import { keptRuns } from '../../domain/run/kept-runs.js'
-import { turns } from '../../domain/turns.js'
+import { keptRuns } from './kept-runs.js'
 import { repeatableId } from '../access/idempotency.js'
 import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
@@ -28,16 +27,14 @@ const RUNS = '/api/runs/:entity/:project'
 export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
   const { ports } = parts
   const stateOf = keptRuns(ports)
-  const { inTurn } = turns()
 
   const planned = (command: RunCommand, body: object = {}): PlannedWrite => {
     const stream = runStream(command.project_id, command.run_id)
     const step = command.type === 'LogMetrics' ? command.step : null
     const reload = () => stateOf(stream, step)
-    return writing(
-      (cause) => inTurn(stream, () => execute(ports)(runDecider, stream, [command], cause, { reload })),
-      { respond: () => ({ body }) },
-    )
+    return writing((cause) => execute(ports)(runDecider, stream, [command], cause, { reload }), {
+      respond: () => ({ body }),
+    })
   }
 
   return [

@@ -3,16 +3,16 @@ import { decode } from '../../domain/codec/codec.js'
 import { integerBetween } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, load } from '../../domain/execute.js'
+import { execute, load } from '../../runtime/execute.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../domain/ports/event-store-errors.js'
 import type { SecretName } from '../../domain/ports/secret-store.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secret/bearer.js'
 import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
-import { tidySecret } from '../../domain/secret/leftovers.js'
+import { tidySecret } from './leftovers.js'
 import { secretName } from '../../domain/webhook/events.js'
-import { turns } from '../../domain/turns.js'
+import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { repeatableId } from '../access/idempotency.js'
 import { roleInTeam } from '../authorization.js'
 import { Failure, invalid, invalidField } from '../failure.js'
@@ -27,7 +27,7 @@ const stored = open('StoredSecret', {
 })
 
 export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute => {
-  const { inTurn } = turns()
+  const mutex = new KeyedMutex()
   return writeDirectory({
     method: 'put',
     path: `${PATH}/:name`,
@@ -46,7 +46,7 @@ export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute
       const key = headers['idempotency-key']
       const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
       return async (cause) => {
-        const { version, position } = await inTurn(secretStream(team, secret.name), () =>
+        const { version, position } = await mutex.runExclusive(secretStream(team, secret.name), () =>
           storedNext(ports, secret, { value, request }, cause),
         )
         return { body: { name: secret.name, version }, position }
@@ -132,7 +132,7 @@ const recognised = async (
   { live }: SecretState,
   value: string,
 ): Promise<Stored> => {
-  const known = live.has(String(secret.version)) ? await secrets.get(secret) : undefined
+  const known = live.has(secret.version) ? await secrets.get(secret) : undefined
   if (known !== undefined && known !== value)
     throw new Failure('conflict', 'The Idempotency-Key was used for another value before. Use another key.')
   return { version: secret.version, position: undefined }

@@ -14,7 +14,7 @@ import type { StoredCall } from '../../projections/calls/queries.js'
 export const foldedCall =
   ({ eventStore, blobs }: Pick<Ports, 'eventStore' | 'blobs'>) =>
   async (projectId: string, id: string, at: Position): Promise<StoredCall | undefined> => {
-    let state = callDecider.initialState
+    let state = callDecider.initialState()
     for await (const { position, type, data } of eventStore.readStream(callStream(projectId, id))) {
       if (position > at) break
       state = callDecider.evolve(state, { type, data } as unknown as CallEvent)

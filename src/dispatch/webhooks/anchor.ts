@@ -1,5 +1,6 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import { findAnchor } from '../../runtime/follow-log.js'
 
 /** The last event that the state was folded from. Another log has another one in its place, or none. */
 export interface Anchor {
@@ -32,9 +33,7 @@ export const openAnchor = (state: Pick<DispatcherState, 'get' | 'put'>): Anchor 
     isIn: async (eventStore) => {
       const kept = state.get(KIND, KEY) as Kept | undefined
       if (kept === undefined) return true
-      const range = { from: BigInt(kept.revision), limit: 1 }
-      for await (const { id } of eventStore.readStream(kept.stream, range)) return id === kept.id
-      return false
+      return (await findAnchor(eventStore, { ...kept, revision: BigInt(kept.revision) })) !== undefined
     },
   }
 }

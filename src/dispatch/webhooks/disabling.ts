@@ -1,4 +1,4 @@
-import { execute } from '../../domain/execute.js'
+import { execute } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { webhookDecider } from '../../domain/webhook/decider.js'

@@ -1,4 +1,4 @@
-import { rememberedPatterns } from '../../domain/automation/matching/patterns.js'
+import { rememberedPatterns } from '../../runtime/patterns.js'
 import type { AttemptRecords } from '../../domain/ports/attempt-records.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'

@@ -3,7 +3,7 @@ import { deliveryStream } from '../../domain/delivery/events.js'
 import { evolve, initialState, type DeliveryState, type OpenDelivery } from '../../domain/delivery/state.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import { versionedCache } from '../../domain/versioned-cache.js'
+import { versionedCache } from '../../runtime/versioned-cache.js'
 
 /** What an event did to a delivery. */
 export interface Change {
@@ -36,9 +36,8 @@ export const openLedger = (
   isSoonNeeded: (webhook: string) => boolean,
 ): Ledger => {
   const remembered = versionedCache<{ readonly delivery: DeliveryScheduled; readonly size: number }>({
-    most: REMEMBERED,
-    weightOf: ({ size }) => size,
-    isWorthKeeping: () => true,
+    maxSize: REMEMBERED,
+    sizeOf: ({ size }) => size,
   })
 
   /** A delivery that was over is not kept: its own stream tells what it was. */

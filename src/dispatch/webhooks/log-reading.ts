@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Log } from '../../domain/ports/log.js'
+import { followLog } from '../../runtime/follow-log.js'
 import { EventFailed } from './quarantine.js'
 
 interface Given {
@@ -28,25 +28,22 @@ export interface LogReading {
 }
 
 const COMMIT_EVERY = 1000
-const AGAIN_MS = 1000
-const EVENT_AGAIN_MS = 100
 
 export const readLog = (given: Given): LogReading => {
   const { eventStore, state, take, onCaughtUp, beforeCommit, onRolledBack, log } = given
   const stopping = new AbortController()
-  let attempt = new AbortController()
   let position: Position = state.checkpoint() ?? 0n
   let uncommitted = 0
   /** An event is folded whole or not at all. */
   let isTaking = false
-  let distrusted: { readonly error: unknown } | undefined
+  let distrusted = false
 
   const distrust = (error: unknown) => {
-    distrusted ??= { error }
-    attempt.abort()
+    distrusted = true
+    follower.restart(error)
   }
   const commit = (most = Infinity): boolean => {
-    if (uncommitted === 0 || distrusted !== undefined) return true
+    if (uncommitted === 0 || distrusted) return true
     if (isTaking) return false
     try {
       if (!beforeCommit(most)) return false
@@ -63,42 +60,36 @@ export const readLog = (given: Given): LogReading => {
     position = state.checkpoint() ?? 0n
     uncommitted = 0
     isTaking = false
-    distrusted = undefined
+    distrusted = false
   }
-  const read = async (signal: AbortSignal) => {
-    for await (const item of eventStore.subscribeAll({ after: position, signal })) {
-      if (signal.aborted) return
-      if (item.kind === 'caughtUp') await onCaughtUp()
-      else {
-        isTaking = true
-        if (item.kind === 'event') await take(item.event)
-        isTaking = false
-        position = item.kind === 'event' ? item.event.position : item.position
-        uncommitted += 1
-        if (uncommitted >= COMMIT_EVERY) commit()
-      }
-    }
+  const advance = (to: Position) => {
+    position = to
+    uncommitted += 1
+    if (uncommitted >= COMMIT_EVERY) commit()
   }
-  const pause = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
-  const again = async (error: unknown) => {
-    const isOfEvent = error instanceof EventFailed
-    if (!isOfEvent)
-      log.error('dispatcher.subscription_failed', { error: error instanceof Error ? error.name : 'unknown' })
-    await pause(isOfEvent ? EVENT_AGAIN_MS : AGAIN_MS)
-  }
-  const follow = async () => {
-    while (!stopping.signal.aborted)
-      try {
-        attempt = new AbortController()
-        if (isTaking || distrusted !== undefined) rollBack()
-        await read(AbortSignal.any([stopping.signal, attempt.signal]))
-        if (distrusted !== undefined) await again(distrusted.error)
-        else await pause(AGAIN_MS)
-      } catch (error) {
-        await again(error)
-      }
-  }
-  const following = follow()
+  const follower = followLog({
+    eventStore,
+    after: position,
+    onEvent: async (event) => {
+      isTaking = true
+      await take(event)
+      isTaking = false
+      advance(event.position)
+    },
+    onCheckpoint: advance,
+    onCaughtUp,
+    onError: (error) => {
+      if (!(error instanceof EventFailed))
+        log.error('dispatcher.subscription_failed', {
+          error: error instanceof Error ? error.name : 'unknown',
+        })
+    },
+    onRestart: () => {
+      if (isTaking || distrusted) rollBack()
+      return position
+    },
+    signal: stopping.signal,
+  })
 
   return {
     position: () => position,
@@ -106,7 +97,7 @@ export const readLog = (given: Given): LogReading => {
     distrust,
     stop: () => {
       stopping.abort()
-      return following
+      return follower.stopped
     },
   }
 }

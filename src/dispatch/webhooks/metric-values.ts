@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import { metricValue } from '../../domain/automation/matching/retracing.js'
-import { PassingMap } from '../../domain/passing.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 
 /** The last values of a run's metrics, in log order. */
@@ -25,7 +25,7 @@ const MOST_VALUES = 2000
 
 /** Remembers what was needed last; the rest is read from the run's stream, backwards. */
 export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): MetricValues => {
-  const windows = new PassingMap<string, Window>()
+  const windows = new LRUCache<string, Window>({ max: MOST_WINDOWS })
 
   const readBack = async (
     stream: string,
@@ -61,10 +61,7 @@ export const openMetricValues = (eventStore: Pick<EventStore, 'readStream'>): Me
         before !== undefined && before.revision <= revision && (before.whole || before.values.length >= count)
           ? await readOn(stream, revision, metric, before)
           : await readBack(stream, revision, metric, count)
-      windows.delete(key)
       windows.set(key, read)
-      const [oldest] = windows.keys()
-      if (windows.size > MOST_WINDOWS && oldest !== undefined) windows.delete(oldest)
       return read.values.slice(-count)
     },
   }

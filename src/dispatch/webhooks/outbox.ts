@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { deliveryStream } from '../../domain/delivery/events.js'
-import { PassingMap, PassingSet } from '../../domain/passing.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
 import type { Log } from '../../domain/ports/log.js'
@@ -49,13 +48,13 @@ export const openOutbox = (
   },
   seenWithinMs = SEEN_WITHIN_MS,
 ): Outbox => {
-  const writing = new PassingMap<string, PassingMap<string, Promise<void>>>()
+  const writing = new Map<string, Map<string, Promise<void>>>()
   /** In the log, as it answered, though it has not told of it yet: by team, and until when that is believed. */
-  const written = new PassingMap<string, PassingMap<string, number>>()
+  const written = new Map<string, Map<string, number>>()
   /** Teams of which more waits than what is being written, in the order of their turns. */
-  const behind = new PassingSet<string>()
+  const behind = new Set<string>()
   /** Teams that begin nothing of what they are behind with for the moment. */
-  const resting = new PassingSet<string>()
+  const resting = new Set<string>()
   const unscheduled = openUnscheduled(state)
   const portions = openPortions(() => performance.now())
   let underWay = 0
@@ -85,7 +84,7 @@ export const openOutbox = (
   }
   const begin = (scheduling: Scheduling): void => {
     const { team, delivery_id } = scheduling.data
-    const own = entryOf(writing, team, () => new PassingMap<string, Promise<void>>())
+    const own = entryOf(writing, team, () => new Map<string, Promise<void>>())
     underWay += 1
     const ending = write(scheduling)
       .then((isWritten) => {
@@ -93,7 +92,7 @@ export const openOutbox = (
         const isUnseen = own.delete(delivery_id)
         if (own.size === 0 && writing.get(team) === own) writing.delete(team)
         if (isWritten && isUnseen)
-          entryOf(written, team, () => new PassingMap<string, number>()).set(
+          entryOf(written, team, () => new Map<string, number>()).set(
             delivery_id,
             performance.now() + seenWithinMs,
           )
@@ -181,7 +180,7 @@ export const openOutbox = (
   }
 }
 
-const entryOf = <A>(map: PassingMap<string, A>, key: string, make: () => A): A => {
+const entryOf = <A>(map: Map<string, A>, key: string, make: () => A): A => {
   const found = map.get(key) ?? make()
   map.set(key, found)
   return found

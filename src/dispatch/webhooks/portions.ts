@@ -1,5 +1,3 @@
-import { PassingMap } from '../../domain/passing.js'
-
 /** How much a team may have written at once of what it has much of, and how long it rests behind that. */
 export interface Portion {
   readonly most: number
@@ -37,11 +35,11 @@ const HURRIED_FOR_MS = 10_000
  */
 export const openPortions = (now: () => number): Portions => {
   /** Teams that had little, and when; the latest is last. */
-  const little = new PassingMap<string, number>()
+  const little = new Map<string, number>()
   /** Teams that have much, and since when. */
-  const much = new PassingMap<string, number>()
+  const much = new Map<string, number>()
   /** Teams that had too much to rest, and when they last had much. */
-  const hurried = new PassingMap<string, number>()
+  const hurried = new Map<string, number>()
   const hasOneBeside = (team: string): boolean => {
     const since = now() - RECENTLY_MS
     for (const [other, at] of little) {

@@ -1,4 +1,4 @@
-import { PassingMap } from '../../domain/passing.js'
+import { LRUCache } from 'lru-cache'
 import type { SecretName, SecretStore } from '../../domain/ports/secret-store.js'
 import { secretMatcher, type SecretMatcher } from '../../domain/secret/redact-secrets.js'
 import type { LiveSecret } from './secret-versions.js'
@@ -9,15 +9,14 @@ export interface SecretRead {
   readonly matcher: SecretMatcher
 }
 
-interface Kept {
+interface CachedSecret {
   readonly first: number
   readonly last: number
   readonly read: Promise<SecretRead>
-  weight: number
 }
 
-/** Bytes that all together take, about. The one that was needed last is kept in any case. */
-const MOST_KEPT = 100_000_000
+/** Estimated bytes of all together. */
+const MAX_BYTES = 100_000_000
 /** What a version takes for its matcher, about, however short it is. */
 const LEAST_WEIGHT = 8000
 
@@ -25,22 +24,7 @@ const LEAST_WEIGHT = 8000
 export const rememberedSecrets = (
   store: Pick<SecretStore, 'get'>,
 ): ((secret: SecretName, live: LiveSecret) => Promise<SecretRead>) => {
-  const kept = new PassingMap<string, Kept>()
-  let total = 0
-
-  const drop = (key: string) => {
-    total -= kept.get(key)?.weight ?? 0
-    kept.delete(key)
-  }
-  const weigh = (key: string, one: Kept, weight: number) => {
-    if (kept.get(key) !== one) return
-    one.weight = weight
-    total += weight
-    for (const oldest of kept.keys()) {
-      if (total <= MOST_KEPT || kept.size === 1) return
-      drop(oldest)
-    }
-  }
+  const cache = new LRUCache<string, CachedSecret>({ maxSize: MAX_BYTES })
 
   const readOn = async (
     secret: SecretName,
@@ -59,24 +43,23 @@ export const rememberedSecrets = (
   return (secret, { first, newest }) => {
     const key = `${secret.team}/${secret.name}`
     const last = newest.at(-1)?.version ?? first
-    const before = kept.get(key)
-    if (before?.first === first && before.last === last) {
-      kept.delete(key)
-      kept.set(key, before)
-      return before.read
-    }
-    drop(key)
+    const before = cache.get(key)
+    if (before?.first === first && before.last === last) return before.read
     const read =
       before?.first === first && before.last < last
         ? readOn(secret, before.read, before.last + 1, last)
         : readOn(secret, undefined, first, last)
-    const one: Kept = { first, last, read, weight: 0 }
-    kept.set(key, one)
+    const one: CachedSecret = { first, last, read }
+    cache.set(key, one, { size: LEAST_WEIGHT })
     read.then(
-      ({ values }) => weigh(key, one, weightOf([...values.values()])),
-      // What could not be read now is read again the next time.
+      ({ values }) => {
+        // One that alone exceeds the limit stays until another one is read.
+        const size = Math.min(weightOf([...values.values()]), MAX_BYTES)
+        if (cache.peek(key) === one) cache.set(key, one, { size })
+      },
+      // A failed read is repeated the next time.
       () => {
-        if (kept.get(key) === one) drop(key)
+        if (cache.peek(key) === one) cache.delete(key)
       },
     )
     return read

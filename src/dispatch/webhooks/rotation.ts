@@ -1,5 +1,3 @@
-import { PassingMap, PassingSet } from '../../domain/passing.js'
-
 /** Endpoints of a team that take turns among themselves: those that hang apart from the others. */
 export interface Ring {
   readonly team: string
@@ -22,12 +20,12 @@ export interface Rotation {
 
 interface Members extends Ring {
   readonly name: string
-  readonly endpoints: PassingSet<string>
+  readonly endpoints: Set<string>
 }
 
 export const openRotation = (): Rotation => {
-  const rings = new PassingMap<string, Members>()
-  const ringOf = new PassingMap<string, Members>()
+  const rings = new Map<string, Members>()
+  const ringOf = new Map<string, Members>()
 
   const leave = (endpoint: string) => {
     const ring = ringOf.get(endpoint)
@@ -42,7 +40,7 @@ export const openRotation = (): Rotation => {
       const name = `${hangs ? 'hangs' : 'answers'} ${team}`
       if (ringOf.get(endpoint)?.name === name) return
       leave(endpoint)
-      const ring = rings.get(name) ?? { name, team, hangs, endpoints: new PassingSet<string>() }
+      const ring = rings.get(name) ?? { name, team, hangs, endpoints: new Set<string>() }
       ring.endpoints.add(endpoint)
       rings.set(name, ring)
       ringOf.set(endpoint, ring)

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import { millisOf } from '../../domain/delivery/times.js'
-import { PassingMap } from '../../domain/passing.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 import type { AnswerRead } from './answers.js'
@@ -65,7 +64,7 @@ export const openSender = (given: Sending): Sender => {
   const rotation = openRotation()
   const hostOf = rememberedHosts()
   const standings = openStandings((webhook) => directory.get(webhook)?.hangs === true)
-  const underWay = new PassingMap<string, Promise<void>>()
+  const underWay = new Map<string, Promise<void>>()
   const abort = new AbortController()
   // Every attempt listens to it.
   setMaxListeners(0, abort.signal)

@@ -1,4 +1,3 @@
-import { PassingMap } from '../../domain/passing.js'
 import type { Ring } from './rotation.js'
 
 /**
@@ -73,7 +72,7 @@ export const openShares = (limits: Limits = USUAL_LIMITS): Shares => {
 const teamAndHost = ({ team, host }: Claim): string => `${team} ${host}`
 
 const tally = () => {
-  const counts = new PassingMap<string, number>()
+  const counts = new Map<string, number>()
   return {
     of: (name: string) => counts.get(name) ?? 0,
     add: (name: string, by: 1 | -1) => {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseTemplate } from '../../domain/template/parse.js'
 import type { Template } from '../../domain/template/template.js'
@@ -9,14 +10,14 @@ const MOST_REMEMBERED = 1000
  * is asked when a message is sent. Undefined for what is no template.
  */
 export const rememberedTemplates = (): ((payload: string, secret: string | null) => Template | undefined) => {
-  const known = new Map<string, Template | undefined>()
+  const cache = new LRUCache<string, { readonly template: Template | undefined }>({ max: MOST_REMEMBERED })
   return (payload, secret) => {
     const key = `${secret ?? ''}\n${payload}`
-    if (known.has(key)) return known.get(key)
+    const cached = cache.get(key)
+    if (cached !== undefined) return cached.template
     const parsed = parseTemplate(payload, { accessToken: true, secret })
     const template = E.isRight(parsed) ? parsed.right : undefined
-    if (known.size >= MOST_REMEMBERED) known.clear()
-    known.set(key, template)
+    cache.set(key, { template })
     return template
   }
 }

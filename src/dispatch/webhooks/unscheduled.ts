@@ -1,4 +1,3 @@
-import { PassingMap, PassingSet } from '../../domain/passing.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { Scheduling } from './scheduling.js'
 
@@ -34,9 +33,9 @@ const KIND = 'outbox'
 
 export const openUnscheduled = (state: Pick<DispatcherState, 'put' | 'remove' | 'some'>): Unscheduled => {
   /** By team and key. What the state alone has is older. */
-  const held = new PassingMap<string, PassingMap<string, Held>>()
+  const held = new Map<string, Map<string, Held>>()
   /** Teams of which the state alone has nothing. */
-  const wholly = new PassingSet<string>()
+  const wholly = new Set<string>()
   let count = 0
 
   const drop = (team: string, key: string): Held | undefined => {
@@ -65,7 +64,7 @@ export const openUnscheduled = (state: Pick<DispatcherState, 'put' | 'remove' | 
     add: (scheduling) => {
       const { team } = scheduling.data
       const key = keyOf(scheduling.data)
-      const own = held.get(team) ?? new PassingMap<string, Held>()
+      const own = held.get(team) ?? new Map<string, Held>()
       if (own.has(key)) return
       held.set(team, own.set(key, { scheduling, isKept: false }))
       count += 1

@@ -1,5 +1,3 @@
-import { PassingMap } from '../../domain/passing.js'
-
 /** Wakes endpoints when something of theirs becomes due. Times are milliseconds since 1970. */
 export interface WakeUps {
   /** Of two times for one endpoint the earlier one holds. */
@@ -11,7 +9,7 @@ export interface WakeUps {
 const LONGEST_SLEEP_MS = 10_000
 
 export const openWakeUps = (now: () => number, wake: (endpoint: string) => void): WakeUps => {
-  const times = new PassingMap<string, number>()
+  const times = new Map<string, number>()
   let timer: NodeJS.Timeout | undefined
   let next = Infinity
 

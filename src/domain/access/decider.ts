@@ -18,7 +18,7 @@ type Decided = Decision<AccessEvent>
 const decide = (directory: Directory, command: AccessCommand): Decided => {
   switch (command.type) {
     case 'Bootstrap':
-      return directory.users.isEmpty ? bootstrap(command) : nothing
+      return directory.users.size === 0 ? bootstrap(command) : nothing
     case 'CreateTeam': {
       const { by, team } = command
       if (!isAdministrator(directory, by)) return refused('forbidden', 'This needs the administrator key.')
@@ -74,7 +74,7 @@ const addMember = (directory: Directory, { by, team, user, roles, keyOfNewUser }
  */
 const mayAdmit = (directory: Directory, by: string, user: string): boolean =>
   isAdministrator(directory, by) ||
-  [...(directory.users.get(user)?.teams.entries() ?? [])].some(([team]) =>
+  [...(directory.users.get(user)?.teams ?? [])].some(([team]) =>
     rolesIn(directory, by, team).includes('team_administrator'),
   )
 

@@ -1,5 +1,6 @@
 import type { ApiKey, Directory } from './directory.js'
 import type { Role } from './roles.js'
+import { sorted, sortedAfter } from '../sorted.js'
 
 /** Who a valid key stands for. */
 export interface KeyHolder {
@@ -38,19 +39,19 @@ export const rolesIn = ({ users }: Directory, user: string, team: string): reado
 
 /** The teams of a user by name, those behind `after`. */
 export function* membershipsOf({ users }: Directory, user: string, after?: string) {
-  for (const [team, roles] of users.get(user)?.teams.entries(after) ?? [])
+  for (const [team, roles] of sortedAfter(users.get(user)?.teams, after))
     if (roles !== null) yield { team, roles }
 }
 
 /** The members of a team by name, those behind `after`. */
 export function* membersOf({ teams }: Directory, team: string, after?: string) {
-  for (const [user, roles] of teams.get(team)?.members.entries(after) ?? [])
+  for (const [user, roles] of sortedAfter(teams.get(team)?.members, after))
     if (roles !== null) yield { user, roles }
 }
 
 /** The keys of a user that are valid, by id, those behind `after`. */
 export function* keysOf({ users, keys }: Directory, user: string, after?: string): Generator<ApiKey> {
-  for (const [id] of users.get(user)?.keyIds.entries(after) ?? []) {
+  for (const id of sorted(users.get(user)?.keyIds, after)) {
     const key = keys.get(id)
     if (key !== undefined && !key.revoked) yield key
   }

@@ -2,7 +2,7 @@ import { nothing, type Decider, type Decision } from '../decider.js'
 import type { ArtifactCommand, CreateVersion } from './commands.js'
 import type { ArtifactEvent } from './events.js'
 import { decideLabel, pointed } from './labels.js'
-import { emptyCollection, evolve, versionKey, type CollectionState } from './state.js'
+import { emptyCollection, evolve, type CollectionState } from './state.js'
 
 /** The alias that each new version takes from the one before. */
 const LATEST = 'latest'
@@ -19,8 +19,7 @@ export const artifactDecider: Decider<CollectionState, ArtifactCommand, Artifact
 const createVersion = (state: CollectionState, command: CreateVersion): Decision<ArtifactEvent> => {
   const { place, artifact_id, digest, artifactType: type, metadata, files, aliases, now } = command
   const repeated = state.byId.get(artifact_id) ?? undefined
-  if (repeated !== undefined)
-    return state.versions.get(versionKey(repeated))?.digest === digest ? nothing : otherContent
+  if (repeated !== undefined) return state.versions.get(repeated)?.digest === digest ? nothing : otherContent
   const same = state.byDigest.get(digest)
   if (same !== undefined) return { events: pointed(state, place, aliases, same) }
   const version = state.next

@@ -2,7 +2,7 @@ import { nothing, type Decider, type Decision } from '../decider.js'
 import type { LinkVersion, RegisteredCommand, UnlinkVersion } from './commands.js'
 import type { RegisteredEvent, VersionLinked } from './events.js'
 import { decideLabel, noSuchVersion } from './labels.js'
-import { emptyCollection, everNamed, evolve, versionKey, type CollectionState } from './state.js'
+import { emptyCollection, everNamed, evolve, type CollectionState } from './state.js'
 
 /** A registry's collection: it numbers the versions that it shows by itself. */
 export const registeredDecider: Decider<CollectionState, RegisteredCommand, RegisteredEvent> = {
@@ -25,9 +25,7 @@ const link = (state: CollectionState, command: LinkVersion): Decision<Registered
   const { place, source, artifactType: type, metadata, link_id } = command
   const repeated = link_id === null ? undefined : state.byLink.get(link_id)
   if (repeated !== undefined)
-    return state.versions.get(versionKey(repeated))?.artifactId === source.artifact_id
-      ? nothing
-      : otherVersion
+    return state.versions.get(repeated)?.artifactId === source.artifact_id ? nothing : otherVersion
   if ((state.byId.get(source.artifact_id) ?? null) !== null) return nothing
   const data: VersionLinked = { ...place, version: state.next, source, type, metadata, link_id }
   return { events: [{ type: 'VersionLinked', data }] }
@@ -42,9 +40,10 @@ const unlink = (
   if (known?.source == null) return noSuchVersion
   if (known.gone) return nothing
   const { version, source } = known
-  const removed: RegisteredEvent[] = []
-  for (const [alias, points] of state.aliases.entries())
-    if (points === version) removed.push({ type: 'AliasRemoved', data: { ...place, version, alias } })
+  const aliases = [...state.aliases].filter(([, points]) => points === version).map(([alias]) => alias)
+  const removed = aliases
+    .sort()
+    .map((alias): RegisteredEvent => ({ type: 'AliasRemoved', data: { ...place, version, alias } }))
   return { events: [...removed, { type: 'VersionUnlinked', data: { ...place, version, source } }] }
 }
 

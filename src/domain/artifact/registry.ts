@@ -1,28 +1,24 @@
-import { OrderedMap } from '../access/ordered-map.js'
 import { nothing, type Decider } from '../decider.js'
 import type { CreateRegistry } from './commands.js'
 import type { RegistryEvent } from './events.js'
 
 /** The registries of a team. */
 export interface RegistriesState {
-  readonly count: number
   /** From name to id. */
-  readonly ids: OrderedMap<string>
+  readonly ids: Map<string, string>
   /** From id to name. */
-  readonly names: OrderedMap<string>
+  readonly names: Map<string, string>
 }
 
 export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryEvent> = {
-  initialState: { count: 0, ids: new OrderedMap(), names: new OrderedMap() },
+  initialState: () => ({ ids: new Map(), names: new Map() }),
 
-  evolve: (state, { type, data: { registry, id } }) =>
-    (type as string) === 'RegistryCreated'
-      ? {
-          count: state.count + 1,
-          ids: state.ids.set(registry, id),
-          names: state.names.set(id, registry),
-        }
-      : state,
+  evolve: (state, { type, data: { registry, id } }) => {
+    if ((type as string) !== 'RegistryCreated') return state
+    state.ids.set(registry, id)
+    state.names.set(id, registry)
+    return state
+  },
 
   decide: ({ ids, names }, { team, registry, id }) => {
     if (ids.get(registry) === id) return nothing
@@ -31,5 +27,11 @@ export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryE
     return { events: [{ type: 'RegistryCreated', data: { team, registry, id } }] }
   },
 }
+
+/** A state that changes apart from the other. */
+export const copyRegistries = ({ ids, names }: RegistriesState): RegistriesState => ({
+  ids: new Map(ids),
+  names: new Map(names),
+})
 
 const refused = (reason: string) => ({ events: [], refused: { kind: 'conflict', reason } as const })

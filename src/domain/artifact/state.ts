@@ -1,4 +1,3 @@
-import { OrderedMap } from '../access/ordered-map.js'
 import type { ArtifactEvent, RegisteredEvent, VersionLinked } from './events.js'
 import { versionIn } from './version-name.js'
 
@@ -23,28 +22,35 @@ export interface CollectionState {
   readonly length: number
   /** The number of the next version. */
   readonly next: number
-  /** By {@link versionKey}. */
-  readonly versions: OrderedMap<KnownVersion>
+  /** By number, in the order of the numbers. */
+  readonly versions: Map<number, KnownVersion>
   /** The version that an alias points at; null for an alias that was removed. */
-  readonly aliases: OrderedMap<number | null>
-  readonly byDigest: OrderedMap<number>
+  readonly aliases: Map<string, number | null>
+  readonly byDigest: Map<string, number>
   /** By artifact id; null for one that was unlinked. */
-  readonly byId: OrderedMap<number | null>
-  readonly byLink: OrderedMap<number>
+  readonly byId: Map<string, number | null>
+  readonly byLink: Map<string, number>
 }
 
-export const emptyCollection: CollectionState = {
+export const emptyCollection = (): CollectionState => ({
   length: 0,
   next: 0,
-  versions: new OrderedMap(),
-  aliases: new OrderedMap(),
-  byDigest: new OrderedMap(),
-  byId: new OrderedMap(),
-  byLink: new OrderedMap(),
-}
+  versions: new Map(),
+  aliases: new Map(),
+  byDigest: new Map(),
+  byId: new Map(),
+  byLink: new Map(),
+})
 
-/** Keys in the order of the numbers. */
-export const versionKey = (version: number): string => String(version).padStart(10, '0')
+/** A state that changes apart from the other. */
+export const copyCollection = (state: CollectionState): CollectionState => ({
+  ...state,
+  versions: new Map(state.versions),
+  aliases: new Map(state.aliases),
+  byDigest: new Map(state.byDigest),
+  byId: new Map(state.byId),
+  byLink: new Map(state.byLink),
+})
 
 /** The version that a name or an alias stands for; undefined where it stands for none. */
 export const versionNamed = (state: CollectionState, named: string): KnownVersion | undefined => {
@@ -58,7 +64,7 @@ export const everNamed = (
   named: string,
 ): KnownVersion | undefined => {
   const version = versionIn(named) ?? aliases.get(named) ?? undefined
-  return version === undefined ? undefined : versions.get(versionKey(version))
+  return version === undefined ? undefined : versions.get(version)
 }
 
 export const evolve = (state: CollectionState, event: ArtifactEvent | RegisteredEvent): CollectionState => ({
@@ -71,27 +77,25 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
   switch (event.type) {
     case 'VersionCreated': {
       const { version, artifact_id, digest } = event.data
-      return {
-        ...withVersion(state, version, { artifactId: artifact_id, digest, source: null }),
-        byDigest: byDigest.set(digest, version),
-      }
+      byDigest.set(digest, version)
+      return withVersion(state, version, { artifactId: artifact_id, digest, source: null })
     }
     case 'VersionLinked': {
       const { version, source, link_id } = event.data
-      const linked = withVersion(state, version, { artifactId: source.artifact_id, digest: null, source })
-      return link_id === null ? linked : { ...linked, byLink: byLink.set(link_id, version) }
+      if (link_id !== null) byLink.set(link_id, version)
+      return withVersion(state, version, { artifactId: source.artifact_id, digest: null, source })
     }
     case 'VersionUnlinked': {
       const { version, source } = event.data
-      return {
-        ...amended(state, version, (known) => ({ ...known, gone: true, tags: [] })),
-        byId: byId.set(source.artifact_id, null),
-      }
+      byId.set(source.artifact_id, null)
+      return amended(state, version, (known) => ({ ...known, gone: true, tags: [] }))
     }
     case 'AliasAdded':
-      return { ...state, aliases: aliases.set(event.data.alias, event.data.version) }
+      aliases.set(event.data.alias, event.data.version)
+      return state
     case 'AliasRemoved':
-      return { ...state, aliases: aliases.set(event.data.alias, null) }
+      aliases.set(event.data.alias, null)
+      return state
     case 'TagAdded': {
       const { version, tag } = event.data
       return amended(state, version, (known) => ({ ...known, tags: [...known.tags, tag] }))
@@ -115,12 +119,9 @@ const withVersion = (
   what: Pick<KnownVersion, 'artifactId' | 'digest' | 'source'>,
 ): CollectionState => {
   const known = { ...what, version, revision: state.length, tags: [], gone: false }
-  return {
-    ...state,
-    next: version + 1,
-    versions: state.versions.set(versionKey(version), known),
-    byId: state.byId.set(what.artifactId, version),
-  }
+  state.versions.set(version, known)
+  state.byId.set(what.artifactId, version)
+  return { ...state, next: version + 1 }
 }
 
 const amended = (
@@ -128,7 +129,7 @@ const amended = (
   version: number,
   amend: (known: KnownVersion) => KnownVersion,
 ): CollectionState => {
-  const known = state.versions.get(versionKey(version))
-  if (known === undefined) return state
-  return { ...state, versions: state.versions.set(versionKey(version), amend(known)) }
+  const known = state.versions.get(version)
+  if (known !== undefined) state.versions.set(version, amend(known))
+  return state
 }

@@ -106,7 +106,7 @@ const changedMeanwhile: Refusal = {
 }
 
 export const automationDecider: Decider<AutomationState, AutomationCommand, AutomationEvent> = {
-  initialState: null,
+  initialState: () => null,
   evolve,
   decide,
 }

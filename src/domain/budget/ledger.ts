@@ -1,5 +1,4 @@
 import { scopesOf, scopeText } from '../limit/scope.js'
-import { PassingMap } from '../passing.js'
 import type { RecordedEvent } from '../ports/event-store.js'
 import { Account, accountKey, NO_MONEY, periodIn, type Sums } from './account.js'
 import { costOf } from './charge.js'
@@ -35,7 +34,7 @@ export interface LedgerContent {
  */
 export class Ledger {
   private readonly accounts = new Map<string, Account>()
-  private readonly standings = new PassingMap<string, Standing>()
+  private readonly standings = new Map<string, Standing>()
 
   constructor({ accounts, open }: LedgerContent = { accounts: [], open: [] }) {
     for (const { key, sums, calls } of accounts) {

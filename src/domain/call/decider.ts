@@ -1,4 +1,3 @@
-import { OrderedMap } from '../access/ordered-map.js'
 import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
 import type { CallCommand, EndCall, StartCall } from './commands.js'
 import { fingerprint, sameEnd, sameStart, type CallStart } from './content.js'
@@ -12,18 +11,18 @@ export interface CallState {
   readonly renamed: string | null | undefined
   readonly deleted: boolean
   /** Fingerprints of the starts and ends that were reported as conflicts. */
-  readonly otherStarts: OrderedMap<true>
-  readonly otherEnds: OrderedMap<true>
+  readonly otherStarts: Set<string>
+  readonly otherEnds: Set<string>
 }
 
-const initialState: CallState = {
+const initialState = (): CallState => ({
   start: null,
   end: null,
   renamed: undefined,
   deleted: false,
-  otherStarts: new OrderedMap(),
-  otherEnds: new OrderedMap(),
-}
+  otherStarts: new Set(),
+  otherEnds: new Set(),
+})
 
 const evolve = (state: CallState, event: CallEvent): CallState => {
   switch (event.type) {
@@ -36,9 +35,11 @@ const evolve = (state: CallState, event: CallEvent): CallState => {
     case 'CallDeleted':
       return { ...state, deleted: true }
     case 'ConflictingCallStartReported':
-      return { ...state, otherStarts: state.otherStarts.set(fingerprint(event.data.start), true) }
+      state.otherStarts.add(fingerprint(event.data.start))
+      return state
     case 'ConflictingCallEndReported':
-      return { ...state, otherEnds: state.otherEnds.set(fingerprint(event.data.end), true) }
+      state.otherEnds.add(fingerprint(event.data.end))
+      return state
     default:
       return state
   }

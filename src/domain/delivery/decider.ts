@@ -124,7 +124,7 @@ const resend = (state: KnownDelivery, { deliveryId, now }: ResendDelivery): Deci
 
 /** A message to a webhook: scheduled once, attempted by one at a time, until it has arrived or is given up. */
 export const deliveryDecider: Decider<DeliveryState, DeliveryCommand, DeliveryEvent> = {
-  initialState,
+  initialState: () => initialState,
   evolve,
   decide,
 }

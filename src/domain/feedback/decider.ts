@@ -53,7 +53,7 @@ const decideGiven = ({ given }: FeedbackState, { content, userId, now }: GiveFee
 }
 
 export const feedbackDecider: Decider<FeedbackState, FeedbackCommand, FeedbackEvent> = {
-  initialState: { given: null, gone: false },
+  initialState: () => ({ given: null, gone: false }),
   evolve,
   decide,
 }

@@ -7,7 +7,7 @@ interface FileState {
 }
 
 export const fileDecider: Decider<FileState, StoreFile, FileEvent> = {
-  initialState: { stored: false },
+  initialState: () => ({ stored: false }),
   evolve: (state, { type }) => ((type as string) === 'FileStored' ? { stored: true } : state),
   decide: ({ stored }, { file }) => (stored ? nothing : { events: [{ type: 'FileStored', data: file }] }),
 }

@@ -78,7 +78,7 @@ export const isReached = ({ reached }: Limited, period: string, level: number): 
 export const noLimits: TeamLimits = new Map()
 
 export const limitDecider: Decider<TeamLimits, LimitCommand, LimitEvent> = {
-  initialState: noLimits,
+  initialState: () => noLimits,
   evolve,
   decide,
 }

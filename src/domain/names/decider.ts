@@ -1,10 +1,10 @@
-import { OrderedMap } from '../access/ordered-map.js'
+import { sortedAfter } from '../sorted.js'
 import { nothing, type Decider } from '../decider.js'
 import type { NameCommand } from './commands.js'
 import type { NamedKind, NameEvent } from './events.js'
 
 /** The names of a team's things, by kind: the id that each stands for, null for one that was released. */
-export type Roster = Readonly<Record<NamedKind, OrderedMap<string | null>>>
+export type Roster = Readonly<Record<NamedKind, Map<string, string | null>>>
 
 /** What a name stands for; undefined for nothing. */
 export const holderOf = (roster: Roster, kind: NamedKind, name: string): string | undefined =>
@@ -12,19 +12,21 @@ export const holderOf = (roster: Roster, kind: NamedKind, name: string): string 
 
 /** The names that stand for something, in their order, behind `after`. */
 export function* namesAfter(roster: Roster, kind: NamedKind, after?: string) {
-  for (const [name, id] of roster[kind].entries(after)) if (id !== null) yield { name, id }
+  for (const [name, id] of sortedAfter(roster[kind], after)) if (id !== null) yield { name, id }
 }
 
 /** One stream a team decides which names are taken, whatever they stand for. */
 export const namesDecider: Decider<Roster, NameCommand, NameEvent> = {
-  initialState: { webhook: new OrderedMap(), automation: new OrderedMap() },
+  initialState: () => ({ webhook: new Map(), automation: new Map() }),
 
   evolve: (roster, { type, data: { kind, name, id } }) => {
     switch (type) {
       case 'NameTaken':
-        return { ...roster, [kind]: roster[kind].set(name, id) }
+        roster[kind].set(name, id)
+        return roster
       case 'NameReleased':
-        return { ...roster, [kind]: roster[kind].set(name, null) }
+        roster[kind].set(name, null)
+        return roster
       default:
         // A newer process may already write events that this one does not know.
         return roster

@@ -144,7 +144,7 @@ const deletionOf = (state: ObjectState, command: DeleteVersions, index: number):
 }
 
 export const objectDecider: Decider<ObjectState, ObjectCommand, ObjectEvent> = {
-  initialState: { versions: [], aliases: new Map() },
+  initialState: () => ({ versions: [], aliases: new Map() }),
   evolve,
   decide,
 }

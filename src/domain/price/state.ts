@@ -1,5 +1,4 @@
 import type { Instant } from '../codec/instant.js'
-import { OrderedMap } from '../access/ordered-map.js'
 import { withCacheCosts } from './cache-costs.js'
 import type { OfferedPrice } from './commands.js'
 import { priceContent, type PriceContent, type PriceEvent } from './events.js'
@@ -12,35 +11,34 @@ export interface KnownPrice {
 /** The prices of a project, or of a list. */
 export interface PriceState {
   /** By id, those that were withdrawn too: an id is not used again. */
-  readonly known: OrderedMap<PriceContent>
+  readonly known: Map<string, PriceContent>
   /** By model, in the order in which they were published. */
-  readonly standing: OrderedMap<readonly KnownPrice[]>
+  readonly standing: Map<string, readonly KnownPrice[]>
   /** Versions of the list that were imported. */
-  readonly versions: OrderedMap<true>
+  readonly versions: Set<string>
 }
 
-export const noPrices: PriceState = {
-  known: new OrderedMap(),
-  standing: new OrderedMap(),
-  versions: new OrderedMap(),
-}
+export const noPrices = (): PriceState => ({ known: new Map(), standing: new Map(), versions: new Set() })
 
 export const evolve = (state: PriceState, event: PriceEvent): PriceState => {
   switch (event.type) {
     case 'PricePublished': {
       const { id, llm_id } = event.data
       const price = contentOf(withCacheCosts(event.data))
-      const standing = state.standing.set(llm_id, [...standingFor(state, llm_id), { id, price }])
-      return { ...state, known: state.known.set(id, price), standing }
+      state.standing.set(llm_id, [...standingFor(state, llm_id), { id, price }])
+      state.known.set(id, price)
+      return state
     }
     case 'PriceWithdrawn': {
       const price = state.known.get(event.data.id)
       if (price === undefined) return state
       const left = standingFor(state, price.llm_id).filter(({ id }) => id !== event.data.id)
-      return { ...state, standing: state.standing.set(price.llm_id, left) }
+      state.standing.set(price.llm_id, left)
+      return state
     }
     case 'PriceListImported':
-      return { ...state, versions: state.versions.set(event.data.version, true) }
+      state.versions.add(event.data.version)
+      return state
     default:
       return state
   }

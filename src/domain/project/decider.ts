@@ -13,7 +13,13 @@ export interface ProjectState {
 }
 
 export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
-  initialState: { usageReporting: 'auto', record: 'all', createdAt: null, description: null, repo: null },
+  initialState: () => ({
+    usageReporting: 'auto',
+    record: 'all',
+    createdAt: null,
+    description: null,
+    repo: null,
+  }),
 
   evolve: (state, event) => {
     switch (event.type) {

@@ -8,7 +8,7 @@ interface RebuildState {
 
 /** What became of a request is not in the log: it says nothing about the log, only about tables made from it. */
 export const rebuildDecider: Decider<RebuildState, RequestRebuild, RebuildEvent> = {
-  initialState: { requested: false },
+  initialState: () => ({ requested: false }),
   evolve: (state, { type }) => ((type as string) === 'RebuildRequested' ? { requested: true } : state),
   decide: ({ requested }, { request }) =>
     requested ? nothing : { events: [{ type: 'RebuildRequested', data: request }] },

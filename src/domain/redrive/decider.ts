@@ -5,7 +5,7 @@ import type { RedriveAsked, RedriveEvent } from './events.js'
 
 /** What became of a redrive stands in the streams of its deliveries. */
 export const redriveDecider: Decider<RedriveAsked | null, AskRedrive, RedriveEvent> = {
-  initialState: null,
+  initialState: () => null,
   evolve: (state, { type, data }) => ((type as string) === 'RedriveAsked' ? data : state),
   decide: (asked, { redrive }) => {
     if (asked === null) return { events: [{ type: 'RedriveAsked', data: redrive }] }

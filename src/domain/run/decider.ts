@@ -75,7 +75,7 @@ const noSuchRun: Decision<never> = {
 }
 
 export const runDecider: Decider<RunState, RunCommand, RunEvent> = {
-  initialState: { started: null, ended: null, steps: new Map() },
+  initialState: () => ({ started: null, ended: null, steps: new Map() }),
   evolve,
   decide,
 }

@@ -1,4 +1,3 @@
-import { OrderedMap } from '../access/ordered-map.js'
 import { nothing, type Decider, type Decision } from '../decider.js'
 import type { SecretCommand, StoreSecret } from './commands.js'
 import type { SecretEvent } from './events.js'
@@ -8,10 +7,10 @@ export interface SecretState {
   readonly version: number
   /** This version and all before it were destroyed. */
   readonly destroyedUpTo: number
-  /** The versions since then, by their digits. */
-  readonly live: OrderedMap<true>
+  /** The versions since then. */
+  readonly live: Set<number>
   /** Which version each request with an Idempotency-Key made. */
-  readonly requests: OrderedMap<number>
+  readonly requests: Map<string, number>
 }
 
 const evolve = (state: SecretState, event: SecretEvent): SecretState => {
@@ -19,11 +18,13 @@ const evolve = (state: SecretState, event: SecretEvent): SecretState => {
     case 'SecretStored':
     case 'SecretRotated': {
       const { version, request } = event.data
-      const requests = request === null ? state.requests : state.requests.set(request, version)
-      return { ...state, version, live: state.live.set(String(version), true), requests }
+      if (request !== null) state.requests.set(request, version)
+      state.live.add(version)
+      return { ...state, version }
     }
     case 'SecretDestroyed':
-      return { ...state, destroyedUpTo: state.version, live: new OrderedMap() }
+      state.live.clear()
+      return { ...state, destroyedUpTo: state.version }
     default:
       return state
   }
@@ -40,7 +41,7 @@ const decide = (state: SecretState, command: SecretCommand): Decision<SecretEven
           events: [],
           refused: { kind: 'not-found', reason: 'The team has no secret of this name.' },
         }
-      return state.live.isEmpty ? nothing : { events: [{ type: 'SecretDestroyed', data: { team, name } }] }
+      return state.live.size === 0 ? nothing : { events: [{ type: 'SecretDestroyed', data: { team, name } }] }
     }
     default:
       return command satisfies never
@@ -56,12 +57,12 @@ const decideStored = (
     const reason = 'Another value was stored under this name at the same time. Try again.'
     return { events: [], refused: { kind: 'conflict', reason } }
   }
-  const type = state.live.isEmpty ? 'SecretStored' : 'SecretRotated'
+  const type = state.live.size === 0 ? 'SecretStored' : 'SecretRotated'
   return { events: [{ type, data: { team, name, version, request } }] }
 }
 
 export const secretDecider: Decider<SecretState, SecretCommand, SecretEvent> = {
-  initialState: { version: 0, destroyedUpTo: 0, live: new OrderedMap(), requests: new OrderedMap() },
+  initialState: () => ({ version: 0, destroyedUpTo: 0, live: new Set(), requests: new Map() }),
   evolve,
   decide,
 }

@@ -4,18 +4,19 @@ import type { TableEvent } from './events.js'
 
 interface TableState {
   /** Packs that are stored. */
-  readonly packs: ReadonlySet<string>
+  readonly packs: Set<string>
   readonly published: boolean
 }
 
 /** What was cut off before the table was published is completed by the same commands again. */
 export const tableDecider: Decider<TableState, TableCommand, TableEvent> = {
-  initialState: { packs: new Set(), published: false },
+  initialState: () => ({ packs: new Set(), published: false }),
 
   evolve: (state, { type, data }) => {
     switch (type) {
       case 'TableRowsStored':
-        return { ...state, packs: new Set([...state.packs, data.pack]) }
+        state.packs.add(data.pack)
+        return state
       case 'TablePublished':
         return { ...state, published: true }
       default:

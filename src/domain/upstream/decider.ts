@@ -56,4 +56,4 @@ export const noSuchUpstream: Refusal = {
 /** Decides over those of the operator's file, whose names are taken before all others. */
 export const upstreamDecider = (
   configured: Upstreams = noUpstreams,
-): Decider<Upstreams, UpstreamCommand, UpstreamEvent> => ({ initialState: configured, evolve, decide })
+): Decider<Upstreams, UpstreamCommand, UpstreamEvent> => ({ initialState: () => configured, evolve, decide })

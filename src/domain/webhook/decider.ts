@@ -119,7 +119,7 @@ const changedMeanwhile: Refusal = {
 }
 
 export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
-  initialState: null,
+  initialState: () => null,
   evolve,
   decide,
 }

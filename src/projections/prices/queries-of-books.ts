@@ -2,7 +2,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { entityOf } from '../../domain/ids.js'
 import { DEFAULT_LIST, teamsList } from '../../domain/price/events.js'
-import { versionedCache } from '../../domain/versioned-cache.js'
+import { versionedCache } from '../../runtime/versioned-cache.js'
 import { bookOf, type PriceBook } from './book.js'
 import { pricesAt, pricesChangedAt } from './queries.js'
 
@@ -29,9 +29,8 @@ export const booksFrom = (
   generation: () => string = () => '',
 ): Books => {
   const cache = versionedCache<{ readonly book: PriceBook; readonly prices: number }>({
-    most: MOST_PRICES,
-    weightOf: ({ prices }) => prices + 1,
-    isWorthKeeping: () => true,
+    maxSize: MOST_PRICES,
+    sizeOf: ({ prices }) => prices + 1,
   })
   return async ({ projectId, list, position }) => {
     const owners = list === null ? [projectId, teamsList(entityOf(projectId)), DEFAULT_LIST] : [list]

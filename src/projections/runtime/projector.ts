@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { followLog } from '../../runtime/follow-log.js'
 import { batchWriter } from './batch-writer.js'
 import { readCheckpoint } from './checkpoint.js'
-import { followLog } from './follow-log.js'
+import { errorName } from './error-name.js'
 import { gathering, type Batch } from './gathering.js'
 import { progressFrom } from './progress.js'
 import type { Projecting } from './projecting.js'
@@ -62,22 +63,6 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
   let inserting: Batch | undefined
   let caughtUp = false
   let generation = 0
-  /** Everything up to here was read, though not all of it was for us. */
-  let passed = startedAt
-
-  const read = async () => {
-    for await (const item of eventStore.subscribeAll({ after: passed, signal })) {
-      if (item.kind === 'caughtUp') caughtUp = true
-      else if (item.kind === 'event') {
-        gathered.add(item.event)
-        passed = item.event.position
-        while (gathered.isFull() && !stopping.signal.aborted) await gathered.change()
-      } else {
-        passed = item.position
-        if (gathered.isEmpty()) gathered.announce()
-      }
-    }
-  }
 
   const write = async () => {
     while (!stopping.signal.aborted) {
@@ -86,7 +71,8 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
       const due = gathered.isFull() || progress.someoneWaits() || remaining <= 0
       if (standing.isAsked()) await standing.stand()
       else if (since !== undefined && due) await insert(gathered.take())
-      else if (since === undefined && passed > progress.reached()) await writeUpTo(passed, [])
+      else if (since === undefined && follower.position() > progress.reached())
+        await writeUpTo(follower.position(), [])
       else await changeOr(remaining)
     }
   }
@@ -109,7 +95,20 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
     if (await writer.write(events, position)) progress.advance(position)
   }
 
-  const following = followLog(read, signal, log)
+  const follower = followLog({
+    eventStore,
+    after: startedAt,
+    onEvent: async (event) => {
+      gathered.add(event)
+      while (gathered.isFull() && !signal.aborted) await gathered.change()
+    },
+    onCheckpoint: () => {
+      if (gathered.isEmpty()) gathered.announce()
+    },
+    onCaughtUp: () => void (caughtUp = true),
+    onError: (error) => log.error('projection.subscription_failed', { error: errorName(error) }),
+    signal,
+  })
   const writing = write()
 
   return {
@@ -142,7 +141,7 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
       stopping.abort()
       gathered.announce()
       standing.end()
-      await Promise.all([following, writing])
+      await Promise.all([follower.stopped, writing])
       await writer.checkpoint(progress.reached()).catch(() => undefined)
     },
   }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/codec/instant.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { versionedCache } from '../../domain/versioned-cache.js'
+import { versionedCache } from '../../runtime/versioned-cache.js'
 import { dateTime64 } from '../clickhouse-values.js'
 
 const MAX_KEPT = 1000
@@ -11,7 +11,7 @@ const MAX_KEPT = 1000
  * nothing more is projected, which `version` tells; so long it is remembered.
  */
 export const positionsByTime = (reader: ClickHouseReader, version: () => string) => {
-  const known = versionedCache<Position>({ most: MAX_KEPT, weightOf: () => 1, isWorthKeeping: () => true })
+  const known = versionedCache<Position>({ maxSize: MAX_KEPT })
   return async (time: Instant): Promise<Position> => {
     const asked = version()
     const remembered = known.get(time, asked)

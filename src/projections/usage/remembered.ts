@@ -1,5 +1,5 @@
 import type { CallsFilter } from '../calls/filter.js'
-import { versionedCache } from '../../domain/versioned-cache.js'
+import { versionedCache } from '../../runtime/versioned-cache.js'
 import type { MatchingCall } from './matching.js'
 
 const MAX_CALLS = 50_000
@@ -15,9 +15,8 @@ type Located = Omit<MatchingCall, 'id'>
  * position never changes at all. What was made from other tables is forgotten.
  */
 export const remembered = () => {
-  const unit = { weightOf: () => 1, isWorthKeeping: () => true }
-  const traceOf = versionedCache<Located>({ most: MAX_CALLS, ...unit })
-  const versionAt = versionedCache<string>({ most: MAX_TRACES, ...unit })
+  const traceOf = versionedCache<Located>({ maxSize: MAX_CALLS })
+  const versionAt = versionedCache<string>({ maxSize: MAX_TRACES })
   return {
     versionAt,
 

@@ -1,4 +1,4 @@
-import { versionedCache, type VersionedCache } from '../../domain/versioned-cache.js'
+import { versionedCache, type VersionedCache } from '../../runtime/versioned-cache.js'
 import type { Counters, Inclusive } from './inclusive.js'
 import type { RolledUp } from './roll-up.js'
 
@@ -14,12 +14,16 @@ const MIN_CALLS = 5000
  */
 export type TraceCache = VersionedCache<RolledUp>
 
-export const traceCache = (): TraceCache =>
-  versionedCache<RolledUp>({
-    most: MAX_BYTES,
-    weightOf: bytesOf,
-    isWorthKeeping: ({ size }) => size >= MIN_CALLS,
-  })
+export const traceCache = (): TraceCache => {
+  const cache = versionedCache<RolledUp>({ maxSize: MAX_BYTES, sizeOf: bytesOf })
+  return {
+    ...cache,
+    put: (key, version, rolledUp) => {
+      if (rolledUp.size >= MIN_CALLS) cache.put(key, version, rolledUp)
+      else cache.drop(key)
+    },
+  }
+}
 
 /** Columns of a call besides its id and values: offsets, hashes, times, links and flags. */
 const BYTES_A_CALL = 46

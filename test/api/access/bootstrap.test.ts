@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { bootstrapAccess, UnusableBootstrapKey } from '../../../src/api/auth/bootstrap.js'
-import { bearer, openedAccess, somePorts, storedEvents } from './given.js'
+import { openAccess } from '../../../src/api/auth/access.js'
+import { bearer, somePorts, storedEvents } from './given.js'
 
 const givenProcess = async (eventStore = openInMemoryEventStore()) => {
   const ports = somePorts(eventStore)
-  const access = await openedAccess(ports)
+  const access = await openAccess(ports)
   return { ports, access, bootstrap: (key?: string) => bootstrapAccess(ports, access, key) }
 }
 

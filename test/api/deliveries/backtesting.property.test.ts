@@ -13,7 +13,7 @@ import { openMetricValues } from '../../../src/dispatch/webhooks/metric-values.j
 import { openPrices } from '../../../src/dispatch/webhooks/prices.js'
 import { schedulingsOf } from '../../../src/dispatch/webhooks/scheduling.js'
 import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
-import { rememberedPatterns } from '../../../src/domain/automation/matching/patterns.js'
+import { rememberedPatterns } from '../../../src/runtime/patterns.js'
 import { retoldVariables } from '../../../src/domain/automation/matching/retold.js'
 import { versionsAlong } from '../../../src/domain/automation/matching/versions-along.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'

@@ -7,7 +7,7 @@ import { termsOf, type BegunCall } from '../../../src/domain/budget/gateway-call
 import { keysOf } from '../../../src/domain/budget/ledger.js'
 import { callDecider } from '../../../src/domain/call/decider.js'
 import type { Instant } from '../../../src/domain/codec/instant.js'
-import { execute } from '../../../src/domain/execute.js'
+import { execute } from '../../../src/runtime/execute.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { aCall, ONE } from '../../unit/domain/budget/given.js'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { systemIds } from '../../../src/adapters/system/ids.js'
-import { execute } from '../../../src/domain/execute.js'
+import { execute } from '../../../src/runtime/execute.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { secretDecider } from '../../../src/domain/secret/decider.js'
 import { secretStream } from '../../../src/domain/secret/events.js'

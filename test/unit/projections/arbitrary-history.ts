@@ -94,7 +94,7 @@ const decided = (steps: readonly Step[]): History => {
   const states = new Map<string, CallState>()
   return steps.flatMap((step): History => {
     if (step.kind === 'reporting') return [{ type: 'UsageReportingChosen', data: step.data }]
-    let state = states.get(step.call) ?? callDecider.initialState
+    let state = states.get(step.call) ?? callDecider.initialState()
     const { events } = callDecider.decide(state, commandOf(step))
     for (const event of events) state = callDecider.evolve(state, event)
     states.set(step.call, state)

@@ -17,7 +17,7 @@ const GAP = 3n
 /** Decodes what a client sends, lets the deciders decide and keeps the events: the service without its edges. */
 export class Recorder {
   readonly #calls = new Map<string, CallState>()
-  #project = projectDecider.initialState
+  #project = projectDecider.initialState()
   readonly events: ProjectedEvent[] = []
   head = 0n
 
@@ -76,7 +76,7 @@ export class Recorder {
   }
 
   #decide(id: string, command: CallCommand): void {
-    let state = this.#calls.get(id) ?? callDecider.initialState
+    let state = this.#calls.get(id) ?? callDecider.initialState()
     for (const event of callDecider.decide(state, command).events) {
       state = callDecider.evolve(state, event)
       this.#record(event)

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { MethodDefinition } from '@grpc/grpc-js'
 import type { AppendExpectedRevision, EventStoreDBClient } from '@eventstore/db-client'
 import type { Appended, Expected } from '../../../domain/ports/event-store.js'
+import { KeyedMutex } from '../../../runtime/keyed-mutex.js'
 import { codeOf } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import type { Proposal } from './proposal.js'
@@ -40,7 +41,7 @@ export type Attempt = (proposal: Proposal, ms: number) => Promise<Appended>
  * Throws NotSent where nothing can have been written, and otherwise what the client throws, or TimedOut.
  */
 export const attempts = (shared: SharedClient): Attempt => {
-  const inTurn = oneAtATime()
+  const mutex = new KeyedMutex()
   const opened = firstAlone()
 
   return async ({ stream, expected, events }, ms) => {
@@ -64,7 +65,7 @@ export const attempts = (shared: SharedClient): Attempt => {
     const sent = batched
       ? opened(() => within(send(), left))
       : within(
-          inTurn(() => within(send(), left)),
+          mutex.runExclusive('append', () => within(send(), left)),
           left,
         )
     const { nextExpectedRevision, position } = await sent.catch((cause: unknown) => {
@@ -94,15 +95,6 @@ const firstAlone = () => {
     } finally {
       underWay -= 1
     }
-  }
-}
-
-const oneAtATime = () => {
-  let last: Promise<unknown> = Promise.resolve()
-  return <T>(task: () => Promise<T>): Promise<T> => {
-    const mine = last.then(task)
-    last = mine.catch(() => undefined)
-    return mine
   }
 }
 

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import { BACKWARDS, END } from '@eventstore/db-client'
-import { PassingSet } from '../../../domain/passing.js'
 import type { EventStore } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 import { noHealthReports, type HealthReports } from '../../../domain/ports/health.js'
@@ -50,7 +49,7 @@ const eventStoreOver = (shared: SharedClient, health: HealthReports): EventStore
   // Look-ups of appends, which hold a slot meanwhile, and subscriptions do not wait behind the reads of others.
   const lookUps = reading(shared, closed, LOOK_UPS_AT_ONCE, health)
   const { append, checkWritable } = appending(shared, lookUps)
-  const underWay = new PassingSet<Promise<unknown>>()
+  const underWay = new Set<Promise<unknown>>()
   let released: Promise<void> | undefined
 
   const requireOpen = () => {

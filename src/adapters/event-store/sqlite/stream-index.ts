@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
 import type { LastRevision } from '../expectation.js'
-import { recentlyUsed } from './recently-used.js'
 
 export interface Stream {
   readonly sid: number
@@ -25,7 +25,7 @@ export const streamIndex = (db: Database): StreamIndex => {
     SELECT sid, (SELECT max(revision) FROM events WHERE events.sid = streams.sid) AS last
     FROM streams WHERE name = ?
   `)
-  const remembered = recentlyUsed<Stream>(REMEMBERED_STREAMS)
+  const remembered = new LRUCache<string, Stream>({ max: REMEMBERED_STREAMS })
 
   const find = (name: string): Stream | undefined => {
     const known = remembered.get(name)

@@ -1,8 +1,7 @@
-import { PassingSet } from '../../../domain/passing.js'
 import type { Log } from '../../../domain/ports/log.js'
 import type { Position } from '../../../domain/ports/event-store.js'
 import { Failure } from '../../failure.js'
-import { within } from './within.js'
+import { within } from '../../../runtime/within.js'
 
 /** Sees to it that the end of each completion comes into the log, also where the store is away for a while. */
 export interface Ends {
@@ -23,7 +22,7 @@ const LONGEST_WAIT_MS = 5000
 const MOST_WAITING = 1000
 
 export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
-  const unwritten = new PassingSet<Promise<unknown>>()
+  const unwritten = new Set<Promise<unknown>>()
   let waiting = 0
 
   const again = async (attempt: () => Promise<Position | undefined>, first: unknown) => {

@@ -2,10 +2,10 @@ import type { AnswerBuilder } from '../../../domain/completion/answer-builder.js
 import type { Log } from '../../../domain/ports/log.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import type { Spool, Spools } from '../../../domain/ports/spools.js'
-import { turns } from '../../../domain/turns.js'
+import { KeyedMutex } from '../../../runtime/keyed-mutex.js'
 import { encoded } from './encoded.js'
 import type { Output } from './output.js'
-import { within } from './within.js'
+import { within } from '../../../runtime/within.js'
 
 /** A streamed answer that is kept for its record, in little memory. None of it ever fails. */
 export interface Kept {
@@ -27,7 +27,7 @@ const AT_ONCE = 8
 
 /** Keeps long answers in spools while they come, and then in blobs. */
 export const openKeeping = ({ blobs, spools, log }: KeepingPorts, patienceMs = PATIENCE_MS): Keeping => {
-  const { inTurn } = turns()
+  const mutex = new KeyedMutex()
   const disk = failing(log)
   let ended = 0
 
@@ -66,7 +66,7 @@ export const openKeeping = ({ blobs, spools, log }: KeepingPorts, patienceMs = P
       output: async (isQuick) => {
         try {
           if (memory.hasRest && !isBroken && !isQuick)
-            return await inTurn(String((ended += 1) % AT_ONCE), stored)
+            return await mutex.runExclusive(String((ended += 1) % AT_ONCE), stored)
         } catch (error) {
           disk.failed(error)
         } finally {

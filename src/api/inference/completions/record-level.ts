@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { keptFolds } from '../../../domain/kept-folds.js'
+import { keptFolds } from '../../../runtime/kept-folds.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import { projectDecider } from '../../../domain/project/decider.js'
 import {
@@ -22,9 +22,10 @@ export const chosenRecordLevels = (ports: Pick<Ports, 'eventStore'>): ChosenReco
   const folds = keptFolds(
     ports,
     {
-      fresh: () => initialState.record,
+      fresh: () => initialState().record,
+      copy: (record) => record,
       take: (record, { type, data }) =>
-        evolve({ ...initialState, record }, { type, data } as unknown as ProjectEvent).record,
+        evolve({ ...initialState(), record }, { type, data } as unknown as ProjectEvent).record,
       weightOf: () => 1,
     },
     MOST_PROJECTS,

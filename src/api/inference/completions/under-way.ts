@@ -1,4 +1,3 @@
-import { PassingSet } from '../../../domain/passing.js'
 import { Failure } from '../../failure.js'
 import type { OnDisconnect } from '../../route.js'
 
@@ -29,7 +28,7 @@ export const stopping = new Failure('overloaded', 'The service is stopping. Try 
 const isOver = new Error('the completion is over')
 
 export const underWay = (): UnderWay => {
-  const all = new PassingSet<AbortController>()
+  const all = new Set<AbortController>()
   let isStopping = false
   let waiters: (() => void)[] = []
   const wake = () => {

@@ -1,6 +1,6 @@
 import { teamOf, type BegunCall } from '../../../domain/budget/gateway-call.js'
 import { instantOf } from '../../../domain/codec/instant.js'
-import { execute } from '../../../domain/execute.js'
+import { execute } from '../../../runtime/execute.js'
 import { limitDecider, type Limited } from '../../../domain/limit/decider.js'
 import { limitsStream, type BudgetReached } from '../../../domain/limit/events.js'
 import type { BudgetExceeded } from '../../../domain/limit/gate.js'

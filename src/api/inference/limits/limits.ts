@@ -6,7 +6,7 @@ import { instant, instantOf, type Instant } from '../../../domain/codec/instant.
 import { integerBetween, number } from '../../../domain/codec/leaves.js'
 import { closed, open } from '../../../domain/codec/struct.js'
 import { rolesIn } from '../../../domain/access/look-ups.js'
-import { execute } from '../../../domain/execute.js'
+import { execute } from '../../../runtime/execute.js'
 import { budgetPeriod, rateFields, type LimitContent } from '../../../domain/limit/content.js'
 import { limitDecider, type Limited } from '../../../domain/limit/decider.js'
 import { limitsStream, periodName } from '../../../domain/limit/events.js'

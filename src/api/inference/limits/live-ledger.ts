@@ -1,20 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { BegunCall } from '../../../domain/budget/gateway-call.js'
 import { Ledger } from '../../../domain/budget/ledger.js'
 import { periodOf } from '../../../domain/budget/periods.js'
-import {
-  anchorOf,
-  snapshotIn,
-  snapshotText,
-  type Anchor,
-  type Snapshot,
-} from '../../../domain/budget/snapshot.js'
+import { anchorOf, snapshotIn, snapshotText, type Snapshot } from '../../../domain/budget/snapshot.js'
 import { instantOf } from '../../../domain/codec/instant.js'
 import type { TeamLimits } from '../../../domain/limit/decider.js'
 import type { Position, RecordedEvent } from '../../../domain/ports/event-store.js'
 import type { Log } from '../../../domain/ports/log.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import type { Snapshots } from '../../../domain/ports/snapshots.js'
+import { findAnchor, followLog, type LogAnchor } from '../../../runtime/follow-log.js'
+import { within } from '../../../runtime/within.js'
 import { FollowedLimits } from './followed-limits.js'
 
 export interface LedgerPorts extends Pick<Ports, 'eventStore' | 'ids' | 'clock'> {
@@ -46,8 +41,6 @@ interface Following extends LedgerPorts {
 const SNAPSHOT_EVENTS = 20_000
 const SNAPSHOT_MS = 60_000
 const TELL_EVERY_MS = 5000
-const AGAIN_MS = 1000
-const POLL_MS = 5
 
 export const openLedger = async (given: Following): Promise<LiveLedger> => {
   const { eventStore, snapshots, clock, log } = given
@@ -55,9 +48,17 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
   const limits = await FollowedLimits.of(eventStore, found?.teams ?? [])
   const ledger = new Ledger(found?.ledger)
   let position: Position = found?.position ?? 0n
-  let anchor: Anchor | undefined = found?.anchor
+  let anchor: LogAnchor | undefined = found?.anchor
   const head = await eventStore.head()
   let isReady = position >= head
+  let becomeReady = (): void => undefined
+  const ready = new Promise<void>((resolve) => {
+    becomeReady = () => {
+      isReady = true
+      resolve()
+    }
+  })
+  if (isReady) becomeReady()
   let toldAt = performance.now()
   let folded = 0
   let keptAt = toldAt
@@ -78,8 +79,6 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
   }
 
   const take = (event: RecordedEvent): void => {
-    // A subscription may repeat what it told before it broke.
-    if (event.position <= position) return
     limits.take(event)
     const call = event.stream.startsWith('call-') ? ledger.take(event) : undefined
     position = event.position
@@ -88,54 +87,48 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
     if (call !== undefined && isReady) given.onCall(call)
   }
 
-  const tell = (): void => {
+  const noteProgress = (): void => {
+    if (position >= head) becomeReady()
+    if (folded >= SNAPSHOT_EVENTS && performance.now() - keptAt >= SNAPSHOT_MS / 10) void keep()
     const now = performance.now()
     if (isReady || now - toldAt < TELL_EVERY_MS) return
     toldAt = now
     log.info('ledger.reading', { position: String(position), head: String(head) })
   }
 
-  const read = async (): Promise<void> => {
-    const { signal } = stopping
-    for await (const item of eventStore.subscribeAll({ after: position, signal })) {
-      if (signal.aborted) return
-      if (item.kind === 'event') take(item.event)
-      else if (item.kind === 'checkpoint' && item.position > position) position = item.position
-      if (item.kind === 'caughtUp' || position >= head) isReady = true
-      tell()
-      if (folded >= SNAPSHOT_EVENTS && performance.now() - keptAt >= SNAPSHOT_MS / 10) void keep()
-    }
-  }
-
-  const follow = async (): Promise<void> => {
-    while (!stopping.signal.aborted)
-      try {
-        await read()
-      } catch (error) {
-        log.error('ledger.subscription_failed', { error: nameOf(error) })
-        await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
-      }
-  }
-  const following = follow()
+  const follower = followLog({
+    eventStore,
+    after: position,
+    onEvent: (event) => {
+      take(event)
+      noteProgress()
+    },
+    onCheckpoint: (checkpoint) => {
+      position = checkpoint
+      noteProgress()
+    },
+    onCaughtUp: () => becomeReady(),
+    onError: (error) => log.error('ledger.subscription_failed', { error: nameOf(error) }),
+    signal: stopping.signal,
+  })
   const timer = setInterval(() => void keep(), SNAPSHOT_MS)
   timer.unref()
-
-  const until = async (isSo: () => boolean, withinMs: number): Promise<void> => {
-    const giveUpAt = performance.now() + withinMs
-    while (!isSo() && performance.now() < giveUpAt && !stopping.signal.aborted) await sleep(POLL_MS)
-  }
 
   return {
     ledger,
     limitsOf: (team) => limits.of(team),
     isReady: () => isReady,
-    ready: (withinMs) => until(() => isReady, withinMs),
-    reached: (wanted, withinMs) => until(() => position >= wanted, withinMs),
+    ready: async (withinMs) => {
+      await within(withinMs, Promise.race([ready, follower.stopped]))
+    },
+    reached: async (wanted, withinMs) => {
+      await follower.waitFor(wanted, withinMs)
+    },
     progress: () => ({ position, head }),
     stop: async () => {
       clearInterval(timer)
       stopping.abort()
-      await following
+      await follower.stopped
       await keep()
     },
   }
@@ -147,9 +140,8 @@ const usableSnapshot = async ({ eventStore, snapshots, log }: LedgerPorts): Prom
   if (text === undefined) return undefined
   const snapshot = snapshotIn(text)
   if (snapshot !== undefined) {
-    const { stream, revision, id } = snapshot.anchor
-    for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 }))
-      if (event.id === id && event.position <= snapshot.position) return snapshot
+    const event = await findAnchor(eventStore, snapshot.anchor)
+    if (event !== undefined && event.position <= snapshot.position) return snapshot
   }
   log.warn('ledger.begun_anew', { reason: 'the snapshot of the ledger is spoilt, or of another log' })
   return undefined

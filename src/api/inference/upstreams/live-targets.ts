@@ -1,4 +1,3 @@
-import { PassingMap, PassingSet } from '../../../domain/passing.js'
 import {
   asked,
   healthy,
@@ -36,9 +35,9 @@ const idsIn = (key: string) => key.split('\n') as [upstreamId: string, modelId: 
 
 /** How the targets of this process do, and how much of each is in use. */
 export class LiveTargets {
-  private readonly standings = new PassingMap<string, Standing>()
+  private readonly standings = new Map<string, Standing>()
   private readonly unreachable = new Set<string>()
-  private readonly waiters = new PassingSet<Waiter>()
+  private readonly waiters = new Set<Waiter>()
 
   constructor(
     /** Milliseconds of a clock that only goes forward. */

@@ -19,7 +19,7 @@ export const arbitraryNewKey = (): NewApiKey => ({
 })
 
 export const folded = (events: readonly AccessEvent[]) =>
-  events.reduce(accessDecider.evolve, accessDecider.initialState)
+  events.reduce(accessDecider.evolve, accessDecider.initialState())
 
 /** An administrator `admin` with one key, in team `default`. */
 export const bootstrapped = (key = arbitraryNewKey()): readonly AccessEvent[] => [

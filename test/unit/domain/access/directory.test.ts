@@ -73,17 +73,6 @@ describe('the directory', () => {
     )
   })
 
-  it('leaves the directory before an event as it was', () => {
-    fc.assert(
-      fc.property(fc.array(anyEvent, { maxLength: 20 }), anyEvent, (events, event) => {
-        const before = folded(events)
-        const seen = JSON.stringify(before)
-        folded([...events, event])
-        assert.equal(JSON.stringify(before), seen)
-      }),
-    )
-  })
-
   it('folds tens of thousands of users and keys', () => {
     const events: AccessEvent[] = [...bootstrapped()]
     for (let i = 0; i < 20_000; i += 1) {

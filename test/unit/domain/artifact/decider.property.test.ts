@@ -60,7 +60,7 @@ const registeredDeeds = fc.array(fc.oneof(arbitraryLinking, arbitraryLabelling(i
 const fold =
   <Event>(evolve: (state: CollectionState, event: Event) => CollectionState) =>
   (events: readonly Event[]) =>
-    events.reduce(evolve, emptyCollection)
+    events.reduce(evolve, emptyCollection())
 
 const itKeepsTheLaws = <
   Command extends ArtifactCommand | RegisteredCommand,
@@ -105,7 +105,7 @@ const itKeepsTheLaws = <
     fc.assert(
       fc.property(deeds, (commands) => {
         const points = new Map<string, number>()
-        let state = emptyCollection
+        let state = emptyCollection()
         for (const command of commands)
           for (const event of decide(state, command).events) {
             state = evolve(state, event)
@@ -153,7 +153,7 @@ describe("the decider of a project's collection", () => {
   })
   const toldBy = (given: readonly ArtifactCommand[], command: ArtifactCommand) => {
     const { decide, evolve } = artifactDecider
-    let state = emptyCollection
+    let state = emptyCollection()
     for (const one of given) state = decide(state, one).events.reduce(evolve, state)
     return decide(state, command).events.map(({ type, data }) => [
       type,

@@ -1,5 +1,6 @@
+import { sortedAfter } from '../../../../src/domain/sorted.js'
 import type { ArtifactCommand, RegisteredCommand } from '../../../../src/domain/artifact/commands.js'
-import { versionKey, type CollectionState } from '../../../../src/domain/artifact/state.js'
+import type { CollectionState } from '../../../../src/domain/artifact/state.js'
 
 /** What people see of a version. */
 interface Version {
@@ -82,8 +83,8 @@ export class Model {
 /** The same of a fold. */
 export const seenIn = ({ next, versions, aliases }: CollectionState) => ({
   versions: Array.from({ length: next }, (_, version) => {
-    const { artifactId: artifact_id, tags, gone } = versions.get(versionKey(version))!
+    const { artifactId: artifact_id, tags, gone } = versions.get(version)!
     return { artifact_id, tags: [...tags], gone }
   }),
-  aliases: [...aliases.entries()].filter(([, version]) => version !== null),
+  aliases: [...sortedAfter(aliases)].filter(([, version]) => version !== null),
 })

@@ -18,7 +18,7 @@ describe("the decider of a team's registries", () => {
     fc.assert(
       fc.property(fc.array(arbitraryCreation, { maxLength: 12 }), (commands) => {
         const [names, ids] = [new Map<string, string>(), new Map<string, string>()]
-        let state = initialState
+        let state = initialState()
         for (const command of commands) {
           const { registry, id } = command
           const isFree = !names.has(registry) && !ids.has(id)
@@ -31,8 +31,8 @@ describe("the decider of a team's registries", () => {
             names.set(registry, id)
             ids.set(id, registry)
           }
-          assert.deepEqual([...state.ids.entries()], [...names].sort())
-          assert.equal(state.count, names.size)
+          assert.deepEqual([...state.ids].sort(), [...names].sort())
+          assert.equal(state.ids.size, names.size)
         }
       }),
     ))

@@ -84,7 +84,7 @@ export interface Run {
 
 /** What becomes of commands, one after another, on a call nobody knows. */
 export const given = (...commands: readonly CallCommand[]): Run => {
-  let state = callDecider.initialState
+  let state = callDecider.initialState()
   const events: CallEvent[] = []
   const refusals: (Refusal | undefined)[] = []
   for (const command of commands) {

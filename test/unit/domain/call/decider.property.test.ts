@@ -102,7 +102,7 @@ describe('any commands', () => {
       fc.property(fc.array(someCommand, { maxLength: 12 }), (commands) => {
         const { state, events } = given(...commands)
         const stored = JSON.parse(JSON.stringify(events)) as readonly CallEvent[]
-        assert.deepEqual(stored.reduce(callDecider.evolve, callDecider.initialState), state)
+        assert.deepEqual(stored.reduce(callDecider.evolve, callDecider.initialState()), state)
       }),
     )
   })

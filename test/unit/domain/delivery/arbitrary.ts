@@ -58,5 +58,5 @@ export const finishing = (
 
 export const after = (
   events: readonly DeliveryEvent[],
-  from: DeliveryState = deliveryDecider.initialState,
+  from: DeliveryState = deliveryDecider.initialState(),
 ): DeliveryState => events.reduce(deliveryDecider.evolve, from)

@@ -10,7 +10,7 @@ const { initialState, evolve, decide } = feedbackDecider
 const now = '2026-01-01T00:00:00.000000Z' as Instant
 const later = '2026-01-02T00:00:00.000000Z' as Instant
 
-const after = (events: readonly FeedbackEvent[], from: FeedbackState = initialState) =>
+const after = (events: readonly FeedbackEvent[], from: FeedbackState = initialState()) =>
   events.reduce(evolve, from)
 
 const arbitraryGiving = arbitraryOf(feedbackGiven).map(
@@ -26,7 +26,7 @@ describe('the decider of feedback', () => {
   it('records what is given once, whoever repeats it whenever', () =>
     fc.assert(
       fc.property(arbitraryGiving, (giving) => {
-        const { events } = decide(initialState, giving)
+        const { events } = decide(initialState(), giving)
         assert.deepEqual(
           events.map(({ type }) => type),
           ['FeedbackGiven'],
@@ -39,7 +39,7 @@ describe('the decider of feedback', () => {
   it('lets the first of two that differ stand', () =>
     fc.assert(
       fc.property(arbitraryGiving, (giving) => {
-        const state = after(decide(initialState, giving).events)
+        const state = after(decide(initialState(), giving).events)
         const content = { ...giving.content, feedback_type: `${giving.content.feedback_type}x` }
         const { events, refused } = decide(state, { ...giving, content })
         assert.deepEqual([events, refused?.kind], [[], 'conflict'])
@@ -55,8 +55,8 @@ describe('the decider of feedback', () => {
     it(`takes ${command.type} once, and of what there is alone`, () =>
       fc.assert(
         fc.property(arbitraryGiving, (giving) => {
-          assert.deepEqual(decide(initialState, command), { events: [] })
-          const given = after(decide(initialState, giving).events)
+          assert.deepEqual(decide(initialState(), command), { events: [] })
+          const given = after(decide(initialState(), giving).events)
           const { events } = decide(given, command)
           assert.equal(events.length, 1)
           for (const again of [...going, giving])

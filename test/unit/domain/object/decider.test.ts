@@ -55,7 +55,7 @@ const after = (...commands: readonly ObjectCommand[]) =>
     const { events, refused } = objectDecider.decide(state, command)
     assert.equal(refused, undefined)
     return events.reduce(objectDecider.evolve, state)
-  }, objectDecider.initialState)
+  }, objectDecider.initialState())
 
 const told = ({ type, data }: ObjectEvent): string =>
   [

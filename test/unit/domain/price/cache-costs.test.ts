@@ -66,7 +66,7 @@ describe('the cost of cached tokens', () => {
     }
 
     it("is the prompt's for the decider of prices", () => {
-      const { known } = evolve(noPrices, { type: 'PricePublished', data } as unknown as PriceEvent)
+      const { known } = evolve(noPrices(), { type: 'PricePublished', data } as unknown as PriceEvent)
       assert.deepEqual(cacheCostsOf(known.get('one')), ['0.5', '0.5'])
     })
 

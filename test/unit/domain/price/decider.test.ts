@@ -12,7 +12,8 @@ const now = '2026-01-01T00:00:00.000000Z' as Instant
 const later = '2026-01-02T00:00:00.000000Z' as Instant
 const owner = { project_id: 'team/project', list: null }
 
-const after = (events: readonly PriceEvent[], from: PriceState = initialState) => events.reduce(evolve, from)
+const after = (events: readonly PriceEvent[], from: PriceState = initialState()) =>
+  events.reduce(evolve, from)
 const typesOf = (events: readonly PriceEvent[]) => events.map(({ type }) => type)
 
 const publish = (id: string, price: OfferedPrice, when = now): PriceCommand => ({
@@ -47,7 +48,7 @@ describe('the decider of prices', () => {
   it('publishes a price once, under whichever id it is repeated', () =>
     fc.assert(
       fc.property(arbitraryOffer, (price) => {
-        const { events } = decide(initialState, publish('one', price))
+        const { events } = decide(initialState(), publish('one', price))
         assert.deepEqual(typesOf(events), ['PricePublished'])
         for (const id of ['one', 'two'])
           assert.deepEqual(decide(after(events), publish(id, price, later)), { events: [] })
@@ -57,7 +58,7 @@ describe('the decider of prices', () => {
   it('publishes what was withdrawn anew, under another id only', () =>
     fc.assert(
       fc.property(arbitraryOffer, (price) => {
-        const published = after(decide(initialState, publish('one', price)).events)
+        const published = after(decide(initialState(), publish('one', price)).events)
         const withdraw: PriceCommand = { type: 'WithdrawPrice', owner, id: 'one' }
         const withdrawn = after(decide(published, withdraw).events, published)
         assert.deepEqual(decide(withdrawn, withdraw), { events: [] })
@@ -71,7 +72,7 @@ describe('the decider of prices', () => {
       fc.property(arbitraryPrice, (content) => {
         const price = { ...content, effective_date: null }
         const other = { ...price, provider_id: `${price.provider_id}x` }
-        let state = initialState
+        let state = initialState()
         for (const [id, one] of [
           ['a', price],
           ['b', other],
@@ -87,7 +88,7 @@ describe('the decider of prices', () => {
   it('takes all prices of a command or none', () =>
     fc.assert(
       fc.property(arbitraryPrice, (price) => {
-        const state = after(decide(initialState, publish('one', price)).events)
+        const state = after(decide(initialState(), publish('one', price)).events)
         const other = { ...price, provider_id: `${price.provider_id}x` }
         const command = {
           ...publish('two', other),
@@ -101,7 +102,7 @@ describe('the decider of prices', () => {
   it('imports a list once, and puts a price of the same model and date in the place of another', () =>
     fc.assert(
       fc.property(arbitraryPrice, (price) => {
-        const imported = decide(initialState, someImport([['one', price]]))
+        const imported = decide(initialState(), someImport([['one', price]]))
         assert.deepEqual(typesOf(imported.events), ['PricePublished', 'PriceListImported'])
         const state = after(imported.events)
         assert.deepEqual(decide(state, someImport([['two', price]])), { events: [] })

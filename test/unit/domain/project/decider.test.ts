@@ -18,7 +18,7 @@ const describeIt = (description: string | null, repo: string | null = null): Pro
 
 /** What the last of some commands makes of a project, after the others. */
 const given = (...commands: readonly ProjectCommand[]) => {
-  let state = projectDecider.initialState
+  let state = projectDecider.initialState()
   let last = projectDecider.decide(state, commands[0]!)
   for (const command of commands) {
     last = projectDecider.decide(state, command)

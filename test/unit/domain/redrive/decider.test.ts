@@ -11,9 +11,9 @@ describe('the decider of redrives', () => {
   it('keeps what was asked for once, and refuses anything else under the same id', () => {
     fc.assert(
       fc.property(arbitraryOf(redriveEvents.RedriveAsked), fc.nat(100), (redrive, more) => {
-        const { events } = decide(initialState, asking(redrive))
+        const { events } = decide(initialState(), asking(redrive))
         assert.deepEqual(events, [{ type: 'RedriveAsked', data: redrive }])
-        const asked = events.reduce(evolve, initialState)
+        const asked = events.reduce(evolve, initialState())
         assert.deepEqual(decide(asked, asking(redrive)), { events: [] })
         const other = { ...redrive, after: `${redrive.after ?? ''}${more}` }
         assert.equal(decide(asked, asking(other)).refused?.kind, 'conflict')

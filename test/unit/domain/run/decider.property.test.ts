@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
-import { execute } from '../../../../src/domain/execute.js'
+import { execute } from '../../../../src/runtime/execute.js'
 import type { RunCommand } from '../../../../src/domain/run/commands.js'
 import { runDecider } from '../../../../src/domain/run/decider.js'
 import { endState, runEvents, runStream, type RunEvent } from '../../../../src/domain/run/events.js'
-import { keptRuns } from '../../../../src/domain/run/kept-runs.js'
-import { LoggedSteps } from '../../../../src/domain/run/logged-steps.js'
+import { keptRuns } from '../../../../src/api/runs/kept-runs.js'
+import { LoggedSteps } from '../../../../src/api/runs/logged-steps.js'
 
 const { initialState, evolve, decide } = runDecider
 const now = '2026-01-01T00:00:00.000000Z' as Instant
@@ -88,12 +88,12 @@ describe('the decider of a run', () => {
         const model = new Model()
         const events: RunEvent[] = []
         for (const command of commands) {
-          const decided = decide(events.reduce(evolve, initialState), command)
+          const decided = decide(events.reduce(evolve, initialState()), command)
           events.push(...decided.events)
           assert.equal(decided.refused?.kind, model.run(command))
           assert.deepEqual(loggedIn(events), model.logged)
         }
-        const { started, ended } = events.reduce(evolve, initialState)
+        const { started, ended } = events.reduce(evolve, initialState())
         assert.deepEqual([started?.name, ended ?? undefined], [model.name, model.ended])
         for (const { type, data } of events) assert.ok(runEvents[type].is(data), type)
       }),
@@ -104,8 +104,8 @@ describe('the decider of a run', () => {
       fc.property(deeds, (commands) => {
         const events: RunEvent[] = []
         for (const command of commands) {
-          events.push(...decide(events.reduce(evolve, initialState), command).events)
-          const again = decide(events.reduce(evolve, initialState), command)
+          events.push(...decide(events.reduce(evolve, initialState()), command).events)
+          const again = decide(events.reduce(evolve, initialState()), command)
           const isNew = command.type === 'LogMetrics' && command.step === null && again.refused === undefined
           assert.equal(again.events.length, isNew && Object.keys(command.metrics).length > 0 ? 1 : 0)
         }
@@ -125,7 +125,7 @@ describe('what is kept of runs', () => {
         const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
         const written: RunEvent[] = []
         for (const command of commands) {
-          const expected = decide(written.reduce(evolve, initialState), command)
+          const expected = decide(written.reduce(evolve, initialState()), command)
           const step = command.type === 'LogMetrics' ? command.step : null
           const reload = () => stateOf(stream, step)
           const { events, refusals } = await execute(ports)(runDecider, stream, [command], cause, { reload })

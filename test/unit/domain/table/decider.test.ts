@@ -28,7 +28,7 @@ const commands = [pack('a'), pack('b'), publish]
 const decided = (events: readonly TableEvent[], later: readonly TableCommand[]): readonly TableEvent[] => {
   const all = [...events]
   for (const command of later) {
-    const state = all.reduce(tableDecider.evolve, tableDecider.initialState)
+    const state = all.reduce(tableDecider.evolve, tableDecider.initialState())
     all.push(...tableDecider.decide(state, command).events)
   }
   return all.slice(events.length)

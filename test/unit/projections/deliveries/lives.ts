@@ -28,7 +28,7 @@ export const arbitraryLife = (deliveryId: string): fc.Arbitrary<Life> =>
     .map(([scheduled, steps, status]) => {
       const events: DeliveryEvent[] = []
       const states: DeliveryState[] = []
-      let state: DeliveryState = deliveryDecider.initialState
+      let state: DeliveryState = deliveryDecider.initialState()
       const run = (command: DeliveryCommand) => {
         for (const event of deliveryDecider.decide(state, command).events) {
           state = deliveryDecider.evolve(state, event)

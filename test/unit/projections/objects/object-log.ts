@@ -53,7 +53,7 @@ export const logOf = (project: string, deeds: readonly Deed[]) => {
   const events: ProjectedEvent[] = []
   const moments: { readonly position: bigint; readonly model: Model }[] = []
   for (const deed of deeds) {
-    const state = states.get(deed.object) ?? objectDecider.initialState
+    const state = states.get(deed.object) ?? objectDecider.initialState()
     const decided = objectDecider.decide(state, commandOf(project, deed))
     assert.equal(decided.refused === undefined, doDeed(model, deed))
     for (const event of decided.events)

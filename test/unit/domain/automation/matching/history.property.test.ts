@@ -7,7 +7,7 @@ import {
   valuesNeeded,
   type Match,
 } from '../../../../../src/domain/automation/matching/judge.js'
-import { rememberedPatterns } from '../../../../../src/domain/automation/matching/patterns.js'
+import { rememberedPatterns } from '../../../../../src/runtime/patterns.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationContent, AutomationCondition } from '../../../../../src/domain/automation/events.js'
 import { versionAfter } from '../../../../../src/domain/automation/state.js'

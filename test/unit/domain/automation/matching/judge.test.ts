@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { compileRe2 } from '../../../../../src/adapters/patterns/re2.js'
 import { judge, valuesNeeded, type Known } from '../../../../../src/domain/automation/matching/judge.js'
-import { rememberedPatterns } from '../../../../../src/domain/automation/matching/patterns.js'
+import { rememberedPatterns } from '../../../../../src/runtime/patterns.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationVersion } from '../../../../../src/domain/automation/state.js'
 import { amountFrom, type Amount } from '../../../../../src/domain/price/decimal.js'

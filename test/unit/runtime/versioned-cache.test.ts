@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { versionedCache } from '../../../src/domain/versioned-cache.js'
+import { versionedCache } from '../../../src/runtime/versioned-cache.js'
 
 const texts = (most: number) =>
   versionedCache<string>({
-    most,
-    weightOf: (text, key) => key.length + text.length,
-    isWorthKeeping: (_text, weight) => weight <= most / 100,
+    maxSize: most,
+    sizeOf: (text, key) => key.length + text.length,
+    maxEntrySize: most / 100,
   })
 
-describe('a cache of versions', () => {
-  it('gives a text for the version it was made from alone', () => {
+describe('a versioned cache', () => {
+  it('returns a value only for its version', () => {
     const cache = texts(1000)
     cache.put('a', '1', 'one')
     assert.deepEqual(
@@ -20,7 +20,7 @@ describe('a cache of versions', () => {
     assert.deepEqual([cache.get('a', '1'), cache.get('a', '2')], [undefined, 'two'])
   })
 
-  it('keeps to its bound, and lets go first what was asked for least recently', () => {
+  it('evicts the least recently used value when it is full', () => {
     const cache = texts(1000)
     for (let i = 0; i < 200; i += 1) {
       cache.put(`key ${String(i).padStart(4, '0')}`, '1', 'x')
@@ -31,17 +31,16 @@ describe('a cache of versions', () => {
     assert.equal(kept.at(-1), 'x')
   })
 
-  it('does not take what is not worth keeping', () => {
+  it('does not cache values over the maximum size of one', () => {
     const cache = texts(1000)
     cache.put('a', '1', 'x'.repeat(10))
     assert.equal(cache.get('a', '1'), undefined)
   })
 
-  it('has nothing more of what was dropped, whose room others have', () => {
+  it('frees the space of dropped values', () => {
     const cache = versionedCache<string>({
-      most: 2,
-      weightOf: (value) => value.length,
-      isWorthKeeping: () => true,
+      maxSize: 2,
+      sizeOf: (value) => value.length,
     })
     cache.put('a', '1', 'x')
     cache.put('b', '1', 'y')

@@ -1,8 +1,8 @@
-import type { Loaded } from '../execute.js'
-import { keptFolds } from '../kept-folds.js'
-import type { Ports } from '../ports/ports.js'
-import type { RunState } from './decider.js'
-import type { EndState, MetricsLogged, RunEvent, RunStarted } from './events.js'
+import type { Loaded } from '../../runtime/execute.js'
+import { keptFolds } from '../../runtime/kept-folds.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import type { RunState } from '../../domain/run/decider.js'
+import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/run/events.js'
 import { LoggedSteps } from './logged-steps.js'
 
 /** What is kept of a run: no metrics, but where those of a step are. */
@@ -17,8 +17,6 @@ const MOST = 4_000_000
 
 type Metrics = MetricsLogged['metrics']
 
-const NO_STEPS: RunState['steps'] = new Map()
-
 /**
  * The state of a run as a decision needs it: whether it has begun and ended, and what stands under the one step in
  * question. A decision asks for nothing else, so that it is the same as on a whole fold. Where that step is, is known
@@ -30,6 +28,8 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
     ports,
     {
       fresh: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
+      // A decision takes what it needs of the steps at once, before more of them are added.
+      copy: (run) => run,
       take: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
     },
@@ -48,7 +48,7 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
     const revision = step === null ? undefined : state.steps.revisionOf(step)
     const steps =
       step === null || revision === undefined
-        ? NO_STEPS
+        ? new Map<number, Metrics>()
         : new Map([[step, await metricsAt(stream, revision)]])
     return { state: { started, ended, steps }, expected, position }
   }

@@ -1,14 +1,14 @@
-import type { Decider, DomainEvent, Refusal } from './decider.js'
-import { newEvent, type Cause } from './event.js'
-import type { Appended, Expected, NewEvent, Position } from './ports/event-store.js'
+import type { Decider, DomainEvent, Refusal } from '../domain/decider.js'
+import { newEvent, type Cause } from '../domain/event.js'
+import type { Appended, Expected, NewEvent, Position } from '../domain/ports/event-store.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
   CrowdedStream,
   EventTooLarge,
-} from './ports/event-store-errors.js'
-import type { Ports } from './ports/ports.js'
-import { sharedTurns } from './turns.js'
+} from '../domain/ports/event-store-errors.js'
+import type { Ports } from '../domain/ports/ports.js'
+import { KeyedMutex } from './keyed-mutex.js'
 
 export interface Executed<State, Event = DomainEvent> {
   readonly state: State
@@ -46,8 +46,14 @@ interface Options<State> {
 
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 
-/** Writers of a store in this process that were in each other's way. */
-const crowdOf = sharedTurns()
+/** By store. A stream is locked while writers of this process that met a conflict wait for each other. */
+const mutexes = new WeakMap<object, KeyedMutex>()
+
+const mutexOf = (store: object): KeyedMutex => {
+  const mutex = mutexes.get(store) ?? new KeyedMutex()
+  mutexes.set(store, mutex)
+  return mutex
+}
 
 /**
  * Runs commands on one stream: fold, decide, append what they decided as one append, all or none. When another
@@ -55,7 +61,7 @@ const crowdOf = sharedTurns()
  * process do so one after another, and who comes while some wait, waits too: however many they are, each is taken.
  *
  * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
- * write. `reload` comes by the state in another way than by folding the whole stream.
+ * write. `reload` gets the state in another way than by folding the whole stream; the state is then changed here.
  */
 export const execute =
   (ports: ExecutePorts) =>
@@ -79,18 +85,20 @@ export const execute =
       const { position } = await append(ports, stream, loaded.expected, recorded)
       return { state, events, refusals, position, readableAt: position }
     }
-    const { inTurn, isTaken } = crowdOf(ports.eventStore)
+    const mutex = mutexOf(ports.eventStore)
 
-    if (commands.length === 0 || !isTaken(stream))
+    if (commands.length === 0 || !mutex.isLocked(stream))
       try {
         return await tryOn(
-          assumeNew ? { state: decider.initialState, expected: 'none', position: undefined } : await reload(),
+          assumeNew
+            ? { state: decider.initialState(), expected: 'none', position: undefined }
+            : await reload(),
         )
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
       }
 
-    return inTurn(stream, async () => {
+    return mutex.runExclusive(stream, async () => {
       for (let tries = 1; ; tries += 1)
         try {
           return await tryOn(await reload())
@@ -108,7 +116,7 @@ export const load = async <State, Command, Event extends DomainEvent>(
   { initialState, evolve }: Decider<State, Command, Event>,
   stream: string,
 ): Promise<Loaded<State>> => {
-  let state = initialState
+  let state = initialState()
   let expected: Expected = 'none'
   let last: Position | undefined
   for await (const { type, data, revision, position } of ports.eventStore.readStream(stream)) {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { newEvent } from '../../../src/domain/event.js'
-import { keptFolds } from '../../../src/domain/kept-folds.js'
+import { keptFolds } from '../../../src/runtime/kept-folds.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import { afterEvents } from '../../support/append-next.js'
@@ -14,6 +14,7 @@ const anEvent = (n: number) => newEvent(randomUUID(), { type: 'Counted', data: {
 /** A fold that changes its state in place and would tell an event that is taken twice, or left out. */
 const listing = {
   fresh: (): number[] => [],
+  copy: (state: number[]) => [...state],
   take: (state: number[], { data, revision }: { readonly data: object; readonly revision: bigint }) => {
     assert.equal(revision, BigInt(state.length))
     state.push((data as { n: number }).n)
@@ -86,6 +87,17 @@ describe('folds that are kept', () => {
     await eventStore.append('a', 2n, [4].map(anEvent))
     assert.deepEqual((await stateOf('a')).state, [1, 2, 3, 4])
     assert.equal(told.reads, 4)
+  })
+
+  it('do not change a state that was given out', async () => {
+    const { eventStore } = given()
+    const stateOf = keptFolds({ eventStore }, listing, 100)
+    await eventStore.append('a', 'none', [1, 2].map(anEvent))
+    const before = await stateOf('a')
+    await eventStore.append('a', 1n, [3, 4].map(anEvent))
+    const after = await stateOf('a')
+    assert.deepEqual([before.state, before.expected], [[1, 2], 1n])
+    assert.deepEqual([after.state, after.expected], [[1, 2, 3, 4], 3n])
   })
 
   it('keep the one in use even where it alone is too much', async () => {

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { nothing, type Decider } from '../../../src/domain/decider.js'
-import { execute } from '../../../src/domain/execute.js'
-import { keptFolds } from '../../../src/domain/kept-folds.js'
+import { execute } from '../../../src/runtime/execute.js'
+import { keptFolds } from '../../../src/runtime/kept-folds.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import {
   ConcurrencyConflict,
@@ -19,7 +19,7 @@ interface Counted {
 
 /** Each writer is counted once, and has the next number. */
 const counting: Decider<readonly string[], string, Counted> = {
-  initialState: [],
+  initialState: () => [],
   evolve: (state, { data: { by } }) => [...state, by],
   decide: (state, by) =>
     state.includes(by) ? nothing : { events: [{ type: 'Counted', data: { n: state.length, by } }] },
@@ -34,7 +34,8 @@ const writing =
 
 /** The same fold, kept. */
 const asFold = ({ initialState, evolve }: typeof counting) => ({
-  fresh: () => initialState,
+  fresh: initialState,
+  copy: (state: readonly string[]) => state,
   take: (state: readonly string[], { type, data }: RecordedEvent) =>
     evolve(state, { type, data } as unknown as Counted),
   weightOf: ({ length }: readonly string[]) => length,

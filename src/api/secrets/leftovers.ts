@@ -1,9 +1,9 @@
-import type { Clock } from '../ports/clock.js'
-import { load } from '../execute.js'
-import type { Ports } from '../ports/ports.js'
-import type { HeldSecret, SecretName, SecretStore } from '../ports/secret-store.js'
-import { secretDecider, type SecretState } from './decider.js'
-import { secretStream } from './events.js'
+import type { Clock } from '../../domain/ports/clock.js'
+import { load } from '../../runtime/execute.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import type { HeldSecret, SecretName, SecretStore } from '../../domain/ports/secret-store.js'
+import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
+import { secretStream } from '../../domain/secret/events.js'
 
 type Tidying = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
 
@@ -19,7 +19,7 @@ export const tidySecret = async (
   abandonedBefore?: Date,
 ): Promise<{ readonly unknown: number }> => {
   const held = await secrets.versions(secret)
-  const isLive = ({ version }: HeldSecret) => state.live.has(String(version))
+  const isLive = ({ version }: HeldSecret) => state.live.has(version)
   const isLeft = (one: HeldSecret) => {
     if (one.version <= state.destroyedUpTo) return true
     if (isLive(one) || one.confirmed) return false

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventStore, Position, RecordedEvent, TailItem } from '../domain/ports/event-store.js'
+import { within } from './within.js'
+
+export interface LogFollower {
+  /** Everything up to here was handled. */
+  readonly position: () => Position
+  /** Resolves to false if the position is not handled in time. */
+  readonly waitFor: (position: Position, timeoutMs: number) => Promise<boolean>
+  /** Reports the error and subscribes again, after the back-off. */
+  readonly restart: (error: unknown) => void
+  /** Resolves once the signal has ended the subscription. */
+  readonly stopped: Promise<void>
+}
+
+interface Following {
+  readonly eventStore: Pick<EventStore, 'subscribeAll'>
+  readonly after: Position
+  /** May return a promise, which is awaited before the next event. */
+  readonly onEvent: (event: RecordedEvent) => unknown
+  /** The position advanced without an event. */
+  readonly onCheckpoint?: (position: Position) => void
+  /** The end of the log was reached; called once for each subscription. */
+  readonly onCaughtUp?: () => unknown
+  readonly onError: (error: unknown) => void
+  /** Called before a new subscription; returns the position to continue after. */
+  readonly onRestart?: () => Position
+  readonly signal: AbortSignal
+}
+
+const FIRST_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 5000
+
+/** Handles the events of the log in order, one at a time. A subscription that fails is replaced, with back-off. */
+export const followLog = (following: Following): LogFollower => {
+  const { eventStore, onEvent, onCheckpoint, onCaughtUp, onError, onRestart, signal } = following
+  let position = following.after
+  let attempt = new AbortController()
+  const restarts: unknown[] = []
+  let waiters: Waiter[] = []
+
+  const advance = (to: Position) => {
+    position = to
+    const reached = waiters.filter((waiter) => waiter.position <= position)
+    if (reached.length === 0) return
+    waiters = waiters.filter((waiter) => waiter.position > position)
+    for (const waiter of reached) waiter.resolve()
+  }
+
+  const handle = async (item: TailItem): Promise<void> => {
+    switch (item.kind) {
+      case 'caughtUp':
+        await onCaughtUp?.()
+        return
+      case 'checkpoint':
+        if (item.position <= position) return
+        advance(item.position)
+        onCheckpoint?.(item.position)
+        return
+      case 'event':
+        // A subscription may repeat events of the one before.
+        if (item.event.position <= position) return
+        await onEvent(item.event)
+        if (!attempt.signal.aborted) advance(item.event.position)
+    }
+  }
+
+  const follow = async (): Promise<void> => {
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        if (failures > 0) position = onRestart?.() ?? position
+        attempt = new AbortController()
+        restarts.length = 0
+        const until = AbortSignal.any([signal, attempt.signal])
+        for await (const item of eventStore.subscribeAll({ after: position, signal: until })) {
+          if (until.aborted) break
+          await handle(item)
+          failures = 0
+        }
+        failures += 1
+        if (restarts.length > 0) onError(restarts[0])
+      } catch (error) {
+        failures += 1
+        onError(error)
+      }
+      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)
+      await sleep(backoffMs, undefined, { signal }).catch(() => undefined)
+    }
+    for (const waiter of waiters) waiter.resolve()
+  }
+
+  return {
+    position: () => position,
+    waitFor: async (wanted, timeoutMs) => {
+      if (position >= wanted || signal.aborted) return position >= wanted
+      let resolve: () => void = () => undefined
+      const reached = new Promise<void>((done) => (resolve = done))
+      const waiter = { position: wanted, resolve }
+      waiters.push(waiter)
+      await within(timeoutMs, reached)
+      waiters = waiters.filter((one) => one !== waiter)
+      return position >= wanted
+    },
+    restart: (error) => {
+      restarts.push(error)
+      attempt.abort()
+    },
+    stopped: follow(),
+  }
+}
+
+interface Waiter {
+  readonly position: Position
+  readonly resolve: () => void
+}
+
+/** An event by its place in the log. */
+export interface LogAnchor {
+  readonly id: string
+  readonly stream: string
+  readonly revision: bigint
+}
+
+/** The event, if this is the log that has it; another log has a different event at its revision, or none. */
+export const findAnchor = async (
+  eventStore: Pick<EventStore, 'readStream'>,
+  { id, stream, revision }: LogAnchor,
+): Promise<RecordedEvent | undefined> => {
+  for await (const event of eventStore.readStream(stream, { from: revision, limit: 1 }))
+    return event.id === id ? event : undefined
+  return undefined
+}

@@ -1,0 +1,34 @@
+import { AppendOutcomeUnknown, CrowdedStream, StoreUnavailable } from '../domain/ports/event-store-errors.js'
+
+/**
+ * Runs tasks with the same key one after another, in the order of the calls. If the event store did not answer a task,
+ * those queued at that time fail with it, so that they do not wait for one time-out each.
+ */
+export class KeyedMutex {
+  private readonly last = new Map<string, Promise<unknown>>()
+
+  runExclusive<A>(key: string, task: () => Promise<A>): Promise<A> {
+    const run = (this.last.get(key) ?? Promise.resolve()).then(task, (error: unknown) => {
+      const unavailable = unavailability(error)
+      if (unavailable !== undefined) throw unavailable
+      return task()
+    })
+    const release = () => {
+      if (this.last.get(key) === run) this.last.delete(key)
+    }
+    this.last.set(key, run)
+    run.then(release, release)
+    return run
+  }
+
+  isLocked(key: string): boolean {
+    return this.last.has(key)
+  }
+}
+
+/** The queued tasks have written nothing: for them an unknown outcome is an unavailable store. */
+const unavailability = (error: unknown): StoreUnavailable | undefined => {
+  if (error instanceof AppendOutcomeUnknown)
+    return new StoreUnavailable('the event store did not answer the task before', { cause: error })
+  return error instanceof StoreUnavailable && !(error instanceof CrowdedStream) ? error : undefined
+}

@@ -6,7 +6,7 @@ import type { Instant } from '../../../../src/domain/codec/instant.js'
 import type { DeliveryCommand } from '../../../../src/domain/delivery/commands.js'
 import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
 import { newEvent } from '../../../../src/domain/event.js'
-import { execute } from '../../../../src/domain/execute.js'
+import { execute } from '../../../../src/runtime/execute.js'
 import {
   aliasAdded,
   automationCreated,

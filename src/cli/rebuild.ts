@@ -7,7 +7,7 @@ import { openStores, type Stores } from '../composition/stores.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
 import { execute } from '../domain/execute.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { rebuildDecider } from '../domain/rebuild/decider.js'
 import { rebuildStream } from '../domain/rebuild/events.js'
 import { rebuildOf, rebuildsIn, UNFINISHED } from '../projections/rebuilds/queries.js'
@@ -26,13 +26,13 @@ export const rebuild = async (url: string | undefined, config: Config): Promise<
   const named = url ?? `http://${config.host}:${config.port}`
   if (!(await isAnswering(named)) && url === undefined) return rebuildHere(config)
   if (config.apiKey === null)
-    throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+    throw new OperatorError("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
   const ask = asking(named, config.apiKey, SILENCE_MS)
   const { id } = await said(ask, '/api/admin/rebuilds', 'POST')
   return toldUntilEnded(() => said(ask, `/api/admin/rebuilds/${id}`))
 }
 
-/** @throws SourceUnusable when something accepts connections and stays silent: it may be the service over these stores */
+/** @throws OperatorError when something accepts connections and stays silent: it may be the service over these stores */
 const isAnswering = async (url: string): Promise<boolean> => {
   try {
     const answer = await asking(url, '')('/health')
@@ -51,7 +51,7 @@ const said = async (ask: Ask, path: string, method: 'GET' | 'POST' = 'GET'): Pro
   const { statusCode = 0 } = answer
   if (statusCode === 503 && method === 'GET') return { id: '', state: 'running' }
   if (statusCode !== 200 && statusCode !== 409)
-    throw new SourceUnusable(`the service answered ${statusCode} to ${path}: ${text.slice(0, 500)}`)
+    throw new OperatorError(`the service answered ${statusCode} to ${path}: ${text.slice(0, 500)}`)
   return JSON.parse(text) as SeenRebuild
 }
 

@@ -6,7 +6,8 @@ import { openEventStoreServer } from '../composition/event-store-server.js'
 import { openLogSource } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
 import type { Position } from '../domain/ports/event-store.js'
-import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+import type { LogSource } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { appendLog } from './append-log.js'
 import { copyLog } from './copy-log.js'
 import { digestsIn, keepDigests } from './digests-file.js'
@@ -25,7 +26,7 @@ interface Replay {
  */
 export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
   const named = from ?? config.eventStoreUrl ?? config.dataDirectory
-  if (resolve(named) === resolve(to)) throw new SourceUnusable('--to names the directory that is copied from')
+  if (resolve(named) === resolve(to)) throw new OperatorError('--to names the directory that is copied from')
   const { log: source, service } = await openLogSource(named, config)
   try {
     const end = await endOf(source.head(), upTo)
@@ -93,7 +94,7 @@ const appendTo = async (to: string, source: LogSource, end: Position, config: Co
 const endOf = async (head: Promise<Position>, upTo: Position | undefined): Promise<Position> => {
   const last = await head
   if (upTo === undefined || upTo <= last) return upTo ?? last
-  throw new SourceUnusable(`the log ends at position ${last}, before --upto ${upTo}`)
+  throw new OperatorError(`the log ends at position ${last}, before --upto ${upTo}`)
 }
 
 const partOf = (start: number, now: number, end: number): number =>

@@ -4,7 +4,7 @@ import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
 import { openService } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import type { ModelDigest } from '../projections/digests/queries.js'
 import { compared } from './compare.js'
 import { requireSame } from './copy-log.js'
@@ -23,7 +23,7 @@ const SHOWN = 100
 export const verify = async ({ directory, against }: Verify, config: Config): Promise<number> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new SourceUnusable(`${directory} holds no log (events.db)`)
+    throw new OperatorError(`${directory} holds no log (events.db)`)
   const copy = openLogCopy(path)
   try {
     const kept = await keptDigests(directory)

@@ -107,7 +107,7 @@ describe('the configuration', () => {
   ]
   for (const [what, variables, says] of wrong)
     it(`refuses ${what}, and says what to do`, () => {
-      assert.throws(() => readConfig(variables), { name: 'ConfigurationError', message: says })
+      assert.throws(() => readConfig(variables), { name: 'OperatorError', message: says })
     })
 
   it('never repeats a password', () => {
@@ -119,7 +119,7 @@ describe('the configuration', () => {
   })
 
   const refused = (variables: Record<string, string>, message: RegExp) =>
-    assert.throws(() => readConfig(variables), { name: 'ConfigurationError', message })
+    assert.throws(() => readConfig(variables), { name: 'OperatorError', message })
 
   it('names the variable that is wrong and says what it must be, without its password', () => {
     refused({ CLICKHOUSE_URL: 'http://u:hid/den@host:8123' }, /^CLICKHOUSE_URL: (?!.*hid).*%2F/)

@@ -12,7 +12,7 @@ describe('the configuration', () => {
       { port, eventStoreUrl, clickHouseUrl },
       { port: 4600, eventStoreUrl: null, clickHouseUrl: null },
     )
-    assert.deepEqual([...roles], ['api', 'projector', 'dispatcher', 'worker'])
+    assert.deepEqual([...roles], ['api', 'projector', 'dispatcher'])
   })
 
   it('takes how many processes share what limits allow, one where nothing is said', () => {
@@ -82,11 +82,16 @@ describe('the configuration', () => {
       { TALLYTREE_ROLES: 'api,reader' },
       /TALLYTREE_ROLES: must be some of api, projector/,
     ],
+    [
+      'the role that did nothing',
+      { TALLYTREE_ROLES: 'api,worker' },
+      /TALLYTREE_ROLES: must be some of api, projector, dispatcher,/,
+    ],
     ['roles that are only commas', { TALLYTREE_ROLES: ',' }, /TALLYTREE_ROLES: must be some of/],
     [
       'roles apart over embedded stores',
       { TALLYTREE_ROLES: 'api' },
-      /leaves projector, dispatcher, worker to another/,
+      /leaves projector, dispatcher to another/,
     ],
     [
       'roles apart over an embedded log',

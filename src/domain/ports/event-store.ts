@@ -55,12 +55,7 @@ export type TailItem =
 export interface EventStore {
   /** The store itself, where this object only adds to one: writers of a stream through either queue together. */
   readonly wrapped?: EventStore
-  append(
-    stream: string,
-    expected: Expected,
-    events: readonly NewEvent[],
-    options?: { readonly timeoutMs?: number },
-  ): Promise<Appended>
+  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
   /** A missing stream is empty. `from` is inclusive in the direction of reading. */
   readStream(
     stream: string,

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { asking, textOf } from '../adapters/remote-service/request.js'
+import { asking, requireApiKey, textOf } from '../adapters/remote-service/request.js'
 import type { Config } from '../config.js'
 import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
@@ -15,10 +15,9 @@ const ANSWER_WITHIN_MS = 30_000
 
 /** `tallytree prices import`: a file's prices into a list of the running service; answers the exit code. */
 export const importPrices = async ({ file, list, url }: Asked, config: Config): Promise<number> => {
-  if (config.apiKey === null)
-    throw new OperatorError("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+  const apiKey = requireApiKey(config.apiKey)
   const body = { ...(await pricesIn(file)), ...(list === undefined ? {} : { list }) }
-  const ask = asking(url ?? `http://${config.host}:${config.port}`, config.apiKey, ANSWER_WITHIN_MS)
+  const ask = asking(url ?? `http://${config.host}:${config.port}`, apiKey, ANSWER_WITHIN_MS)
   const answer = await ask('/api/admin/prices', 'POST', JSON.stringify(body))
   const text = await textOf(answer)
   if (answer.statusCode !== 200)

@@ -1,7 +1,7 @@
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy, type RepeatedEvent } from '../adapters/event-store/sqlite/log-copy.js'
-import { makeDirectory } from '../adapters/system/make-directory.js'
 import { openEventStoreServer } from '../composition/event-store-server.js'
 import { openLogSource } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
@@ -31,7 +31,7 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
   try {
     const end = await endOf(source.head(), upTo)
     if (isEventStoreDb(to)) return await appendTo(to, source, end, config)
-    makeDirectory(resolve(to))
+    mkdirSync(resolve(to), { recursive: true })
     const copy = openLogCopy(join(to, 'events.db'))
     try {
       const blobs = openFileBlobStore(join(to, 'blobs'))
@@ -77,7 +77,7 @@ const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(t
 const appendTo = async (to: string, source: LogSource, end: Position, config: Config): Promise<number> => {
   const store = await openEventStoreServer(to)
   try {
-    makeDirectory(resolve(config.dataDirectory))
+    mkdirSync(resolve(config.dataDirectory), { recursive: true })
     const blobs = openFileBlobStore(join(config.dataDirectory, 'blobs'))
     const progress = progressOn(process.stderr, 'appending')
     const appended = await appendLog({ source, store, blobs }, end, (events, position) =>

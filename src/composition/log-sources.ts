@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { storedLog } from '../adapters/event-store/log-source.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
+import { requireApiKey } from '../adapters/remote-service/request.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
 import type { Config } from '../config.js'
 import { StoreInUse } from '../domain/ports/event-store-errors.js'
@@ -39,11 +40,8 @@ export const openLogSource = async (
   return { log: await openDirectory(named) }
 }
 
-export const openService = (url: string, apiKey: string | null): Promise<RemoteService> => {
-  if (apiKey === null)
-    throw new OperatorError("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
-  return openRemoteService(url, apiKey)
-}
+export const openService = (url: string, apiKey: string | null): Promise<RemoteService> =>
+  openRemoteService(url, requireApiKey(apiKey))
 
 const openDirectory = async (directory: string): Promise<LogSource> => {
   const path = join(directory, 'events.db')

@@ -3,6 +3,12 @@ import { OperatorError } from '../../domain/ports/operator-error.js'
 import { request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+export const requireApiKey = (apiKey: string | null): string => {
+  if (apiKey === null)
+    throw new OperatorError("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+  return apiKey
+}
+
 /** Asks one service with one key; answers what it says, whatever the status. Fails with OperatorError. */
 export type Ask = (path: string, method?: 'GET' | 'POST', json?: string) => Promise<IncomingMessage>
 

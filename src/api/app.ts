@@ -6,12 +6,12 @@ import type { RequestSeconds } from '../domain/ports/metrics.js'
 import { measured, noteRoute } from './http/measured.js'
 import { answerAsChat, respondFailure, respondUnrouted } from './http/respond.js'
 import { requestIdIn } from './http/request-id.js'
-import { serve, type Authenticating } from './http/serve.js'
+import { serve, type Authenticator } from './http/serve.js'
 import type { AnyRoute } from './route.js'
 
 /** The HTTP application: every route, also under the prefix `/traces`, where the SDKs look for it. */
 export const createApp = (
-  authenticating: Authenticating,
+  authenticating: Authenticator,
   routes: readonly AnyRoute[],
   log: Log,
   requestSeconds?: RequestSeconds,
@@ -22,7 +22,7 @@ export const createApp = (
     const serving = serve(authenticating, route)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
-      if (route.errors === 'chat') answerAsChat(ctx)
+      if (route.errorFormat === 'chat') answerAsChat(ctx)
       return serving(ctx)
     }
     router[route.method](route.path, handler)

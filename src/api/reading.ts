@@ -15,25 +15,29 @@ export interface Readable {
 /** Read your writes: what this process has acknowledged for a project, it lets no reader miss. */
 export interface Reading {
   /**
-   * Notes that a write of a project is acknowledged at a position, and answers it; for one that wrote nothing, the
-   * position that what it repeats can be read at.
+   * Makes later reads of a project wait for the position, and returns it. Without a position, the last one of the
+   * project.
    */
-  readonly acknowledged: (projectId: string, position: Position | undefined) => Position
+  readonly ackPosition: (projectId: string, position: Position | undefined) => Position
   readonly generation: () => string
   /**
    * Waits until the project's acknowledged writes can be read, or the point in history that the request asks for;
    * answers the position that reads then speak of, and what came later is left out by them. Where it is known at which
    * position what is read was last written to, `lastWrite`, no more than that is waited for.
    */
-  readonly ready: (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) => Promise<Position>
+  readonly waitForAsOf: (
+    projectId: string,
+    headers: IncomingHttpHeaders,
+    lastWrite?: Position,
+  ) => Promise<Position>
   /** The same for what is only known of the present: a request about the past is refused. */
-  readonly current: (
+  readonly waitForNow: (
     projectId: string,
     headers: IncomingHttpHeaders,
     lastWrite?: Position,
   ) => Promise<Position>
   /** The position that a read of the log itself speaks of: it waits for no projection to come to the present. */
-  readonly inLog: (headers: IncomingHttpHeaders) => Promise<Position>
+  readonly logPosition: (headers: IncomingHttpHeaders) => Promise<Position>
 }
 
 const WAIT_MS = 2000
@@ -42,8 +46,8 @@ const MAX_PROJECTS = 10_000
 /** `head` is the log's head at start: what an earlier process acknowledged counts too. */
 export const readingFrom = (projector: Readable, history: History, head: Position): Reading => {
   const acknowledged = new PassingMap<string, Position>()
-  let otherwise = head
-  const known = (projectId: string) => acknowledged.get(projectId) ?? otherwise
+  let minPosition = head
+  const known = (projectId: string) => acknowledged.get(projectId) ?? minPosition
 
   const note = (projectId: string, position: Position) => {
     acknowledged.delete(projectId)
@@ -52,7 +56,7 @@ export const readingFrom = (projector: Readable, history: History, head: Positio
     const [oldest] = acknowledged
     if (oldest === undefined) return
     acknowledged.delete(oldest[0])
-    if (oldest[1] > otherwise) otherwise = oldest[1]
+    if (oldest[1] > minPosition) minPosition = oldest[1]
   }
 
   /** Waits for the read models; the position they have come to where the request takes them as they are. */
@@ -62,10 +66,10 @@ export const readingFrom = (projector: Readable, history: History, head: Positio
   }
 
   const present = (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) =>
-    reached(later(lastWrite ?? known(projectId), minPosition(headers)), headers)
+    reached(later(lastWrite ?? known(projectId), minPositionIn(headers)), headers)
 
   const past = async (asOf: AsOf, headers: IncomingHttpHeaders): Promise<Position> => {
-    const asked = minPosition(headers)
+    const asked = minPositionIn(headers)
     if (asOf.kind === 'time') {
       await requirePast(asOf, history)
       await reached(later(await history.head(), asked), headers)
@@ -79,27 +83,27 @@ export const readingFrom = (projector: Readable, history: History, head: Positio
 
   return {
     generation: () => projector.generation(),
-    acknowledged(projectId, position) {
+    ackPosition(projectId, position) {
       const own = known(projectId)
       if (position === undefined) return own
       if (position > own) note(projectId, position)
       return position
     },
 
-    async ready(projectId, headers, lastWrite) {
+    async waitForAsOf(projectId, headers, lastWrite) {
       const asOf = asOfIn(headers)
       return asOf === undefined ? present(projectId, headers, lastWrite) : past(asOf, headers)
     },
 
-    async current(projectId, headers, lastWrite) {
+    async waitForNow(projectId, headers, lastWrite) {
       refuseAsOf(headers)
       return present(projectId, headers, lastWrite)
     },
 
-    async inLog(headers) {
+    async logPosition(headers) {
       const asOf = asOfIn(headers)
       if (asOf?.kind === 'time') return past(asOf, headers)
-      const asked = minPosition(headers)
+      const asked = minPositionIn(headers)
       const last = await history.head()
       if (asked > last && !stale(headers)) throw notYetReadable()
       if (asOf === undefined) return last
@@ -118,7 +122,7 @@ const notYetReadable = (): Failure =>
     { retryAfter: 1 },
   )
 
-const minPosition = (headers: IncomingHttpHeaders): Position => {
+const minPositionIn = (headers: IncomingHttpHeaders): Position => {
   const text = headers['tallytree-min-position']
   if (text === undefined) return 0n
   if (typeof text === 'string' && /^\d{1,19}$/.test(text)) return BigInt(text)

@@ -1,8 +1,7 @@
 import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
-import { pacing } from '../api/pacing.js'
-import { notedWrites } from '../api/noted-writes.js'
+import { throttling } from '../api/throttle.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
@@ -46,12 +45,12 @@ export const openApi = async (
   const reading = readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head())
   const routes = allRoutes({
     ...vitals,
-    ports: { ...ports, eventStore: notedWrites(ports.eventStore, reading) },
+    ports,
     access,
     teams: access,
     reading,
     reader: ports.clickHouse.reader,
-    pace: readSide.lagging === undefined ? () => Promise.resolve() : pacing(readSide.lagging),
+    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttling(readSide.lagging),
     inference,
     ...managing,
     maxTraceCalls: config.maxTraceCalls,

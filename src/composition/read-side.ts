@@ -1,4 +1,4 @@
-import type { Lagging } from '../api/pacing.js'
+import type { Lagging } from '../api/throttle.js'
 import type { Readable } from '../api/reading.js'
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../domain/ports/clickhouse.js'

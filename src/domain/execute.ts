@@ -18,12 +18,15 @@ export interface Executed<State, Event = DomainEvent> {
   readonly refusals: ReadonlyMap<number, Refusal>
   /** Where the last event written stands; undefined when nothing had to be written. */
   readonly position: Position | undefined
+  /** Where the last event of the stream stands, written now or found there: what a repeat repeats can be read at it. */
+  readonly readableAt: Position | undefined
 }
 
-/** A stream's state, and the revision that it is of. */
+/** A stream's state, and the revision and position that it is of. */
 export interface Loaded<State> {
   readonly state: State
   readonly expected: Expected
+  readonly position: Position | undefined
 }
 
 /** After the first. */
@@ -69,17 +72,20 @@ export const execute =
   ): Promise<Executed<State, Event>> => {
     const tryOn = async (loaded: Loaded<State>): Promise<Executed<State, Event>> => {
       const { state, events, refusals } = decideAll(decider, loaded.state, commands)
-      if (events.length === 0) return { state, events, refusals, position: undefined }
+      if (events.length === 0)
+        return { state, events, refusals, position: undefined, readableAt: loaded.position }
       const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
       const append = splitAppends ? appendInParts : appendSurely
       const { position } = await append(ports, stream, loaded.expected, recorded)
-      return { state, events, refusals, position }
+      return { state, events, refusals, position, readableAt: position }
     }
-    const { inTurn, isTaken } = crowdOf(ports.eventStore.wrapped ?? ports.eventStore)
+    const { inTurn, isTaken } = crowdOf(ports.eventStore)
 
     if (commands.length === 0 || !isTaken(stream))
       try {
-        return await tryOn(assumeNew ? { state: decider.initialState, expected: 'none' } : await reload())
+        return await tryOn(
+          assumeNew ? { state: decider.initialState, expected: 'none', position: undefined } : await reload(),
+        )
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
       }
@@ -104,11 +110,13 @@ export const load = async <State, Command, Event extends DomainEvent>(
 ): Promise<Loaded<State>> => {
   let state = initialState
   let expected: Expected = 'none'
-  for await (const { type, data, revision } of ports.eventStore.readStream(stream)) {
+  let last: Position | undefined
+  for await (const { type, data, revision, position } of ports.eventStore.readStream(stream)) {
     state = evolve(state, { type, data } as unknown as Event)
     expected = revision
+    last = position
   }
-  return { state, expected }
+  return { state, expected, position: last }
 }
 
 const decideAll = <State, Command, Event extends DomainEvent>(

@@ -1,6 +1,6 @@
 import type { Loaded } from './execute.js'
 import { PassingMap } from './passing.js'
-import type { RecordedEvent } from './ports/event-store.js'
+import type { Position, RecordedEvent } from './ports/event-store.js'
 import type { Ports } from './ports/ports.js'
 import { turns } from './turns.js'
 
@@ -18,6 +18,7 @@ interface Kept<State> {
   state: State
   /** The revision that is read next. */
   next: bigint
+  position: Position | undefined
   weight: number
 }
 
@@ -41,6 +42,7 @@ export const keptFolds = <State>(
     for await (const event of eventStore.readStream(stream, { from: one.next })) {
       one.state = take(one.state, event)
       one.next = event.revision + 1n
+      one.position = event.position
     }
   }
 
@@ -61,7 +63,7 @@ export const keptFolds = <State>(
   }
 
   return async (stream) => {
-    const one = kept.get(stream) ?? { state: fresh(), next: 0n, weight: 0 }
+    const one = kept.get(stream) ?? { state: fresh(), next: 0n, position: undefined, weight: 0 }
     if (!kept.has(stream)) kept.set(stream, one)
     try {
       await inTurn(stream, () => readOn(stream, one))
@@ -69,6 +71,7 @@ export const keptFolds = <State>(
       if (one.next === 0n) kept.delete(stream)
       else keep(stream, one)
     }
-    return { state: one.state, expected: one.next === 0n ? 'none' : one.next - 1n }
+    const { state, next, position } = one
+    return { state, expected: next === 0n ? 'none' : next - 1n, position }
   }
 }

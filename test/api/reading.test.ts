@@ -141,24 +141,24 @@ describe('what a process remembers of its writes', () => {
   it('is one position a project, never an earlier one', async () => {
     const projector = standing(100n)
     const reading = readingFrom(projector, NO_HISTORY, 5n)
-    assert.equal(reading.acknowledged('a/b', 40n), 40n)
-    assert.equal(reading.acknowledged('a/b', 30n), 30n)
-    assert.equal(reading.acknowledged('a/b', undefined), 40n)
-    assert.equal(reading.acknowledged('c/d', undefined), 5n)
-    await reading.ready('a/b', {})
-    await reading.ready('c/d', {})
-    await reading.ready('c/d', { 'tallytree-min-position': '70' })
-    await reading.ready('a/b', { 'tallytree-min-position': '7' })
+    assert.equal(reading.ackPosition('a/b', 40n), 40n)
+    assert.equal(reading.ackPosition('a/b', 30n), 30n)
+    assert.equal(reading.ackPosition('a/b', undefined), 40n)
+    assert.equal(reading.ackPosition('c/d', undefined), 5n)
+    await reading.waitForAsOf('a/b', {})
+    await reading.waitForAsOf('c/d', {})
+    await reading.waitForAsOf('c/d', { 'tallytree-min-position': '70' })
+    await reading.waitForAsOf('a/b', { 'tallytree-min-position': '7' })
     assert.deepEqual(projector.asked, [40n, 5n, 70n, 40n])
   })
 
   it('is still waited for when there were too many projects to remember each', async () => {
     const projector = standing(0n)
     const reading = readingFrom(projector, NO_HISTORY, 0n)
-    for (let i = 1; i <= 25_000; i += 1) reading.acknowledged(`a/p${i}`, BigInt(i))
+    for (let i = 1; i <= 25_000; i += 1) reading.ackPosition(`a/p${i}`, BigInt(i))
     for (const i of [1, 5000, 14_999, 15_000, 25_000]) {
       projector.asked.length = 0
-      await assert.rejects(reading.ready(`a/p${i}`, {}), Failure)
+      await assert.rejects(reading.waitForAsOf(`a/p${i}`, {}), Failure)
       assert.ok(projector.asked[0]! >= BigInt(i))
     }
   })

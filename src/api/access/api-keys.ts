@@ -7,11 +7,12 @@ import { string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { id } from '../../domain/ids.js'
 import type { Access } from '../auth/access.js'
-import { makeKey, type KeyPorts } from '../auth/new-key.js'
-import { refuseIf } from '../auth/rights.js'
-import { readsDirectory, writesDirectory } from '../conduct.js'
-import { route, type AnyRoute } from '../route.js'
-import { done, neverStored } from './answers.js'
+import { makeKey, neverStored, type KeyPorts } from '../auth/new-key.js'
+import { anyKey } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory, writeDirectory } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { repeatableId } from './idempotency.js'
 import { pageOf, pageQuery, takePage } from './page.js'
 
@@ -35,14 +36,14 @@ const shown = ({ key_id, name, prefix, issued_at }: ApiKey) => ({
 })
 
 export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: PATH,
     summary: "Lists the caller's valid API keys: their names and beginnings, never the keys.",
     query: pageQuery,
-    ...readsDirectory,
-    answer: { schema: pageOf(apiKey).schema, headers: [] },
-    handle: async ({ query, principal: { userId } }) => {
+    response: pageOf(apiKey),
+    authorization: anyKey,
+    handle: ({ query, principal: { userId } }) => {
       const directory = access.directory()
       const { data, next } = takePage(
         query,
@@ -54,41 +55,40 @@ export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
   })
 
 export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'post',
     path: PATH,
     summary:
       'Makes an API key for the caller. The answer carries it once; repeated with the same Idempotency-Key it answers ' +
       'the same key without its text; under another name that is a conflict.',
     body: newApiKey,
-    ...writesDirectory,
-    fails: [...writesDirectory.fails, 'conflict'],
-    takes: ['Idempotency-Key'],
-    answer: { schema: createdApiKey.schema },
-    handle: async ({ body: { name }, headers, principal: { userId: user }, cause }) => {
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: createdApiKey,
+    authorization: anyKey,
+    handle: ({ body: { name }, headers, principal: { userId: user } }) => {
       const id = repeatableId(ports, user, headers['idempotency-key'])
       const { key, known } = makeKey(ports, name, id)
-      const command = { type: 'IssueApiKey', user, key: known } as const
-      const { state, refusals, position } = await access.run(command, cause)
-      refuseIf(refusals.get(0))
-      const kept = state.keys.get(id)!
-      const api_key = kept.hash === known.hash ? key : null
-      return { body: { ...shown(kept), api_key }, position, headers: neverStored }
+      return writing((cause) => access.run({ type: 'IssueApiKey', user, key: known }, cause), {
+        respond: ({ state }) => {
+          const kept = state.keys.get(id)!
+          const api_key = kept.hash === known.hash ? key : null
+          return { body: { ...shown(kept), api_key }, headers: neverStored }
+        },
+      })
     },
   })
 
 export const revokeApiKey = (access: Pick<Access, 'run'>): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'delete',
     path: `${PATH}/:id`,
     summary: "Revokes one of the caller's API keys: here at once, in other processes within a second.",
-    ...writesDirectory,
-    fails: [...writesDirectory.fails, 'not-found', 'conflict'],
-    answer: done,
-    handle: async ({ params, principal: { userId: user }, cause }) => {
+    errors: ['not-found', 'conflict'],
+    response: emptyResponse,
+    authorization: anyKey,
+    handle: ({ params, principal: { userId: user } }) => {
       const command = { type: 'RevokeApiKey', user, key_id: params['id']! } as const
-      const { refusals, position } = await access.run(command, cause)
-      refuseIf(refusals.get(0))
-      return { body: {}, position }
+      return writing((cause) => access.run(command, cause))
     },
   })

@@ -6,7 +6,9 @@ import { boolean } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
 import type { Access } from '../auth/access.js'
-import { route, type AnyRoute } from '../route.js'
+import { anyKey } from '../authorization.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory } from '../route-kinds.js'
 
 const membership = open('Membership', { required: { team: teamName, roles: arrayOf(role) } })
 const me = open('Me', {
@@ -14,14 +16,13 @@ const me = open('Me', {
 })
 
 export const showMe = (access: Pick<Access, 'directory'>): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: '/api/users/me',
     summary: 'Whom the API key stands for, with teams and roles.',
-    takes: [],
-    fails: [],
-    answer: { schema: me.schema, headers: [] },
-    handle: async ({ principal: { userId: user, administrator } }) => ({
+    response: me,
+    authorization: anyKey,
+    handle: ({ principal: { userId: user, administrator } }) => ({
       body: { user, administrator, teams: [...membershipsOf(access.directory(), user)] },
     }),
   })

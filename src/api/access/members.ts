@@ -5,18 +5,19 @@ import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import type { Access } from '../auth/access.js'
-import { makeKey, type KeyPorts } from '../auth/new-key.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
-import { readsDirectory, writesDirectory } from '../conduct.js'
+import { makeKey, neverStored, type KeyPorts } from '../auth/new-key.js'
+import { anyKey, roleInTeam, type Authorization } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
 import { invalidField } from '../failure.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory, writeDirectory } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { pageOf, pageQuery, takePage } from './page.js'
-import { done, neverStored } from './answers.js'
 
 const PATH = '/api/teams/:team/members'
 
-/** Outside a team it is not to be seen, inside it a role is needed. */
-const rights = ['not-found', 'forbidden'] as const
+/** The directory's decider checks the role, on the state that it writes to. */
+const decided: Authorization<object> = { ...anyKey, errors: ['not-found', 'forbidden'] }
 
 const newMember = closed('NewMember', {
   required: { user: userName },
@@ -30,17 +31,14 @@ const addedMember = open('AddedMember', {
 })
 
 export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: PATH,
     summary: "Lists a team's members by name. Needs the role team_administrator.",
     query: pageQuery,
-    ...readsDirectory,
-    fails: [...readsDirectory.fails, ...rights],
-    answer: { schema: pageOf(member).schema, headers: [] },
-    handle: async ({ params, query, principal }) => {
-      const team = params['team']!
-      requireRole(access, principal, team, 'team_administrator')
+    response: pageOf(member),
+    authorization: roleInTeam(access, 'team_administrator'),
+    handle: ({ team, query }) => {
       const directory = access.directory()
       return {
         body: takePage(
@@ -53,27 +51,33 @@ export const listMembers = (access: Pick<Access, 'directory'>): AnyRoute =>
   })
 
 export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'post',
     path: PATH,
     summary:
       'Gives a user exactly these roles in a team. A user who did not exist comes into being, and the answer carries ' +
       'their API key, once. Needs the role team_administrator.',
     body: newMember,
-    ...writesDirectory,
-    fails: [...writesDirectory.fails, ...rights],
-    answer: { schema: addedMember.schema },
-    handle: async ({ body, params, principal, cause }) => {
+    response: addedMember,
+    authorization: decided,
+    handle: ({ body, params, principal: { userId: by } }) => {
       const { user } = body
       const roles = rolesOf(body)
       const { key, known } = makeKey(ports, null)
-      const { state, refusals, position } = await access.run(
-        { type: 'AddMember', by: principal.userId, team: params['team']!, user, roles, keyOfNewUser: known },
-        cause,
-      )
-      refuseIf(refusals.get(0))
-      const api_key = state.keys.has(known.key_id) ? key : null
-      return { body: { user, roles, api_key }, position, headers: neverStored }
+      const command = {
+        type: 'AddMember',
+        by,
+        team: params['team']!,
+        user,
+        roles,
+        keyOfNewUser: known,
+      } as const
+      return writing((cause) => access.run(command, cause), {
+        respond: ({ state }) => {
+          const api_key = state.keys.has(known.key_id) ? key : null
+          return { body: { user, roles, api_key }, headers: neverStored }
+        },
+      })
     },
   })
 
@@ -86,20 +90,15 @@ const rolesOf = ({ role, roles }: { role: Role | null; roles: readonly Role[] | 
 }
 
 export const removeMember = (access: Pick<Access, 'run'>): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'delete',
     path: `${PATH}/:user`,
     summary:
       'Takes a user out of a team; their keys stay valid elsewhere. Needs the role team_administrator.',
-    ...writesDirectory,
-    fails: [...writesDirectory.fails, ...rights],
-    answer: done,
-    handle: async ({ params, principal, cause }) => {
-      const { refusals, position } = await access.run(
-        { type: 'RemoveMember', by: principal.userId, team: params['team']!, user: params['user']! },
-        cause,
-      )
-      refuseIf(refusals.get(0))
-      return { body: {}, position }
+    response: emptyResponse,
+    authorization: decided,
+    handle: ({ params, principal: { userId: by } }) => {
+      const command = { type: 'RemoveMember', by, team: params['team']!, user: params['user']! } as const
+      return writing((cause) => access.run(command, cause))
     },
   })

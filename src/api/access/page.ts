@@ -1,44 +1,35 @@
-import * as E from 'fp-ts/lib/Either.js'
-import { decode, type Codec } from '../../domain/codec/codec.js'
+import type * as t from 'io-ts'
+import type { Codec } from '../../domain/codec/codec.js'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
-import { integerBetween, string } from '../../domain/codec/leaves.js'
+import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { invalid } from '../failure.js'
-import type { Asked } from '../route.js'
+import { integerInQuery } from '../integer-in-query.js'
 
 const USUAL_LIMIT = 100
 const LARGEST_LIMIT = 1000
 
 /** The query of a list. */
 export const pageFields = {
-  limit: withDefault(integerBetween(1, LARGEST_LIMIT), USUAL_LIMIT),
+  limit: withDefault(integerInQuery(1, LARGEST_LIMIT), USUAL_LIMIT),
   after: withDefault(string, undefined),
 }
 export const pageQuery = open('Page', { optional: pageFields })
+export type PageQuery = t.TypeOf<typeof pageQuery>
 
 /** A list as it is answered: `next` is the `after` of the page behind this one, null on the last. */
 export const pageOf = <A>(item: Codec<A>) =>
   open(`${item.name}List`, { required: { data: arrayOf(item), next: nullable(string) } })
 
-/** Takes the page that `limit` and `after` of the query ask for from items in the order of their names. */
+/** The page that `limit` and `after` ask for, of items in the order of their names. */
 export const takePage = <A>(
-  query: Asked<unknown>['query'],
+  { limit, after }: PageQuery,
   itemsAfter: (after: string | undefined) => Iterable<A>,
   nameOf: (item: A) => string,
 ): { readonly data: readonly A[]; readonly next: string | null } => {
-  const { limit, after } = askedPage(query)
   const data: A[] = []
   for (const item of itemsAfter(after)) {
     if (data.length === limit) return { data, next: nameOf(data[limit - 1]!) }
     data.push(item)
   }
   return { data, next: null }
-}
-
-/** How many items a request asks for, and behind which. */
-export const askedPage = ({ limit, after }: Asked<unknown>['query']) => {
-  const digits = typeof limit === 'string' && /^\d{1,9}$/.test(limit)
-  const decoded = decode(pageQuery)({ limit: digits ? Number(limit) : limit, after })
-  if (E.isRight(decoded)) return decoded.right
-  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
 }

@@ -13,10 +13,11 @@ import {
   priceText,
 } from '../../domain/price/events.js'
 import { contentsOf, listProblem, priceListMembers } from '../../domain/price/list-file.js'
-import { requireAdministrator } from '../auth/rights.js'
+import { administratorKey } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { writeDirectory } from '../route-kinds.js'
 
 interface PriceLists {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
@@ -30,7 +31,7 @@ const count = integerBetween(0, MAX_LISTED_PRICES)
 
 /** Price lists, for all projects. */
 export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRoute[] => [
-  route({
+  writeDirectory({
     method: 'post',
     path: '/api/admin/prices',
     summary:
@@ -39,9 +40,7 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
       required: priceListMembers,
       optional: { list: withDefault(listName, DEFAULT_LIST) },
     }),
-    takes: [],
-    fails: ['forbidden', 'too-large', 'overloaded'],
-    answer: open('PriceListImportResponse', {
+    response: open('PriceListImportResponse', {
       required: {
         list: listName,
         version: priceText,
@@ -50,27 +49,34 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
         unchanged: count,
       },
     }),
-    handle: async ({ body, principal, cause }) => {
-      requireAdministrator(principal)
+    authorization: administratorKey,
+    handle: ({ body, principal: { userId } }) => {
       const problem = listProblem(body)
       if (problem !== undefined) throw invalidField(problem.loc, 'value_error', problem.msg)
       const { list, version, source } = body
       const prices = contentsOf(body).map((price) => ({ id: ports.ids.next(), price }))
       const now = instantOf(ports.clock.now())
-      const imported = { list, version, source, prices, once: false, userId: principal.userId, now }
-      const { events, position } = await execute(ports)(
-        priceDecider,
-        priceStream({ project_id: null, list }),
-        [{ type: 'ImportPrices', ...imported }],
-        cause,
+      const command = {
+        type: 'ImportPrices',
+        list,
+        version,
+        source,
+        prices,
+        once: false,
+        userId,
+        now,
+      } as const
+      const stream = priceStream({ project_id: null, list })
+      return async (cause) => {
         // `PriceListImported` comes last, so that a repeat completes an import that was cut off.
-        { splitAppends: true },
-      )
-      const published = events.filter(({ type }) => type === 'PricePublished').length
-      const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
-      return {
-        body: { list, version, published, withdrawn, unchanged: prices.length - published },
-        position: reading.acknowledged(OF_PRICE_LISTS, position),
+        const options = { splitAppends: true }
+        const { events, position } = await execute(ports)(priceDecider, stream, [command], cause, options)
+        const published = events.filter(({ type }) => type === 'PricePublished').length
+        const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
+        return {
+          body: { list, version, published, withdrawn, unchanged: prices.length - published },
+          position: reading.ackPosition(OF_PRICE_LISTS, position),
+        }
       }
     },
   }),

@@ -15,11 +15,11 @@ import {
   type Rebuild,
 } from '../../projections/rebuilds/queries.js'
 import { oneAtATime } from '../auth/one-at-a-time.js'
-import { requireAdministrator } from '../auth/rights.js'
-import { readsPresent } from '../conduct.js'
+import { administratorKey } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { Reading } from '../reading.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { alsoReads, readPresent, writeDirectory } from '../route-kinds.js'
 
 interface Rebuilds {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
@@ -47,76 +47,76 @@ const OF_REBUILDS = 'rebuilds'
 const MANY = 100
 
 /** Making the read models anew. */
-export const rebuildRoutes = ({ ports, reading, reader }: Rebuilds): readonly AnyRoute[] => {
+export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
+  const { ports, reading, reader } = parts
   const inTurn = oneAtATime()
+  const scope = () => OF_REBUILDS
 
   return [
-    route({
+    writeDirectory({
       method: 'post',
       path: '/api/admin/rebuilds',
       summary:
         'Asks for all read models to be made anew from the log, one rebuild at a time. Needs the administrator key.',
-      ...readsPresent,
-      fails: [...readsPresent.fails, 'forbidden', 'conflict'],
-      takes: ['Tallytree-Min-Position'],
-      answer: { schema: rebuild.schema },
-      handle: async ({ principal, cause, headers }) => {
-        requireAdministrator(principal)
-        return inTurn(async () => {
-          // One that cannot be read yet would be overlooked.
-          await reading.current(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
-          const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
-          if (unfinished !== undefined)
-            throw new Failure(
-              'conflict',
-              `A rebuild is under way: see GET /api/admin/rebuilds/${unfinished.id}.`,
-              {
-                body: { id: unfinished.id },
-              },
-            )
-          const request = {
-            id: ports.ids.next(),
-            requested_at: instantOf(ports.clock.now()),
-            requested_by: principal.userId,
-          }
-          const command = { type: 'RequestRebuild', request } as const
-          const stream = rebuildStream(request.id)
-          const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
-            assumeNew: true,
-          })
-          reading.acknowledged(OF_REBUILDS, position)
-          return { body: { state: 'requested', ...request }, position }
-        })
-      },
+      requestHeaders: ['Tallytree-Min-Position'],
+      errors: [...alsoReads.errors, 'not-found', 'conflict'],
+      response: rebuild,
+      authorization: administratorKey,
+      handle:
+        ({ principal, headers }) =>
+        (cause) =>
+          inTurn(async () => {
+            // One that cannot be read yet would be overlooked.
+            await reading.waitForNow(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
+            const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
+            if (unfinished !== undefined)
+              throw new Failure(
+                'conflict',
+                `A rebuild is under way: see GET /api/admin/rebuilds/${unfinished.id}.`,
+                { body: { id: unfinished.id } },
+              )
+            const request = {
+              id: ports.ids.next(),
+              requested_at: instantOf(ports.clock.now()),
+              requested_by: principal.userId,
+            }
+            const command = { type: 'RequestRebuild', request } as const
+            const stream = rebuildStream(request.id)
+            const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
+              assumeNew: true,
+            })
+            reading.ackPosition(OF_REBUILDS, position)
+            return { body: { state: 'requested', ...request }, position }
+          }),
     }),
-    route({
+    readPresent(parts, {
       method: 'get',
       path: '/api/admin/rebuilds',
       summary: 'Lists the last rebuilds and how far they are, the newest first. Needs the administrator key.',
-      ...readsPresent,
-      fails: [...readsPresent.fails, 'forbidden'],
-      answer: { schema: open('RebuildList', { required: { data: arrayOf(rebuild) } }).schema },
-      handle: async ({ principal, headers }) => {
-        requireAdministrator(principal)
-        const position = await reading.current(OF_REBUILDS, headers)
+      errors: ['not-found'],
+      response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
+      authorization: administratorKey,
+      scope,
+      handle: () => async () => {
         const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
-        return { body: { data: rebuilds.map(rebuildJson) }, position }
+        return { body: { data: rebuilds.map(rebuildJson) } }
       },
     }),
-    route({
+    readPresent(parts, {
       method: 'get',
       path: '/api/admin/rebuilds/:id',
       summary: 'How far a rebuild is. Needs the administrator key.',
-      ...readsPresent,
-      fails: [...readsPresent.fails, 'forbidden'],
-      answer: { schema: rebuild.schema },
-      handle: async ({ principal, headers, params }) => {
-        requireAdministrator(principal)
-        const position = await reading.current(OF_REBUILDS, headers)
-        const found = await rebuildOf(reader, params['id'] ?? '')
-        if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
-        return { body: rebuildJson(found), position }
-      },
+      errors: ['not-found'],
+      response: rebuild,
+      authorization: administratorKey,
+      scope,
+      handle:
+        ({ params }) =>
+        async () => {
+          const found = await rebuildOf(reader, params['id'] ?? '')
+          if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
+          return { body: rebuildJson(found) }
+        },
     }),
   ]
 }

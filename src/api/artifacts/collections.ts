@@ -10,7 +10,7 @@ import { execute, type Executed } from '../../domain/execute.js'
 import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { turns } from '../../domain/turns.js'
-import { refuseIf } from '../auth/rights.js'
+import { throwIfRefused } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 
@@ -46,7 +46,7 @@ export const openCollections = (ports: CollectionPorts): Collections => {
       return inTurn(stream, async () => {
         const reload = () => stateOf(stream)
         const executed = await execute(ports)(decider, stream, [command], cause, { reload })
-        refuseIf(executed.refusals.get(0))
+        throwIfRefused(executed.refusals.get(0))
         return executed
       })
     }

@@ -1,11 +1,10 @@
 import { collectionName, type CollectionPlace } from '../../domain/artifact/place.js'
 import { entityOf } from '../../domain/ids.js'
 import { Failure, invalid } from '../failure.js'
-import { projectInPath, requireReading, requireWriting, type Teams } from '../projects/access.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 
 /** The collection that a path names. */
-export const collectionInPath = ({ params }: Pick<Asked<unknown>, 'params'>): string => {
+export const collectionInPath = ({ params }: Pick<RouteRequest<unknown>, 'params'>): string => {
   const named = params['collection']!
   if (collectionName.is(named)) return named
   throw invalid([
@@ -28,19 +27,10 @@ export const placeInProject = (project_id: string, collection: string): ProjectP
   registry: null,
 })
 
-/** The place in a project that a path names, for somebody who may read there. */
-export const placeRead = (teams: Teams, asked: Asked<unknown>): ProjectPlace => {
-  const project = projectInPath(asked.params)
-  requireReading(teams, asked.principal, project)
-  return placeInProject(project, collectionInPath(asked))
-}
-
-/** The same for somebody who writes there: a team that the administrator names comes into being. */
-export const placeWritten = async (teams: Teams, asked: Asked<unknown>): Promise<ProjectPlace> => {
-  const place = placeRead(teams, asked)
-  await requireWriting(teams, asked.principal, place.project_id, asked.cause)
-  return place
-}
+/** The place that a path names in the project of the request. */
+export const placeInPath = (
+  request: Pick<RouteRequest, 'params'> & { readonly project: string },
+): ProjectPlace => placeInProject(request.project, collectionInPath(request))
 
 export const noSuchCollection = (): Failure => new Failure('not-found', 'There is no such collection.')
 

@@ -1,18 +1,20 @@
+import { inPath } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
+import { writeProject } from '../route-kinds.js'
 import { labelRoutes } from './labels.js'
-import { placeWritten } from './place.js'
+import { placeInPath } from './place.js'
 import { COLLECTION, versionRoutes, type Artifacts } from './versions.js'
 
-export const artifactRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
-  const { teams, reading, collections } = artifacts
-  return [
-    ...versionRoutes(artifacts),
-    ...labelRoutes({
-      collection: COLLECTION,
-      fails: [],
-      placeOf: (asked) => placeWritten(teams, asked),
-      write: collections.write,
-      acknowledged: ({ project_id }, position) => reading.acknowledged(project_id, position),
-    }),
-  ]
-}
+export const artifactRoutes = (artifacts: Artifacts): readonly AnyRoute[] => [
+  ...versionRoutes(artifacts),
+  ...labelRoutes({
+    collection: COLLECTION,
+    labelRoute: ({ handle, ...spec }) =>
+      writeProject(artifacts, {
+        ...spec,
+        project: inPath,
+        handle: (request) => handle(request, placeInPath(request)),
+      }),
+    write: artifacts.collections.write,
+  }),
+]

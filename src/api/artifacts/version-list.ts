@@ -3,9 +3,8 @@ import { versionKey, versionNamed, type CollectionState } from '../../domain/art
 import { versionIn, versionName } from '../../domain/artifact/version-name.js'
 import type { KeptFolds } from '../../domain/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { takePage } from '../access/page.js'
+import { takePage, type PageQuery } from '../access/page.js'
 import { invalid } from '../failure.js'
-import type { Asked } from '../route.js'
 import { noSuchCollection, noSuchVersion } from './place.js'
 import { storedVersions, type StoredVersion } from './stored-versions.js'
 
@@ -17,7 +16,7 @@ interface Versions {
 /** A page of a collection's versions by their numbers; `after` and `next` are their names. */
 export const listVersions =
   ({ ports, stateOf }: Versions) =>
-  async <A>(place: CollectionPlace, query: Asked<unknown>['query'], shown: (version: StoredVersion) => A) => {
+  async <A>(place: CollectionPlace, query: PageQuery, shown: (version: StoredVersion) => A) => {
     const stream = collectionStream(place)
     const { state } = await stateOf(stream)
     if (state.next === 0) throw noSuchCollection()

@@ -7,23 +7,19 @@ import { instantOf } from '../../domain/codec/instant.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageOf, pageQuery } from '../access/page.js'
-import { readsLog, writesOnce } from '../conduct.js'
+import { inPath } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import type { Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readProjectLog, writeProject, type ProjectWrites } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { artifactVersion, createdVersion, newVersion, type NewVersion } from './codecs.js'
 import type { Collections } from './collections.js'
-import { placeRead, placeWritten, type ProjectPlace } from './place.js'
+import { placeInPath, type ProjectPlace } from './place.js'
 import type { StoredVersion } from './stored-versions.js'
 import { listVersions, readVersion } from './version-list.js'
 
-export interface Artifacts {
+export interface Artifacts extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
-  readonly teams: Teams
-  readonly reading: Reading
-  /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
   readonly collections: Collections
 }
 
@@ -34,62 +30,67 @@ const MAX_FILES_BYTES = 524_288
 
 /** Versions of a project's collection. */
 export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
-  const { ports, teams, reading, pace, collections } = artifacts
+  const { ports, collections } = artifacts
   const versions = { ports, stateOf: collections.stateOf }
 
   return [
-    route({
+    writeProject(artifacts, {
       method: 'post',
       path: `${COLLECTION}/versions`,
       summary:
         'Creates a version of a collection, or answers the one that has this content already. The alias latest moves to ' +
         'a new version; aliases of either are set.',
       body: newVersion,
-      ...writesOnce,
-      takes: ['Idempotency-Key'],
-      answer: createdVersion,
-      handle: async (asked) => {
-        const place = await placeWritten(teams, asked)
-        const { content, aliases } = contentOf(asked.body)
-        const artifact_id = artifactId(ports, asked, place)
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: createdVersion,
+      project: inPath,
+      handle: (request) => {
+        const place = placeInPath(request)
+        const { content, aliases } = contentOf(request.body)
+        const artifact_id = artifactId(ports, request, place)
         const digest = contentDigest(ports.sha256, content)
-        await pace()
         const now = instantOf(ports.clock.now())
-        const { state, position } = await collections.write(
-          { type: 'CreateVersion', place, artifact_id, digest, ...content, aliases, now },
-          asked.cause,
-        )
-        const version = state.byId.get(artifact_id) ?? state.byDigest.get(digest)!
-        const known = state.versions.get(versionKey(version))!
-        return {
-          body: { version: versionName(version), artifact_id: known.artifactId, digest },
-          position: reading.acknowledged(place.project_id, position),
-        }
+        const command = {
+          type: 'CreateVersion',
+          place,
+          artifact_id,
+          digest,
+          ...content,
+          aliases,
+          now,
+        } as const
+        return writing((cause) => collections.write(command, cause), {
+          respond: ({ state }) => {
+            const version = state.byId.get(artifact_id) ?? state.byDigest.get(digest)!
+            const known = state.versions.get(versionKey(version))!
+            return { body: { version: versionName(version), artifact_id: known.artifactId, digest } }
+          },
+        })
       },
     }),
-    route({
+    readProjectLog(artifacts, {
       method: 'get',
       path: `${COLLECTION}/versions`,
       summary: "Lists a collection's versions by their numbers; a page may end early where they are large.",
       query: pageQuery,
-      ...readsLog,
-      answer: pageOf(artifactVersion),
-      handle: async (asked) => {
-        const place = placeRead(teams, asked)
-        const position = await reading.inLog(asked.headers)
-        return { body: await listVersions(versions)(place, asked.query, shown), position }
+      response: pageOf(artifactVersion),
+      project: inPath,
+      handle: (request) => {
+        const place = placeInPath(request)
+        return async () => ({ body: await listVersions(versions)(place, request.query, shown) })
       },
     }),
-    route({
+    readProjectLog(artifacts, {
       method: 'get',
       path: `${COLLECTION}/versions/:version`,
       summary: 'Reads a version by its name, such as v3, or by an alias, such as latest.',
-      ...readsLog,
-      answer: artifactVersion,
-      handle: async (asked) => {
-        const place = placeRead(teams, asked)
-        const position = await reading.inLog(asked.headers)
-        return { body: shown(await readVersion(versions)(place, asked.params['version']!)), position }
+      response: artifactVersion,
+      project: inPath,
+      handle: (request) => {
+        const place = placeInPath(request)
+        const version = request.params['version']!
+        return async () => ({ body: shown(await readVersion(versions)(place, version)) })
       },
     }),
   ]
@@ -114,8 +115,11 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
 }
 
 /** An `Idempotency-Key` speaks of one collection: an artifact's id is its own in the whole service. */
-const artifactId = (ports: Artifacts['ports'], { headers, principal }: Asked<unknown>, place: ProjectPlace) =>
-  repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
+const artifactId = (
+  ports: Artifacts['ports'],
+  { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,
+  place: ProjectPlace,
+) => repeatableId(ports, `${principal.userId}\n${collectionStream(place)}`, headers['idempotency-key'])
 
 const shown = ({ known, event, aliases }: StoredVersion) => {
   const { artifact_id, digest, type, metadata, files, created_at } = event.data as unknown as VersionCreated

@@ -1,12 +1,14 @@
 import { Readable } from 'node:stream'
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { anyKey } from '../authorization.js'
 import type { Principal } from '../principal.js'
-import { begun } from '../http/begun.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
 import { linesOf } from '../http/json-pages.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory } from '../route-kinds.js'
 import type { Audit } from './audit.js'
-import { decodeQuery, eventsQuery } from './query.js'
+import { eventsQuery } from './query.js'
 import { cursorLine, cursorLineOf, eventLine, lineOf } from './event-line.js'
 
 const NDJSON = 'application/x-ndjson'
@@ -16,7 +18,7 @@ const MOST_SCANNED = 20_000
 const MOST_CHARACTERS = 32 * 1024 * 1024
 
 export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: '/api/events',
     summary:
@@ -25,17 +27,18 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
       `For others than the administrator an answer ends after ${MOST_SCANNED} events of the log were looked at, ` +
       'with a line that has only `position`, to go on after, and `more`.',
     query: eventsQuery,
-    takes: [],
-    fails: ['invalid', 'overloaded'],
-    answer: {
+    errors: ['overloaded'],
+    response: {
       schema: linesOf('One event a line.', { anyOf: [eventLine.schema, cursorLine.schema] }),
       type: NDJSON,
+      headers: ['Tallytree-Position'],
     },
+    authorization: anyKey,
     handle: async ({ query, principal }) => {
-      const asked = decodeQuery(eventsQuery, query)
       const head = await eventStore.head()
-      const lines = linesFor(eventStore, { ...asked, head }, principal)
-      return { body: Readable.from(await begun(lines), { objectMode: false }), type: NDJSON, position: head }
+      const lines = linesFor(eventStore, { ...query, head }, principal)
+      const body = Readable.from(await prefetchFirst(lines), { objectMode: false })
+      return { body, type: NDJSON, position: head }
     },
   })
 

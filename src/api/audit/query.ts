@@ -1,13 +1,10 @@
-import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { catalogue } from '../../domain/catalogue.js'
-import { Codec, decode, refuse } from '../../domain/codec/codec.js'
+import { Codec, refuse } from '../../domain/codec/codec.js'
 import { withDefault } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { closed } from '../../domain/codec/struct.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { invalid } from '../failure.js'
-import type { Asked } from '../route.js'
 
 const MAX_POSITION = 2n ** 63n - 1n
 
@@ -64,10 +61,3 @@ export const eventsQuery = closed('Events', {
 })
 
 export const digestsQuery = closed('DigestsAt', { optional: { at: withDefault(positionText, undefined) } })
-
-/** @throws Failure that names the parameters that are wrong */
-export const decodeQuery = <A>(codec: Codec<A>, query: Asked<unknown>['query']): A => {
-  const decoded = decode(codec)({ ...query })
-  if (E.isRight(decoded)) return decoded.right
-  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
-}

@@ -12,7 +12,7 @@ import { keyIn } from './credentials.js'
 import { knownHeaders } from './known-headers.js'
 import { followDirectory } from './live-directory.js'
 import { oneAtATime } from './one-at-a-time.js'
-import { mayUse } from './rights.js'
+import { canAccessTeam } from './rights.js'
 
 /** Who may do what, as one process knows it. */
 export interface Access {
@@ -21,7 +21,7 @@ export interface Access {
   /** Whom an `Authorization` header stands for; undefined for a missing, malformed, unknown or revoked key. */
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
   /** Whether the principal may use an entity's projects: its own teams', and any for the administrator. */
-  readonly mayUse: (principal: Principal, entity: string) => boolean
+  readonly canAccessTeam: (principal: Principal, entity: string) => boolean
   /** Makes a team that the administrator names for the first time; for others, and for a known team, nothing. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
   /** Runs a command; when it resolves, this process already knows what was written. */
@@ -59,7 +59,7 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
       const key = keyIn(authorization)
       return key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
     }),
-    mayUse,
+    canAccessTeam,
     ensureTeam: async (principal, team, cause) => {
       if (!principal.administrator || knows(team)) return
       await inTurn(async () => {

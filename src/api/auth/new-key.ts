@@ -35,3 +35,6 @@ const MOST_VISIBLE = 8
 
 /** At most a quarter of a key is shown, so that a short one of the operator's own keeps its strength. */
 const visiblePart = (key: string): string => key.slice(0, Math.min(MOST_VISIBLE, key.length >> 2))
+
+/** Headers of responses that carry a key: no cache on the way may keep it. */
+export const neverStored = { 'Cache-Control': 'no-store' }

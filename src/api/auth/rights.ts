@@ -7,7 +7,7 @@ import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
 
 /** Whether an entity's projects are open to the principal: those of its teams, and any to the administrator. */
-export const mayUse = ({ administrator, teams }: Principal, entity: string): boolean =>
+export const canAccessTeam = ({ administrator, teams }: Principal, entity: string): boolean =>
   administrator || teams.includes(entity)
 
 /**
@@ -19,7 +19,7 @@ export const requireRole = (
   { userId }: Principal,
   team: string,
   role: Role,
-): void => refuseIf(missingRight(directory(), userId, team, role))
+): void => throwIfRefused(missingRight(directory(), userId, team, role))
 
 /** Refuses everybody but the administrator. */
 export const requireAdministrator = ({ administrator }: Principal): void => {
@@ -27,6 +27,6 @@ export const requireAdministrator = ({ administrator }: Principal): void => {
 }
 
 /** Throws a command's refusal as the failure it is answered with; `body` goes along with the reason. */
-export const refuseIf = (refusal: Refusal | undefined, body: JsonObject = {}): void => {
+export const throwIfRefused = (refusal: Refusal | undefined, body: JsonObject = {}): void => {
   if (refusal !== undefined) throw new Failure(refusal.kind, refusal.reason, { body })
 }

@@ -1,15 +1,18 @@
+import type * as t from 'io-ts'
+import type { AutomationCommand } from '../../domain/automation/commands.js'
 import { automationDecider } from '../../domain/automation/decider.js'
 import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
 import { open } from '../../domain/codec/struct.js'
+import type { Cause } from '../../domain/event.js'
 import { execute } from '../../domain/execute.js'
 import { teamName } from '../../domain/ids.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
-import { readsDirectory, writesDirectory } from '../conduct.js'
-import { invalid } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
+import { memberOfTeam } from '../authorization.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readDirectory, writeDirectory } from '../route-kinds.js'
 import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
 import type { Automations } from './automations.js'
 import { checkedContent, roleFor, webhookCalled, webhookCalledThen } from './checks.js'
@@ -19,7 +22,7 @@ import { keepName, takeName } from './names.js'
 const PATH = '/api/automations'
 
 export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'post',
     path: PATH,
     summary:
@@ -27,70 +30,64 @@ export const createAutomation = ({ ports, access, inTurn }: Automations): AnyRou
       'with the id of the automation that has it. Needs the role project_administrator, registry_administrator or ' +
       'team_administrator, as its scope is.',
     body: newAutomation,
-    takes: ['Idempotency-Key'],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: automationJson.schema },
-    handle: async ({ body, headers, principal, cause }) => {
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: automationJson,
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ body: { team, scope }, principal }: RouteRequest<t.TypeOf<typeof newAutomation>>) => {
+        requireRole(access, principal, team, roleFor(scope))
+        return {}
+      },
+    },
+    handle: ({ body, headers, principal }) => {
       const { team, name, description, enabled, payload, ...proposed } = body
-      requireRole(access, principal, team, roleFor(proposed.scope))
       const key = headers['idempotency-key']
       const id = repeatableId(ports, `${principal.userId}\n${team}\nautomation`, key)
       const named = { team, kind: 'automation', name, id } as const
+      const run = (command: AutomationCommand, cause: Cause) =>
+        execute(ports)(automationDecider, automationStream(id), [command], cause)
 
-      return inTurn(async () => {
-        const before = key === undefined ? null : await automationById(ports, id, cause)
-        // A repeat is compared with what was made then, whatever became of the webhook and its secrets.
-        const isRepeat = before !== null
-        const webhook = isRepeat
-          ? await webhookCalledThen(ports, before, proposed.webhook, cause)
-          : await webhookCalled(ports, team, proposed.webhook, cause)
-        const checked = await checkedContent(ports, team, proposed, payload, isRepeat ? undefined : webhook)
-        const { secret } = isRepeat ? before.first.content : webhook.content
-        const content: AutomationContent = {
-          name,
-          description,
-          payload,
-          secret,
-          ...checked,
-          webhook: webhook.id,
-        }
-        if (!isRepeat) await takeName(ports, named, cause)
-        const { state, refusals, position } = await execute(ports)(
-          automationDecider,
-          automationStream(id),
-          [{ type: 'CreateAutomation', id, team, content, enabled }],
-          cause,
-        )
-        refuseIf(refusals.get(0))
-        if (!isRepeat)
-          await keepName(ports, named, cause, () =>
-            execute(ports)(
-              automationDecider,
-              automationStream(id),
-              [{ type: 'DeleteAutomation', id, team }],
-              cause,
-            ),
-          )
-        return { body: shownAutomation(state!), position }
-      })
+      return (cause) =>
+        inTurn(async () => {
+          const before = key === undefined ? null : await automationById(ports, id, cause)
+          // A repeat is compared with what was made then, whatever became of the webhook and its secrets.
+          const isRepeat = before !== null
+          const webhook = isRepeat
+            ? await webhookCalledThen(ports, before, proposed.webhook, cause)
+            : await webhookCalled(ports, team, proposed.webhook, cause)
+          const checked = await checkedContent(ports, team, proposed, payload, isRepeat ? undefined : webhook)
+          const { secret } = isRepeat ? before.first.content : webhook.content
+          const content: AutomationContent = {
+            name,
+            description,
+            payload,
+            secret,
+            ...checked,
+            webhook: webhook.id,
+          }
+          if (!isRepeat) await takeName(ports, named, cause)
+          const created = await run({ type: 'CreateAutomation', id, team, content, enabled }, cause)
+          throwIfRefused(created.refusals.get(0))
+          if (!isRepeat)
+            await keepName(ports, named, cause, () => run({ type: 'DeleteAutomation', id, team }, cause))
+          return { body: shownAutomation(created.state!), position: created.position }
+        })
     },
   })
 
 const listQuery = open('AutomationsAsked', { required: { team: teamName }, optional: pageFields })
 
 export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: PATH,
     summary: "Lists a team's automations by name, for its members.",
     query: listQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found'],
-    answer: { schema: pageOf(automationJson).schema, headers: [] },
-    handle: async ({ query, principal, cause }) => {
-      const team = teamIn(query)
-      requireRole(access, principal, team, 'member')
-      const roster = await rosterOf(ports, team, cause)
+    response: pageOf(automationJson),
+    authorization: memberOfTeam(access),
+    handle: async ({ query, cause }) => {
+      const roster = await rosterOf(ports, query.team, cause)
       const { data, next } = takePage(
         query,
         (after) => namesAfter(roster, 'automation', after),
@@ -105,10 +102,3 @@ export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
       return { body: { data: shown, next } }
     },
   })
-
-const teamIn = ({ team }: Asked<unknown>['query']): string => {
-  if (typeof team === 'string') return team
-  const [type, msg] =
-    team === undefined ? ['missing', 'Field required'] : ['string_type', 'Input should be a valid string']
-  throw invalid([{ loc: ['query', 'team'], type, msg }])
-}

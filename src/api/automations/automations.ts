@@ -23,7 +23,7 @@ export interface Automations {
   readonly ports: ManagingPorts
   readonly access: Pick<Access, 'directory'>
   /** Deliveries are counted with these. */
-  readonly reading: Pick<Reading, 'current'>
+  readonly reading: Pick<Reading, 'waitForNow'>
   readonly reader: ClickHouseReader
   /** Takes and releases names one after another, so that only another process can come in between. */
   readonly inTurn: <A>(task: () => Promise<A>) => Promise<A>

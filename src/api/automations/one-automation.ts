@@ -2,11 +2,13 @@ import { missingRight } from '../../domain/access/rights.js'
 import { automationDecider, noSuchAutomation, type Automation } from '../../domain/automation/decider.js'
 import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
 import { execute } from '../../domain/execute.js'
-import { done } from '../access/answers.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
-import { writesDirectory } from '../conduct.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { throwIfRefused, requireRole } from '../auth/rights.js'
+import { anyKey, type Authorization } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
 import { Failure } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readDirectory, writeDirectory } from '../route-kinds.js'
 import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
 import type { Automations, CheckingPorts } from './automations.js'
 import { checkedContent, roleFor, webhookCalled } from './checks.js'
@@ -16,14 +18,12 @@ import { releaseName, takeName } from './names.js'
 
 const PATH = '/api/automations/:id'
 
-type Addressed = Pick<Asked<unknown>, 'params' | 'principal' | 'cause'>
-
 const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reason)
 
 /** The automation that a path names, deleted ones too; those of other teams are as if they were not there. */
-const automationInPath = async (
-  { ports, access }: Automations,
-  { params, principal, cause }: Addressed,
+export const automationInPath = async (
+  { ports, access }: Pick<Automations, 'access'> & { readonly ports: Pick<Ports, 'eventStore' | 'ids'> },
+  { params, principal, cause }: Pick<RouteRequest, 'params' | 'principal' | 'cause'>,
 ): Promise<Automation> => {
   const automation = await automationById(ports, params['id']!, cause)
   if (automation === null) throw notFound()
@@ -32,44 +32,49 @@ const automationInPath = async (
   return automation
 }
 
-const standing = (automation: Automation): Automation => {
+export const standing = (automation: Automation): Automation => {
   if (automation.deleted) throw notFound()
   return automation
 }
 
+/** The automation that a path names, for members of its team, deleted ones too. */
+export const ofAutomation = (
+  automations: Parameters<typeof automationInPath>[0],
+): Authorization<{ readonly automation: Automation }> => ({
+  errors: ['not-found'],
+  authorize: async (request) => ({ automation: await automationInPath(automations, request) }),
+})
+
 export const showAutomation = (automations: Automations): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: PATH,
     summary: "An automation, for its team's members.",
-    takes: [],
-    fails: ['not-found'],
-    answer: { schema: automationJson.schema, headers: [] },
-    handle: async (asked) => ({
-      body: shownAutomation(standing(await automationInPath(automations, asked))),
-    }),
+    response: automationJson,
+    authorization: ofAutomation(automations),
+    handle: ({ automation }) => ({ body: shownAutomation(standing(automation)) }),
   })
 
 export const changeAutomation = (automations: Automations): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'patch',
     path: PATH,
     summary:
       'Changes an automation: what is not named stays, inside event and run_filters too, null takes something away. ' +
       'With another event, scope or filter its cooldowns begin anew. Needs the role that its scope needs, before and after.',
     body: automationChange,
-    takes: [],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: automationJson.schema },
-    handle: async (asked) =>
+    errors: ['not-found', 'forbidden', 'conflict'],
+    response: automationJson,
+    authorization: anyKey,
+    handle: (request) => (cause) =>
       automations.inTurn(async () => {
         const { ports, access } = automations
-        const { body, principal, cause } = asked
-        const automation = standing(await automationInPath(automations, asked))
+        const { body, principal } = request
+        const automation = standing(await automationInPath(automations, request))
         const { id, team, edition, content: before } = automation
         for (const scope of [before.scope, body.scope ?? before.scope])
           requireRole(access, principal, team, roleFor(scope))
-        const content = await changed(automations, asked, automation)
+        const content = await changed(automations, request, automation)
         const named = { team, kind: 'automation', id } as const
         const isRenamed = content.name !== before.name
         if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
@@ -81,12 +86,12 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
         )
         const refused = refusals.get(0)
         if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
-        refuseIf(refused)
+        throwIfRefused(refused)
         return { body: shownAutomation(state!), position }
       }),
   })
 
-type Change = Asked<(typeof automationChange)['_A']>
+type Change = RouteRequest<(typeof automationChange)['_A']>
 
 /** The content that a change makes of the one before. A payload is read anew only with a new one, or a new webhook. */
 export const changed = async (
@@ -116,20 +121,19 @@ export const changed = async (
 }
 
 export const deleteAutomation = (automations: Automations): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'delete',
     path: PATH,
     summary:
       'Deletes an automation for good; what it has scheduled is still sent. Needs the role that its scope needs.',
-    takes: [],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
-    answer: done,
-    handle: async (asked) =>
+    errors: ['not-found', 'forbidden'],
+    response: emptyResponse,
+    authorization: anyKey,
+    handle: (request) => (cause) =>
       automations.inTurn(async () => {
         const { ports, access } = automations
-        const { principal, cause } = asked
-        const { id, team, content } = await automationInPath(automations, asked)
-        requireRole(access, principal, team, roleFor(content.scope))
+        const { id, team, content } = await automationInPath(automations, request)
+        requireRole(access, request.principal, team, roleFor(content.scope))
         const command = { type: 'DeleteAutomation', id, team } as const
         const { position } = await execute(ports)(automationDecider, automationStream(id), [command], cause)
         await releaseName(ports, { team, kind: 'automation', name: content.name, id }, cause)

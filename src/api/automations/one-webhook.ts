@@ -6,10 +6,11 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
 import { countDeliveries } from '../../projections/deliveries/queries.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
-import { writesDirectory } from '../conduct.js'
+import { throwIfRefused } from '../auth/rights.js'
+import { roleInTeam } from '../authorization.js'
 import { Failure } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readDirectory, writeDirectory } from '../route-kinds.js'
 import type { Automations } from './automations.js'
 import { given } from './given.js'
 import { webhookById } from './kept.js'
@@ -18,17 +19,12 @@ import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
 import { requireGoodWebhook } from './webhooks.js'
 
 export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
-const rights = ['not-found', 'forbidden'] as const
-
-type InTeam = Pick<Asked<unknown>, 'params' | 'principal' | 'cause'>
 
 /** The webhook that a path names, deleted ones too. */
 export const webhookInPath = async (
-  { ports, access }: Automations,
-  { params, principal, cause }: InTeam,
+  { ports }: Pick<Automations, 'ports'>,
+  { team, params, cause }: Pick<RouteRequest, 'params' | 'cause'> & { readonly team: string },
 ): Promise<Webhook> => {
-  const team = params['team']!
-  requireRole(access, principal, team, 'team_administrator')
   const webhook = await webhookById(ports, params['id']!, cause)
   if (webhook?.team !== team) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
   return webhook
@@ -40,33 +36,31 @@ export const standing = (webhook: Webhook): Webhook => {
 }
 
 export const showWebhook = (automations: Automations): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: WEBHOOK_PATH,
     summary: 'A webhook of a team. Needs the role team_administrator.',
-    takes: [],
-    fails: rights,
-    answer: { schema: webhookJson.schema, headers: [] },
-    handle: async (asked) => ({ body: shownWebhook(standing(await webhookInPath(automations, asked))) }),
+    response: webhookJson,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: async (request) => ({ body: shownWebhook(standing(await webhookInPath(automations, request))) }),
   })
 
 export const changeWebhook = (automations: Automations): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'patch',
     path: WEBHOOK_PATH,
     summary:
       'Changes a webhook: what is not named stays, null takes an option away, enabled releases or holds its messages. ' +
       'Needs the role team_administrator.',
     body: webhookChange,
-    takes: [],
-    fails: [...writesDirectory.fails, ...rights, 'conflict'],
-    answer: { schema: webhookJson.schema },
-    handle: async (asked) =>
+    errors: ['conflict'],
+    response: webhookJson,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: (request) => (cause) =>
       automations.inTurn(async () => {
         const { ports } = automations
-        const { cause } = asked
-        const { id, team, content: before, edition } = standing(await webhookInPath(automations, asked))
-        const { enabled, ...fields } = asked.body
+        const { id, team, content: before, edition } = standing(await webhookInPath(automations, request))
+        const { enabled, ...fields } = request.body
         const content = { ...before, ...given(fields) }
         await requireGoodWebhook(ports, team, content, given(fields))
         const named = { team, kind: 'webhook', id } as const
@@ -80,7 +74,7 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
         )
         const refused = refusals.get(0)
         if (isRenamed) await releaseName(ports, { ...named, name: (refused ? content : before).name }, cause)
-        refuseIf(refused)
+        throwIfRefused(refused)
         return { body: shownWebhook(state!), position }
       }),
   })
@@ -93,22 +87,21 @@ const deletedWebhook = open('DeletedWebhook', {
 })
 
 export const deleteWebhook = (automations: Automations): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'delete',
     path: WEBHOOK_PATH,
     summary:
       'Deletes a webhook for good. What waits for it is canceled; what is under way ends by itself. Needs the role ' +
       'team_administrator.',
-    takes: [],
-    fails: [...writesDirectory.fails, ...rights],
-    answer: { schema: deletedWebhook.schema },
-    handle: async (asked) => {
+    response: deletedWebhook,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: (request) => async (cause) => {
       const { ports } = automations
       const deleted = await automations.inTurn(async () => {
-        const { id, team, content } = await webhookInPath(automations, asked)
+        const { id, team, content } = await webhookInPath(automations, request)
         const command = { type: 'DeleteWebhook', id, team } as const
-        const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], asked.cause)
-        await releaseName(ports, { team, kind: 'webhook', name: content.name, id }, asked.cause)
+        const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+        await releaseName(ports, { team, kind: 'webhook', name: content.name, id }, cause)
         return { id, team, position: position ?? (await ports.eventStore.head()) }
       })
       return { body: { canceled: await canceledWith(automations, deleted) }, position: deleted.position }
@@ -122,7 +115,7 @@ const canceledWith = async (
 ): Promise<number | null> => {
   const count = countDeliveries(reader)
   try {
-    const asked = { team, webhook: id, position: await reading.current(`deleting ${id}`, {}, position) }
+    const asked = { team, webhook: id, position: await reading.waitForNow(`deleting ${id}`, {}, position) }
     const waiting = await count({ ...asked, states: ['pending', 'retrying'] })
     return waiting + (await count({ ...asked, states: ['canceled'], reason: 'webhook_deleted' }))
   } catch {

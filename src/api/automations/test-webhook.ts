@@ -3,6 +3,7 @@ import type * as t from 'io-ts'
 import { nullable, recordOf } from '../../domain/codec/containers.js'
 import { int64, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
+import type { Cause } from '../../domain/event.js'
 import { execute } from '../../domain/execute.js'
 import { id } from '../../domain/ids.js'
 import { parseTemplate } from '../../domain/template/parse.js'
@@ -11,9 +12,10 @@ import { templateText } from '../../domain/automation/events.js'
 import { webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
 import type { SigningSecret } from '../../domain/webhook/signing.js'
-import { writesDirectory } from '../conduct.js'
+import { roleInTeam } from '../authorization.js'
 import { Failure, invalidField } from '../failure.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute, RouteResponse } from '../route.js'
+import { writeDirectory } from '../route-kinds.js'
 import type { Automations } from './automations.js'
 import { standing, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
 import { secretValuesOf } from './secret-values.js'
@@ -44,63 +46,67 @@ export const testWebhook = (automations: Automations): AnyRoute => {
   const { ports } = automations
   const send = sendTest(ports)
   const ofTeam = shares(MOST_AT_ONCE)
-  return route({
+  const tested = async (webhook: Webhook, template: Template, cause: Cause): Promise<RouteResponse> => {
+    const { team, id, content } = webhook
+    const leave = ofTeam.enter(team)
+    if (leave === undefined)
+      throw new Failure('overloaded', `${MOST_AT_ONCE} tests of this team are on their way.`, {
+        retryAfter: 5,
+      })
+    try {
+      const [accessTokens, secrets] = await Promise.all([
+        secretValuesOf(ports, team, content.access_token),
+        secretValuesOf(ports, team, content.secret),
+      ])
+      const body = bodyOf(template, accessTokens[0], secrets[0])
+      const isWhole =
+        (content.access_token === null || accessTokens.length > 0) &&
+        (content.secret === null || secrets.length > 0)
+      if (!isWhole || E.isLeft(body))
+        return { body: unsent(ports.ids.next(), E.isLeft(body) ? body.left : 'missing_secret') }
+      const { durationMs, ...answer } = await send(
+        { url: content.url, timeout_s: content.timeout_s, accessTokens, secrets },
+        new TextEncoder().encode(body.right),
+        ports.endingTests,
+      )
+      const command = {
+        type: 'RecordTest',
+        id,
+        team,
+        status: answer.status,
+        duration_ms: durationMs,
+      } as const
+      const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+      if (answer.error === 'aborted') throw ending()
+      return { body: answer, position }
+    } finally {
+      leave()
+    }
+  }
+
+  return writeDirectory({
     method: 'post',
     path: `${WEBHOOK_PATH}/test`,
     summary:
       'Sends a test to a webhook, also to one that is disabled, and answers what its endpoint said. The payload may ' +
       "name the webhook's secrets. Needs the role team_administrator.",
     body: newTest,
-    takes: [],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
-    answer: { schema: testAnswer.schema },
-    handle: async (asked) => {
-      const webhook = standing(await webhookInPath(automations, asked))
-      const template = templateOf(webhook, asked.body.payload ?? USUAL_PAYLOAD)
-      const { team, id, content } = webhook
-      const leave = ofTeam.enter(team)
-      if (leave === undefined)
-        throw new Failure('overloaded', `${MOST_AT_ONCE} tests of this team are on their way.`, {
-          retryAfter: 5,
-        })
-      try {
-        const [accessTokens, secrets] = await Promise.all([
-          secretValuesOf(ports, team, content.access_token),
-          secretValuesOf(ports, team, content.secret),
-        ])
-        const body = bodyOf(template, accessTokens[0], secrets[0])
-        const isWhole =
-          (content.access_token === null || accessTokens.length > 0) &&
-          (content.secret === null || secrets.length > 0)
-        if (!isWhole || E.isLeft(body))
-          return { body: unsent(ports.ids.next(), E.isLeft(body) ? body.left : 'missing_secret') }
-        const { durationMs, ...answer } = await send(
-          { url: content.url, timeout_s: content.timeout_s, accessTokens, secrets },
-          new TextEncoder().encode(body.right),
-          ports.endingTests,
-        )
-        const command = {
-          type: 'RecordTest',
-          id,
-          team,
-          status: answer.status,
-          duration_ms: durationMs,
-        } as const
-        const { position } = await execute(ports)(webhookDecider, webhookStream(id), [command], asked.cause)
-        if (answer.error === 'aborted') throw ending()
-        return { body: answer, position }
-      } finally {
-        leave()
-      }
+    response: testAnswer,
+    authorization: roleInTeam(automations.access, 'team_administrator'),
+    handle: async (request) => {
+      const webhook = standing(await webhookInPath(automations, request))
+      const template = templateOf(webhook, request.body.payload ?? USUAL_PAYLOAD)
+      return (cause) => tested(webhook, template, cause)
     },
   })
 }
-
 /** What was sent of it may have arrived. */
 const ending = () =>
   new Failure('overloaded', 'The service is stopping, and the endpoint has not answered yet. Try again.', {
     retryAfter: 5,
   })
+
+type Template = ReturnType<typeof templateOf>
 
 const templateOf = ({ content: { access_token, secret } }: Webhook, payload: string) => {
   const parsed = parseTemplate(payload, { accessToken: access_token !== null, secret })
@@ -109,7 +115,7 @@ const templateOf = ({ content: { access_token, secret } }: Webhook, payload: str
 }
 
 const bodyOf = (
-  template: ReturnType<typeof templateOf>,
+  template: Template,
   token: SigningSecret | undefined,
   secret: SigningSecret | undefined,
 ): E.Either<RenderError, string> => {

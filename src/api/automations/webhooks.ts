@@ -1,14 +1,17 @@
+import type { Cause } from '../../domain/event.js'
 import { execute } from '../../domain/execute.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { webhookProblems } from '../../domain/webhook/checks.js'
+import type { WebhookCommand } from '../../domain/webhook/commands.js'
 import { webhookDecider } from '../../domain/webhook/decider.js'
 import { webhookStream, type WebhookContent } from '../../domain/webhook/events.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageOf, pageQuery, takePage } from '../access/page.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
-import { readsDirectory, writesDirectory } from '../conduct.js'
+import { throwIfRefused } from '../auth/rights.js'
+import { roleInTeam } from '../authorization.js'
 import { invalidBody } from '../failure.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory, writeDirectory } from '../route-kinds.js'
 import type { Automations, CheckingPorts } from './automations.js'
 import { hasSecret, rosterOf, webhookById } from './kept.js'
 import { keepName, takeName } from './names.js'
@@ -17,41 +20,39 @@ import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
 const PATH = '/api/teams/:team/webhooks'
 
 export const createWebhook = ({ ports, access, inTurn }: Automations): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'post',
     path: PATH,
     summary:
       "Makes a webhook of a team, with the names of its team's secrets. A name that is taken is a conflict with the " +
       'id of the webhook that has it. Needs the role team_administrator.',
     body: newWebhook,
-    takes: ['Idempotency-Key'],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: webhookJson.schema },
-    handle: async ({ body, params, headers, principal, cause }) => {
-      const team = params['team']!
-      requireRole(access, principal, team, 'team_administrator')
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: webhookJson,
+    authorization: roleInTeam(access, 'team_administrator'),
+    handle: ({ team, body, headers, principal }) => {
       const key = headers['idempotency-key']
       const id = repeatableId(ports, `${principal.userId}\n${team}\nwebhook`, key)
       const { enabled, ...rest } = body
       const content: WebhookContent = rest
-      const command = { type: 'CreateWebhook', id, team, content, enabled } as const
-      const create = () => execute(ports)(webhookDecider, webhookStream(id), [command], cause)
+      const named = { team, kind: 'webhook', name: content.name, id } as const
+      const run = (command: WebhookCommand, cause: Cause) =>
+        execute(ports)(webhookDecider, webhookStream(id), [command], cause)
 
-      return inTurn(async () => {
-        const isRepeat = key !== undefined && (await webhookById(ports, id, cause)) !== null
-        const named = { team, kind: 'webhook', name: content.name, id } as const
-        if (!isRepeat) {
-          await requireGoodWebhook(ports, team, content, content)
-          await takeName(ports, named, cause)
-        }
-        const { state, refusals, position } = await create()
-        refuseIf(refusals.get(0))
-        if (!isRepeat)
-          await keepName(ports, named, cause, () =>
-            execute(ports)(webhookDecider, webhookStream(id), [{ type: 'DeleteWebhook', id, team }], cause),
-          )
-        return { body: shownWebhook(state!), position }
-      })
+      return (cause) =>
+        inTurn(async () => {
+          const isRepeat = key !== undefined && (await webhookById(ports, id, cause)) !== null
+          if (!isRepeat) {
+            await requireGoodWebhook(ports, team, content, content)
+            await takeName(ports, named, cause)
+          }
+          const created = await run({ type: 'CreateWebhook', id, team, content, enabled }, cause)
+          throwIfRefused(created.refusals.get(0))
+          if (!isRepeat)
+            await keepName(ports, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
+          return { body: shownWebhook(created.state!), position: created.position }
+        })
     },
   })
 
@@ -70,17 +71,14 @@ export const requireGoodWebhook = async (
 }
 
 export const listWebhooks = ({ ports, access }: Automations): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: PATH,
     summary: "Lists a team's webhooks by name. Needs the role team_administrator.",
     query: pageQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found', 'forbidden'],
-    answer: { schema: pageOf(webhookJson).schema, headers: [] },
-    handle: async ({ params, query, principal, cause }) => {
-      const team = params['team']!
-      requireRole(access, principal, team, 'team_administrator')
+    response: pageOf(webhookJson),
+    authorization: roleInTeam(access, 'team_administrator'),
+    handle: async ({ team, query, cause }) => {
       const roster = await rosterOf(ports, team, cause)
       const { data, next } = takePage(
         query,

@@ -1,31 +1,30 @@
 import { execute } from '../../domain/execute.js'
 import { priceDecider } from '../../domain/price/decider.js'
 import { priceStream } from '../../domain/price/events.js'
-import { writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { requireReading } from '../projects/access.js'
+import { inBody } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
 import { namedIds } from '../purging.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { changeProject } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { costPurge } from './codecs.js'
 import type { CostWrites } from './create.js'
 
 /** `/cost/purge`: answers from here on know nothing of the prices. */
-export const purgeRoute = ({ ports, teams, reading }: CostWrites): AnyRoute =>
-  route({
+export const purgeRoute = (writes: CostWrites): AnyRoute =>
+  changeProject(writes, {
     method: 'post',
     path: '/cost/purge',
     summary: "Purge a project's prices by their ids.",
     body: costPurge,
-    ...writesProject,
-    answer: nothingToSay,
-    handle: async ({ body: { project_id, query }, principal, cause }) => {
-      requireReading(teams, principal, project_id)
+    response: emptyResponse,
+    project: inBody,
+    handle: ({ body: { project_id, query } }) => {
       const owner = { project_id, list: null }
       const ids = [...new Set(namedIds(query.$expr, 'Prices are'))]
       const commands = ids.map((id) => ({ type: 'WithdrawPrice', owner, id }) as const)
-      const { position } = await execute(ports)(priceDecider, priceStream(owner), commands, cause, {
-        splitAppends: true,
-      })
-      return { body: {}, position: reading.acknowledged(project_id, position) }
+      return writing((cause) =>
+        execute(writes.ports)(priceDecider, priceStream(owner), commands, cause, { splitAppends: true }),
+      )
     },
   })

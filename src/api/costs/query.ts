@@ -2,43 +2,40 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
-import { readsFields } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { requireReading, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProject, type ProjectReads } from '../route-kinds.js'
 import { COST_FIELDS, costQueried, costQuery, type CostField, type CostQuery } from './codecs.js'
 
-export interface CostReads {
-  readonly teams: Teams
-  readonly reading: Reading
+export interface CostReads extends ProjectReads {
   readonly reader: ClickHouseReader
 }
 
 const MAX_SORT_FIELDS = 8
 
 /** `/cost/query`: a project's own prices. */
-export const queryRoute = ({ teams, reading, reader }: CostReads): AnyRoute =>
-  route({
+export const queryRoute = (reads: CostReads): AnyRoute =>
+  readProject(reads, {
     method: 'post',
     path: '/cost/query',
     summary: "Read a project's own prices; those of price lists are not among them.",
     body: costQuery,
-    ...readsFields,
-    answer: costQueried,
-    handle: async ({ body, principal, headers }) => {
-      const { project_id: owner, fields, query, limit, offset } = body
-      requireReading(teams, principal, owner)
+    errors: ['forbidden'],
+    response: costQueried,
+    project: inBody,
+    handle: ({ body: { fields, query, sort_by, limit, offset }, project: owner }) => {
       const row = rowOf(fields)
-      const order = orderOf(body.sort_by)
-      const position = await reading.ready(owner, headers)
-      const prices = await pricesOf(reader)({
-        ...{ owner, position, order },
-        operation: query?.$expr ?? null,
-        limit: limit ?? Number.MAX_SAFE_INTEGER,
-        offset: offset ?? 0,
-      })
-      return { body: { results: prices.map(row) }, position }
+      const order = orderOf(sort_by)
+      return async (position) => {
+        const prices = await pricesOf(reads.reader)({
+          ...{ owner, position, order },
+          operation: query?.$expr ?? null,
+          limit: limit ?? Number.MAX_SAFE_INTEGER,
+          offset: offset ?? 0,
+        })
+        return { body: { results: prices.map(row) } }
+      }
     },
   })
 

@@ -4,8 +4,8 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { redriveDecider } from '../../domain/redrive/decider.js'
 import { redriveStream, type RedriveAsked } from '../../domain/redrive/events.js'
 import { repeatableId } from '../access/idempotency.js'
-import { refuseIf } from '../auth/rights.js'
-import type { Asked } from '../route.js'
+import { throwIfRefused } from '../auth/rights.js'
+import type { RouteRequest } from '../route.js'
 import type { Deliveries } from './deliveries.js'
 
 type Wanted = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
@@ -18,7 +18,7 @@ type Wanted = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
  */
 export const redriveAskedAt = async (
   { ports }: Pick<Deliveries, 'ports'>,
-  { headers, principal, cause }: Pick<Asked<unknown>, 'headers' | 'principal' | 'cause'>,
+  { headers, principal, cause }: Pick<RouteRequest<unknown>, 'headers' | 'principal' | 'cause'>,
   { id: automation_id, team }: Pick<Automation, 'id' | 'team'>,
   { states, limit, reason, from, to, after }: Wanted,
 ): Promise<Position | undefined> => {
@@ -28,7 +28,7 @@ export const redriveAskedAt = async (
   const redrive = { id, team, automation_id, states, limit, reason, from, to, after }
   const command = { type: 'AskRedrive', redrive } as const
   const { refusals } = await execute(ports)(redriveDecider, redriveStream(id), [command], cause)
-  refuseIf(refusals.get(0))
+  throwIfRefused(refusals.get(0))
   for await (const { position } of ports.eventStore.readStream(redriveStream(id), { limit: 1 }))
     return position
   return undefined

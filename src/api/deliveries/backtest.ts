@@ -6,35 +6,34 @@ import type { AutomationVersion } from '../../domain/automation/state.js'
 import { jsonEqual } from '../../domain/json/equal.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { changed } from '../automations/one-automation.js'
-import { readsPresent } from '../conduct.js'
 import { Failure, invalid } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { alsoReads, readDirectory } from '../route-kinds.js'
 import { backtestBody, backtested, type Point } from './backtest-codecs.js'
 import { replayed, type Fired } from './backtesting.js'
 import type { Deliveries } from './deliveries.js'
 import { renderedFor, templateOf } from './rendered.js'
 import { judgingAs, judgingThen } from './retraced.js'
-import { standingAutomationInPath } from './rights.js'
+import { ofStandingAutomation } from './rights.js'
 import { sourceOf } from './source.js'
 
 /** Characters of bodies that an answer holds. */
 const MOST_SIZE = 8 * 1024 * 1024
 
 export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
-  route({
+  readDirectory({
     method: 'post',
     path: '/api/automations/:id/backtest',
     summary:
       'What an automation would have sent for the events behind `from`, up to `to`: as it is, as it was, or with ' +
       "changes to try. Nothing is sent or written. For the members of the automation's team.",
     body: backtestBody,
-    takes: [],
-    fails: [...readsPresent.fails],
-    answer: { schema: backtested.schema, headers: [] },
+    errors: alsoReads.errors,
+    response: backtested,
+    authorization: ofStandingAutomation(deliveries),
     handle: async (asked) => {
       const { ports } = deliveries
-      const { body } = asked
-      const automation = await standingAutomationInPath(deliveries, asked)
+      const { body, automation } = asked
       const head = await ports.eventStore.head()
       const versions = versionsAlong(ports.eventStore, automation.id)
       const to = body.to === null ? head : await positionOf(deliveries, body.to, head)
@@ -59,7 +58,7 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-type Backtesting = Asked<t.TypeOf<typeof backtestBody>>
+type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body' | 'cause'>
 
 /** The version that is tried: the newest, with the changes that are asked for, as if it had always been there. */
 const tried = async (
@@ -96,7 +95,7 @@ const positionOf = async (
 ): Promise<Position> => {
   if ('position' in point) return point.position < head ? point.position : head
   if (Date.parse(point.time) > ports.clock.now().getTime()) return head
-  const position = await reading.inLog({ 'tallytree-as-of': point.time })
+  const position = await reading.logPosition({ 'tallytree-as-of': point.time })
   return position < head ? position : head
 }
 

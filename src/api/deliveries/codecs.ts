@@ -1,15 +1,13 @@
-import * as E from 'fp-ts/lib/Either.js'
-import { decode, type Codec } from '../../domain/codec/codec.js'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
 import { instant } from '../../domain/codec/instant.js'
-import { boolean, int64, integerBetween, json, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { boolean, int64, json, number, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { deliverySource } from '../../domain/delivery/events.js'
 import { id, teamName } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { pageFields } from '../access/page.js'
 import { invalid } from '../failure.js'
-import type { Asked } from '../route.js'
+import { integerInQuery } from '../integer-in-query.js'
 
 /** `held`: it waits, and its webhook is disabled. `suppressed`: nothing was ever to be sent. */
 export const deliveryState = oneOf(
@@ -26,7 +24,7 @@ export const deliveryState = oneOf(
 const filters = {
   state: withDefault(deliveryState, undefined),
   /** The status of the last answer. */
-  status: withDefault(integerBetween(100, 999), undefined),
+  status: withDefault(integerInQuery(100, 999), undefined),
   /** When they were scheduled: from the one on, before the other. */
   from: withDefault(instant, undefined),
   to: withDefault(instant, undefined),
@@ -41,19 +39,6 @@ export const deliveriesQuery = closed('DeliveriesAsked', {
   required: { team: teamName },
   optional: { ...filters, webhook: withDefault(id, undefined), automation: withDefault(id, undefined) },
 })
-
-const NUMBERS = ['limit', 'status', 'attempts_before']
-
-/** @throws Failure that names the parameters that are wrong */
-export const filtersIn = <A>(codec: Codec<A>, query: Asked<unknown>['query']): A => {
-  const read = Object.entries(query).map(([name, value]) => {
-    const isNumber = NUMBERS.includes(name) && typeof value === 'string' && /^\d{1,9}$/.test(value)
-    return [name, isNumber ? Number(value) : value]
-  })
-  const decoded = decode(codec)(Object.fromEntries(read))
-  if (E.isRight(decoded)) return decoded.right
-  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
-}
 
 /** Before which position of the log a page begins, from the `next` of the page before. */
 export const cursorIn = (loc: readonly string[], after: string | null | undefined): Position | undefined => {
@@ -87,7 +72,7 @@ export const deliveryJson = open('Delivery', {
 
 /** Of attempts those before the one of this number. */
 export const detailQuery = closed('DeliveryAsked', {
-  optional: { attempts_before: withDefault(integerBetween(1, 999_999_999), undefined) },
+  optional: { attempts_before: withDefault(integerInQuery(1, 999_999_999), undefined) },
 })
 
 const response = open('DeliveryResponse', {

@@ -1,30 +1,35 @@
 import type * as t from 'io-ts'
 import type { Account, AttemptAccount } from '../../domain/delivery/account.js'
 import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
-import { readsDirectory } from '../conduct.js'
-import { route, type AnyRoute } from '../route.js'
-import { deliveryDetail, detailQuery, filtersIn } from './codecs.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readDirectory } from '../route-kinds.js'
+import { deliveryDetail, detailQuery } from './codecs.js'
 import type { Deliveries } from './deliveries.js'
 import { bodyOf } from './rendered.js'
-import { deliveryInPath } from './rights.js'
+import { ofDelivery } from './rights.js'
 import { disabledAmong } from './webhooks.js'
 
 const MOST_ATTEMPTS = 50
 
 export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: '/api/deliveries/:id',
     summary:
       'A delivery with its newest attempts, as the log has it now, for the members of its team; earlier attempts with ' +
       '`attempts_before`. What receivers answered is kept for 90 days where messages are sent from.',
     query: detailQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found'],
-    answer: { schema: deliveryDetail.schema, headers: [] },
-    handle: async (asked) => {
-      const { attempts_before: before = Infinity } = filtersIn(detailQuery, asked.query)
-      const account = await deliveryInPath(deliveries, asked, { most: MOST_ATTEMPTS, before })
+    response: deliveryDetail,
+    authorization: ofDelivery(
+      deliveries,
+      ({
+        query: { attempts_before: before = Infinity },
+      }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({
+        most: MOST_ATTEMPTS,
+        before,
+      }),
+    ),
+    handle: async ({ account }) => {
       const webhook = account.scheduled?.webhook_id
       const isWaiting = account.state.phase === 'pending' || account.state.phase === 'retrying'
       const disabled = await disabledAmong(

@@ -6,65 +6,57 @@ import {
   type StoredState,
 } from '../../projections/deliveries/queries.js'
 import { pageOf } from '../access/page.js'
-import { requireRole } from '../auth/rights.js'
-import { readsPresent } from '../conduct.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
-import { automationDeliveriesQuery, cursorIn, deliveriesQuery, deliveryJson, filtersIn } from './codecs.js'
+import { memberOfTeam } from '../authorization.js'
+import { ofAutomation } from '../automations/one-automation.js'
+import type { AnyRoute } from '../route.js'
+import { readPresent } from '../route-kinds.js'
+import type { PlannedRead } from '../run.js'
+import { automationDeliveriesQuery, cursorIn, deliveriesQuery, deliveryJson } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
-import { automationInPath } from './rights.js'
 import { disabledAmong, disabledIn } from './webhooks.js'
 
 export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
-  route({
+  readPresent(deliveries, {
     method: 'get',
     path: '/api/automations/:id/deliveries',
     summary: "An automation's deliveries, those scheduled last first, for its team's members.",
     query: automationDeliveriesQuery,
-    ...readsPresent,
-    answer: { schema: pageOf(deliveryJson).schema },
-    handle: async (asked) => {
-      const { team, id } = await automationInPath(deliveries, asked)
-      const filters = filtersIn(automationDeliveriesQuery, asked.query)
-      return listed(deliveries, asked, { ...filters, team, automation: id })
-    },
+    response: pageOf(deliveryJson),
+    authorization: ofAutomation(deliveries),
+    scope: ({ automation: { team } }) => acknowledgedAs(team),
+    handle: ({ automation: { team, id }, query }) => listed(deliveries, { ...query, team, automation: id }),
   })
 
 export const listOfTeam = (deliveries: Deliveries): AnyRoute =>
-  route({
+  readPresent(deliveries, {
     method: 'get',
     path: '/api/deliveries',
     summary: "A team's deliveries, those scheduled last first, for its members.",
     query: deliveriesQuery,
-    ...readsPresent,
-    answer: { schema: pageOf(deliveryJson).schema },
-    handle: async (asked) => {
-      const filters = filtersIn(deliveriesQuery, asked.query)
-      requireRole(deliveries.access, asked.principal, filters.team, 'member')
-      return listed(deliveries, asked, filters)
-    },
+    response: pageOf(deliveryJson),
+    authorization: memberOfTeam(deliveries.access),
+    scope: ({ team }) => acknowledgedAs(team),
+    handle: ({ query }) => listed(deliveries, query),
   })
 
 type Filters = t.TypeOf<typeof deliveriesQuery>
 type OfAutomation = Omit<Filters, 'automation'> & { readonly automation: string | undefined }
 
-const listed = async (
-  deliveries: Deliveries,
-  { headers }: Pick<Asked<unknown>, 'headers'>,
-  { state, limit, after, ...filters }: OfAutomation,
-) => {
-  const { ports, reading, reader } = deliveries
+const listed = (deliveries: Deliveries, { state, limit, after, ...filters }: OfAutomation): PlannedRead => {
+  const { ports, reader } = deliveries
   const before = cursorIn(['query', 'after'], after)
-  const position = await reading.current(acknowledgedAs(filters.team), headers)
-  const asked = { ...filters, before, position }
-  const question = { ...asked, ...(await inState(deliveries, asked, state)) }
-  const found = await deliveriesOf(reader)(question, limit + 1)
-  const data = found.slice(0, limit)
-  const next = found.length > limit ? String(data.at(-1)!.position) : null
-  const disabled = await disabledAmong(
-    ports,
-    data.flatMap(({ state: stored, webhook }) => (waits(stored) && webhook !== null ? [webhook] : [])),
-  )
-  return { body: { data: data.map((delivery) => shown(delivery, disabled)), next }, position }
+  return async (position) => {
+    const asked = { ...filters, before, position }
+    const question = { ...asked, ...(await inState(deliveries, asked, state)) }
+    const found = await deliveriesOf(reader)(question, limit + 1)
+    const data = found.slice(0, limit)
+    const next = found.length > limit ? String(data.at(-1)!.position) : null
+    const disabled = await disabledAmong(
+      ports,
+      data.flatMap(({ state: stored, webhook }) => (waits(stored) && webhook !== null ? [webhook] : [])),
+    )
+    return { body: { data: data.map((delivery) => shown(delivery, disabled)), next } }
+  }
 }
 
 const waits = (state: StoredState): boolean => state === 'pending' || state === 'retrying'

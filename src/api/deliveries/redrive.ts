@@ -15,13 +15,14 @@ import {
   type DeliveryQuestion,
   type StoredDelivery,
 } from '../../projections/deliveries/queries.js'
-import { readsPresent, writesDirectory } from '../conduct.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { ofAutomation } from '../automations/one-automation.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { alsoReads, writeDirectory } from '../route-kinds.js'
 import { redriveAskedAt } from './asked-before.js'
 import { cursorIn } from './codecs.js'
 import { acknowledgedAs, type Deliveries } from './deliveries.js'
 import { eventIdFor, wroteBefore } from './repeats.js'
-import { automationInPath, requireManaging } from './rights.js'
+import { requireManaging } from './rights.js'
 import { webhooksThat } from './webhooks.js'
 
 const MOST_AT_ONCE = 10_000
@@ -47,7 +48,7 @@ const redriven = open('Redriven', {
 })
 
 export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'post',
     path: '/api/automations/:id/redrive',
     summary:
@@ -55,22 +56,22 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       `many that would be. Takes up to ${MOST_AT_ONCE} at a time. Repeated with the same Idempotency-Key it sends no ` +
       'others. Needs the role that its scope needs.',
     body: redriveBody,
-    takes: [...readsPresent.takes, 'Idempotency-Key'],
-    fails: [...readsPresent.fails, ...writesDirectory.fails, 'forbidden', 'conflict'],
-    answer: { schema: redriven.schema },
+    requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+    errors: [...alsoReads.errors, 'forbidden', 'conflict'],
+    response: redriven,
+    authorization: ofAutomation(deliveries),
     handle: async (asked) => {
       const { ports, reading, reader } = deliveries
-      const { body, headers } = asked
-      const automation = await automationInPath(deliveries, asked)
+      const { body, headers, automation } = asked
       requireManaging(deliveries, asked, automation)
       const { dry_run, limit, reason, from, to, states } = body
       const before = cursorIn(['body', 'after'], body.after)
       const { team, id } = automation
       const name = acknowledgedAs(team)
-      const now = await reading.current(name, headers, await ports.eventStore.head())
+      const now = await reading.waitForNow(name, headers, await ports.eventStore.head())
       const askedAt = dry_run ? undefined : await redriveAskedAt(deliveries, asked, automation, body)
       // A repeat has to find the same, which tables that have not come so far cannot tell, stale as the request may take them.
-      const reached = askedAt === undefined ? now : await reading.current(name, {}, askedAt)
+      const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
       const position = askedAt ?? now
       const asking: DeliveryQuestion = {
         ...{ team, automation: id, position, states, before },
@@ -80,17 +81,19 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const question = { ...asking, webhooks: { only: false, ids: [...gone] } }
       const matching = await countDeliveries(reader)(question)
       const left = Math.max(0, matching - limit)
-      if (dry_run) return { body: { dry_run, matching, resent: 0, left, next: null }, position }
-      const sent = await resendAll(deliveries, asked, question)
-      const next = left === 0 || sent.last === undefined ? null : String(sent.last)
-      return {
-        body: { dry_run, matching, resent: sent.resent, left, next },
-        position: reading.acknowledged(name, sent.position ?? reached),
+      return async () => {
+        if (dry_run) return { body: { dry_run, matching, resent: 0, left, next: null }, position }
+        const sent = await resendAll(deliveries, asked, question)
+        const next = left === 0 || sent.last === undefined ? null : String(sent.last)
+        return {
+          body: { dry_run, matching, resent: sent.resent, left, next },
+          position: reading.ackPosition(name, sent.position ?? reached),
+        }
       }
     },
   })
 
-type Redriving = Asked<t.TypeOf<typeof redriveBody>>
+type Redriving = Pick<RouteRequest<t.TypeOf<typeof redriveBody>>, 'body' | 'headers' | 'principal' | 'cause'>
 
 const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuestion) => {
   let left = asked.body.limit

@@ -1,6 +1,6 @@
 import type { Ports } from '../../domain/ports/ports.js'
 import { repeatableId } from '../access/idempotency.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 
 /**
  * The id of the event that a request writes about something: the same for the same user's repeat with the same
@@ -8,7 +8,7 @@ import type { Asked } from '../route.js'
  */
 export const eventIdFor = (
   ports: Pick<Ports, 'ids' | 'sha256'>,
-  { headers, principal }: Pick<Asked<unknown>, 'headers' | 'principal'>,
+  { headers, principal }: Pick<RouteRequest<unknown>, 'headers' | 'principal'>,
   about: string,
 ): string | undefined => {
   const key = headers['idempotency-key']

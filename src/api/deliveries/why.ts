@@ -10,14 +10,13 @@ import { closed, open } from '../../domain/codec/struct.js'
 import { deliverySource } from '../../domain/delivery/events.js'
 import { id } from '../../domain/ids.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
-import { readsDirectory } from '../conduct.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
-import { route, type AnyRoute } from '../route.js'
-import { filtersIn } from './codecs.js'
+import { ofAutomation } from '../automations/one-automation.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory } from '../route-kinds.js'
 import type { Deliveries } from './deliveries.js'
 import { firingOf, judgingThen } from './retraced.js'
-import { automationInPath } from './rights.js'
 import { sourceOf } from './source.js'
 
 const whyQuery = closed('WhyAsked', {
@@ -45,21 +44,23 @@ const why = open('Why', {
 })
 
 export const whyRoute = (deliveries: Deliveries): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: '/api/automations/:id/why',
     summary:
       'Why an event made an automation fire, or did not: `event` is its position in the log, or its id, which some logs ' +
       "find together with its `stream` alone. For the members of the automation's team.",
     query: whyQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found', 'overloaded'],
-    answer: { schema: why.schema, headers: [] },
-    handle: async (asked) => {
-      const { id: automationId, team } = await automationInPath(deliveries, asked)
-      const { event: named, stream } = filtersIn(whyQuery, asked.query)
-      if (stream !== undefined && !mayReadFrom(asked.principal, stream)) throw noSuchEvent()
-      const event = visible(await found(deliveries.ports.eventStore, named, stream), team, asked.principal)
+    errors: ['overloaded'],
+    response: why,
+    authorization: ofAutomation(deliveries),
+    handle: async ({
+      automation: { id: automationId, team },
+      query: { event: named, stream },
+      principal,
+    }) => {
+      if (stream !== undefined && !mayReadFrom(principal, stream)) throw noSuchEvent()
+      const event = visible(await found(deliveries.ports.eventStore, named, stream), team, principal)
       return { body: await explained(deliveries, automationId, event) }
     },
   })

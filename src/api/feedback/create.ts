@@ -2,11 +2,10 @@ import { instantOf } from '../../domain/codec/instant.js'
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Cause } from '../../domain/event.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { writesOnce } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { Failure, invalidBody } from '../failure.js'
-import { requireReading, requireWriting, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { writeProject, type ProjectWrites } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
 import { later } from '../tracing/tracing.js'
 import { feedbackBatch, feedbackBatchCreated, feedbackCreate, feedbackCreated } from './codecs.js'
@@ -14,91 +13,90 @@ import type { FeedbackCreate } from './codecs.js'
 import { repeatableId } from './repeatable-id.js'
 import { answerOf, give, givingOf, problemsOf, rehearsal, type FeedbackPorts, type Giving } from './write.js'
 
-export interface FeedbackWrites {
+export interface FeedbackWrites extends ProjectWrites {
   readonly ports: FeedbackPorts
-  readonly teams: Teams
-  readonly reading: Reading
-  /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
 }
 
 const AT_ONCE = 100
 
 /** `/feedback/create` and `/feedback/batch/create`. */
 export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
-  route({
+  writeProject(writes, {
     method: 'post',
     path: '/feedback/create',
     summary: 'Give feedback on a call or an object; under an id of your own it can be sent again.',
     body: feedbackCreate,
-    ...writesOnce,
-    takes: ['Idempotency-Key'],
-    answer: feedbackCreated,
-    handle: async (asked) => {
-      const { answers, position } = await giveAll(writes)([asked.body], asked, (problem) => problem)
-      return { body: answers[0], position }
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: feedbackCreated,
+    project: inBody,
+    handle: (request) => {
+      const give = givingAll(writes)([request.body], request, (problem) => problem)
+      return async () => {
+        const { answers, position } = await give()
+        return { body: answers[0], position }
+      }
     },
   }),
-  route({
+  writeProject(writes, {
     method: 'post',
     path: '/feedback/batch/create',
     summary: 'Give several pieces of feedback; one that is not valid refuses them all.',
     body: feedbackBatch,
-    ...writesOnce,
-    takes: ['Idempotency-Key'],
-    answer: feedbackBatchCreated,
-    handle: async (asked) => {
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: feedbackBatchCreated,
+    project: ({ body: { batch } }) => batch.map(({ project_id }) => project_id),
+    handle: (request) => {
       const inBatch = (problem: Problem, index: number) => ({
         ...problem,
         loc: ['batch', index, ...problem.loc],
       })
-      const { answers, position } = await giveAll(writes)(asked.body.batch, asked, inBatch)
-      return { body: { res: answers }, position }
+      const give = givingAll(writes)(request.body.batch, request, inBatch)
+      return async () => {
+        const { answers, position } = await give()
+        return { body: { res: answers }, position }
+      }
     },
   }),
 ]
 
 /**
- * Checks all, then records all; answers and problems are in their order. `replacing` is the id of the feedback in whose
- * place this is given.
+ * Checks all; what it answers with records all. Answers and problems are in their order. `replacing` is the id of the
+ * feedback in whose place this is given.
  */
-export const giveAll =
-  ({ ports, teams, reading, pace }: FeedbackWrites) =>
-  async (
+export const givingAll =
+  ({ ports }: Pick<FeedbackWrites, 'ports'>) =>
+  (
     all: readonly FeedbackCreate[],
-    asked: Asked<unknown>,
+    request: Pick<RouteRequest, 'headers' | 'principal' | 'cause'>,
     placed: (problem: Problem, index: number) => Problem,
     replacing: string | null = null,
   ) => {
-    const { principal, cause } = asked
-    const projects = new Set(all.map(({ project_id }) => project_id))
-    for (const project of projects) requireReading(teams, principal, project)
+    const { principal, cause } = request
     const problems = all.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
     if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
-    for (const project of projects) await requireWriting(teams, principal, project, cause)
-    await pace()
 
-    const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)
-    const givings = await inTurns(all, (one, index) =>
-      givingOf(ports, one, one.id ?? repeatable(one) ?? idFor(ports, asked, index)),
-    )
-    const now = instantOf(ports.clock.now())
-    if (givings.length > 1) await rehearse(ports, givings, all, cause)
-    const given = await inTurns(givings, async (giving, index) => {
-      const executed = await give(ports, giving, now, cause)
-      if (all[index]!.id !== null || !executed.state.gone)
-        return { answer: answerOf(giving, executed), position: executed.position }
-      // said again after it was purged: under its first id it would be acknowledged and never seen
-      const anew = { ...giving, content: { ...giving.content, id: ports.ids.next() } }
-      const again = await give(ports, anew, now, cause)
-      return { answer: answerOf(anew, again), position: again.position }
-    })
-    let position: Position | undefined
-    for (const one of given) position = later(position, one.position)
-    let acknowledged: Position | undefined
-    for (const project of projects)
-      acknowledged = later(acknowledged, reading.acknowledged(project, position))
-    return { answers: given.map(({ answer }) => answer), position: acknowledged }
+    return async () => {
+      const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)
+      const givings = await inTurns(all, (one, index) =>
+        givingOf(ports, one, one.id ?? repeatable(one) ?? idFor(ports, request, index)),
+      )
+      const now = instantOf(ports.clock.now())
+      if (givings.length > 1) await rehearse(ports, givings, all, cause)
+      const given = await inTurns(givings, async (giving, index) => {
+        const executed = await give(ports, giving, now, cause)
+        if (all[index]!.id !== null || !executed.state.gone)
+          return { answer: answerOf(giving, executed), position: executed.readableAt }
+        // said again after it was purged: under its first id it would be acknowledged and never seen
+        const anew = { ...giving, content: { ...giving.content, id: ports.ids.next() } }
+        const again = await give(ports, anew, now, cause)
+        return { answer: answerOf(anew, again), position: again.readableAt }
+      })
+      let position: Position | undefined
+      for (const one of given) position = later(position, one.position)
+      return { answers: given.map(({ answer }) => answer), position }
+    }
   }
 
 const MAX_PROBLEMS = 100

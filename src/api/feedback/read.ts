@@ -10,20 +10,17 @@ import {
   type OrderBy,
   type StoredFeedback,
 } from '../../projections/feedback/queries.js'
-import { readsFields } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { begun } from '../http/begun.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
-import { requireReading, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute } from '../route.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import type { AnyRoute } from '../route.js'
+import { readProject, type ProjectReads } from '../route-kinds.js'
 import { pages } from '../tracing/pages.js'
 import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
 import { rowsOf } from './row-json.js'
 
-export interface FeedbackReads {
-  readonly teams: Teams
-  readonly reading: Reading
+export interface FeedbackReads extends ProjectReads {
   readonly reader: ClickHouseReader
 }
 
@@ -31,31 +28,28 @@ const MAX_FIELDS = 1000
 const MAX_SORT_FIELDS = 8
 
 /** `/feedback/query`: what a query selects, with how much that is in all. */
-export const readRoute = ({ teams, reading, reader: shared }: FeedbackReads): AnyRoute =>
-  route({
+export const readRoute = (reads: FeedbackReads): AnyRoute =>
+  readProject(reads, {
     method: 'post',
     path: '/feedback/query',
     summary: 'Read the feedback that a query selects.',
     body: feedbackQuery,
-    ...readsFields,
-    answer: feedbackQueried,
-    handle: async ({ body, principal, headers, onGone }) => {
-      const { project_id: projectId, fields, query, limit, offset } = body
-      requireReading(teams, principal, projectId)
+    errors: ['forbidden'],
+    response: feedbackQueried,
+    project: inBody,
+    handle: ({ body, project: projectId, onDisconnect }) => {
+      const { fields, query, limit, offset } = body
       requireFew(fields ?? [], 'fields', MAX_FIELDS)
       const row = rowsOf(fields)
       const order = orderOf(body.sort_by)
-      const position = await reading.ready(projectId, headers)
-      const asked = { projectId, operation: query?.$expr ?? null, position }
-      const reader = readerOfRequest(shared, onGone, entityOf(projectId))
-      const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
-      const isAll = limit === null && (offset ?? 0) === 0
-      const total = isAll ? ids.length : await countFeedback(reader)(asked)
-      const rows = await begun(rowsOfPages(reader, projectId, ids, position, row))
-      return {
-        body: Readable.from(asAnswer(rows, total)),
-        type: 'application/json; charset=utf-8',
-        position,
+      return async (position) => {
+        const reader = readerOfRequest(reads.reader, onDisconnect, entityOf(projectId))
+        const asked = { projectId, operation: query?.$expr ?? null, position }
+        const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
+        const isAll = limit === null && (offset ?? 0) === 0
+        const total = isAll ? ids.length : await countFeedback(reader)(asked)
+        const rows = await prefetchFirst(rowsOfPages(reader, projectId, ids, position, row))
+        return { body: Readable.from(asAnswer(rows, total)), type: 'application/json; charset=utf-8' }
       }
     },
   })

@@ -5,37 +5,37 @@ import { fileStream, type FileEvent } from '../../domain/file/events.js'
 import { projectId } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { readsProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
 import type { Files } from './files.js'
 
 const fileContent = closed('FileContentRequest', { required: { project_id: projectId, digest: string } })
 
 /** `/file/content`, and under its newer name `/files/content`: a file's bytes. */
-export const contentRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] =>
+export const contentRoutes = (files: Files): readonly AnyRoute[] =>
   ['/file/content', '/files/content'].map((path) =>
-    route({
+    readProject(files, {
       method: 'post',
       path,
       summary: "Read a file's content, byte by byte as it was stored.",
       body: fileContent,
-      ...readsProject,
-      answer: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
-      handle: async ({ body: { project_id, digest }, headers, principal }) => {
-        requireReading(teams, principal, project_id)
-        const position = await reading.inLog(headers)
-        const file = await storedFile(ports, project_id, digest, position)
-        const blob = await ports.blobs.open(file.blob)
-        if (blob === undefined) throw new Error('a blob that the log names is not there')
-        return {
-          body: Readable.from(blob.chunks, { objectMode: false }),
-          type: 'application/octet-stream',
-          headers: { 'Content-Length': String(blob.size) },
-          position,
-        }
-      },
+      response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
+      project: inBody,
+      handle: ({ body: { project_id, digest }, headers }) => ({
+        waitFor: () => files.reading.logPosition(headers),
+        read: async (position) => {
+          const file = await storedFile(files.ports, project_id, digest, position)
+          const blob = await files.ports.blobs.open(file.blob)
+          if (blob === undefined) throw new Error('a blob that the log names is not there')
+          return {
+            body: Readable.from(blob.chunks, { objectMode: false }),
+            type: 'application/octet-stream',
+            headers: { 'Content-Length': String(blob.size) },
+          }
+        },
+      }),
     }),
   )
 

@@ -5,41 +5,19 @@ import { fileDecider } from '../../domain/file/decider.js'
 import { fileStream } from '../../domain/file/events.js'
 import { entityOf, projectId } from '../../domain/ids.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
-import { writesOnce } from '../conduct.js'
+import type { Authorization } from '../authorization.js'
 import { Failure, invalidField } from '../failure.js'
-import { requireReading, requireWriting } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { authorizeRead } from '../projects/access.js'
+import type { AnyRoute } from '../route.js'
+import { writeAuthorized } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { readUpload, type Upload } from './read-upload.js'
 import type { Files } from './files.js'
 
 /** `/file/create`, and under its newer name `/files/create`: a file by its content. */
-export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRoute[] => {
-  const create = async ({ headers, stream, principal: asking, principalNow, cause }: Asked<undefined>) => {
-    const mayStore = (fields: Upload['fields']) => {
-      const named = fields.get('project_id')
-      return named === undefined || (projectId.is(named) && teams.mayUse(asking, entityOf(named)))
-    }
-    const { fields, file } = await readUpload(ports.blobs, headers, stream, mayStore)
-    const principal = principalNow()
-    const project_id = projectOf(fields)
-    requireReading(teams, principal, project_id)
-    if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
-    const digest = weaveDigest(file.digest)
-    requireExpected(fields, digest)
-    await requireWriting(teams, principal, project_id, cause)
-    const stored = { project_id, digest, blob: file.digest, size: file.size, wb_user_id: principal.userId }
-    const { position } = await execute(ports)(
-      fileDecider,
-      fileStream(project_id, digest),
-      [{ type: 'StoreFile', file: stored }],
-      cause,
-      { assumeNew: true },
-    )
-    return { body: { digest }, position: reading.acknowledged(project_id, position) }
-  }
-
-  return ['/file/create', '/files/create'].map((path) =>
-    route({
+export const createRoutes = (files: Files): readonly AnyRoute[] =>
+  ['/file/create', '/files/create'].map((path) =>
+    writeAuthorized(files, {
       method: 'post',
       path,
       summary:
@@ -54,12 +32,43 @@ export const createRoutes = ({ ports, teams, reading }: Files): readonly AnyRout
         },
         required: ['project_id', 'file'],
       },
-      ...writesOnce,
-      answer: open('FileCreateResponse', { required: { digest: string } }),
-      handle: create,
+      errors: ['conflict'],
+      response: open('FileCreateResponse', { required: { digest: string } }),
+      authorization: uploadToProject(files),
+      handle: ({ upload: { fields, file }, project: project_id, principal }) => {
+        if (file === undefined) throw invalidField(['file'], 'missing', 'Field required')
+        const digest = weaveDigest(file.digest)
+        requireExpected(fields, digest)
+        const { digest: blob, size } = file
+        const stored = { project_id, digest, blob, size, wb_user_id: principal.userId }
+        const command = { type: 'StoreFile', file: stored } as const
+        const stream = fileStream(project_id, digest)
+        return writing(
+          (cause) => execute(files.ports)(fileDecider, stream, [command], cause, { assumeNew: true }),
+          { respond: () => ({ body: { digest } }) },
+        )
+      },
     }),
   )
-}
+
+/** The form names its project, and takes a while to read: the key has to be valid still. */
+const uploadToProject = ({
+  ports,
+  teams,
+}: Files): Authorization<{ readonly project: string; readonly upload: Upload }> => ({
+  errors: ['not-found'],
+  authorize: async ({ headers, stream, principal, reauthenticate }) => {
+    const mayStore = (fields: Upload['fields']) => {
+      const named = fields.get('project_id')
+      return named === undefined || (projectId.is(named) && teams.canAccessTeam(principal, entityOf(named)))
+    }
+    const upload = await readUpload(ports.blobs, headers, stream, mayStore)
+    const principalNow = reauthenticate()
+    const project = projectOf(upload.fields)
+    authorizeRead(teams, principalNow, project)
+    return { project, upload }
+  },
+})
 
 const projectOf = (fields: Upload['fields']): string => {
   const project_id = fields.get('project_id')

@@ -1,10 +1,6 @@
 import type { Ports } from '../../domain/ports/ports.js'
-import type { Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
+import type { ProjectWrites } from '../route-kinds.js'
 
-/** What the routes of files need. */
-export interface Files {
+export interface Files extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>
-  readonly teams: Teams
-  readonly reading: Reading
 }

@@ -47,8 +47,12 @@ const pageOf = (teams: readonly string[], { first, after }: TeamsPage) => {
 }
 
 /** The same answer for an entity of others and for none at all. */
-export const visibleEntity = ({ mayUse }: Teams, principal: Principal, name: string | null | undefined) => {
-  if (name == null || !teamName.is(name) || !mayUse(principal, name))
+export const visibleEntity = (
+  { canAccessTeam }: Teams,
+  principal: Principal,
+  name: string | null | undefined,
+) => {
+  if (name == null || !teamName.is(name) || !canAccessTeam(principal, name))
     throw new Failure('not-found', 'Entity not found, or the API key has no access to it.')
   return entityOf(name)
 }

@@ -8,14 +8,13 @@ import { projectDecider, type ProjectState } from '../../domain/project/decider.
 import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/project/events.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
-import { requireReading, requireWriting, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
+import { authorizeRead } from '../projects/access.js'
+import { acknowledgeProjects, prepareProjects } from '../projects/write-steps.js'
+import type { ProjectWrites } from '../route-kinds.js'
 import { defaultEntityOf, entityOf } from './entities.js'
 
-export interface GraphQlParts {
+export interface GraphQlParts extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
-  readonly teams: Teams
-  readonly reading: Reading
 }
 
 interface Asking {
@@ -35,7 +34,7 @@ export const projectNamed = async (
   names: ProjectNames,
 ) => {
   const project_id = projectIdOf(principal, names)
-  requireReading(parts.teams, principal, project_id)
+  authorizeRead(parts.teams, principal, project_id)
   const { state } = await execute(parts.ports)(projectDecider, projectStream(project_id), [], cause)
   return projectOf(project_id, state)
 }
@@ -53,20 +52,20 @@ export const upsertModel = async (
   { principal, cause }: Asking,
   input: UpsertModelInput,
 ) => {
-  const { ports, teams, reading } = parts
+  const { ports, teams } = parts
   const project_id = projectIdOf(principal, input)
   const description = textOf('description', input.description)
   const repo = textOf('repo', input.repo)
-  requireReading(teams, principal, project_id)
+  authorizeRead(teams, principal, project_id)
   if (input.id != null && input.id !== '' && input.id !== project_id)
     throw new Failure('bad-request', 'input.id should be the id of the project that the names say.')
-  await requireWriting(teams, principal, project_id, cause)
+  await prepareProjects(parts, [project_id], principal, cause)
   const run = (command: ProjectCommand) =>
     execute(ports)(projectDecider, projectStream(project_id), [command], cause)
   const created_at = instantOf(ports.clock.now())
   const created = await run({ type: 'CreateProject', project_id, created_at })
   const described = await run({ type: 'DescribeProject', project_id, description, repo })
-  const position = reading.acknowledged(project_id, described.position ?? created.position)
+  const position = acknowledgeProjects(parts, [project_id], described.readableAt)
   const project = projectOf(project_id, described.state)
   const inserted = created.position !== undefined
   const { clientMutationId = null } = input

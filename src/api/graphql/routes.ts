@@ -4,9 +4,10 @@ import { json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { textUpToBytes, utf8Bytes } from '../../domain/codec/text.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { writesDirectory } from '../conduct.js'
+import { anyKey } from '../authorization.js'
 import { Failure, invalidField } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { writeDirectory } from '../route-kinds.js'
 import { viewerOf, visibleEntity } from './entities.js'
 import { readDocument } from './limits.js'
 import {
@@ -35,15 +36,15 @@ const graphQlRequest = closed('GraphQlRequest', {
  * wrong with a query is said in `errors` of a 200; only what is no GraphQL request at all is a 422.
  */
 export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
-  route({
+  writeDirectory({
     method: 'post',
     path: '/graphql',
     summary: 'The few questions in GraphQL that SDKs ask before they trace: viewer, project, upsertModel.',
     body: graphQlRequest,
-    ...writesDirectory,
-    answer: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
-    handle: async (asked) => {
-      const { query, variables, operationName } = asked.body
+    response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
+    authorization: anyKey,
+    handle: (request) => {
+      const { query, variables, operationName } = request.body
       if (utf8Bytes(JSON.stringify(variables)) > MAX_VARIABLES_BYTES)
         throw invalidField(
           ['variables'],
@@ -51,26 +52,28 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
           `Input should have at most ${MAX_VARIABLES_BYTES} bytes`,
         )
       const document = readDocument(query)
-      if (!('kind' in document)) return { body: { errors: document } }
-      const { rootValue, lastWritten } = rootFor(parts, asked)
-      const { data, errors = [] } = await execute({
-        schema,
-        document,
-        rootValue,
-        variableValues: variables,
-        operationName,
-      })
-      errors.forEach(rethrowUnforeseen)
-      return {
-        body: { ...(data === undefined ? {} : { data }), ...(errors.length === 0 ? {} : { errors }) },
-        position: lastWritten(),
+      return async () => {
+        if (!('kind' in document)) return { body: { errors: document } }
+        const { rootValue, lastWritten } = rootFor(parts, request)
+        const { data, errors = [] } = await execute({
+          schema,
+          document,
+          rootValue,
+          variableValues: variables,
+          operationName,
+        })
+        errors.forEach(rethrowUnforeseen)
+        return {
+          body: { ...(data === undefined ? {} : { data }), ...(errors.length === 0 ? {} : { errors }) },
+          position: lastWritten(),
+        }
       }
     },
   }),
 ]
 
 /** The fields of Query and Mutation, for one request. */
-const rootFor = (parts: GraphQlParts, { principal, cause }: Asked<unknown>) => {
+const rootFor = (parts: GraphQlParts, { principal, cause }: Pick<RouteRequest, 'principal' | 'cause'>) => {
   let written: Position | undefined
   const asking = { principal, cause }
   const project = (names: ProjectNames) => projectNamed(parts, asking, names)

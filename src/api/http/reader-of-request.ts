@@ -1,13 +1,17 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { OnGone } from '../route.js'
+import type { OnDisconnect } from '../route.js'
 
 /** A reader whose reads are cancelled when the client of the request leaves, and count in the share of a team. */
-export const readerOfRequest = (reader: ClickHouseReader, onGone: OnGone, team: string): ClickHouseReader => {
+export const readerOfRequest = (
+  reader: ClickHouseReader,
+  onDisconnect: OnDisconnect,
+  team: string,
+): ClickHouseReader => {
   const leaving = new AbortController()
   const { signal } = leaving
   setMaxListeners(0, signal)
-  onGone(() => leaving.abort())
+  onDisconnect(() => leaving.abort())
   return {
     query: (sql, parameters) => reader.query(sql, parameters, { signal, team }),
     stream: (sql, parameters) => reader.stream(sql, parameters, { signal, team }),

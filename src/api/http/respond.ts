@@ -17,11 +17,14 @@ import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../failure.js'
-import type { Answer } from '../route.js'
+import type { RouteResponse } from '../route.js'
 import { chatErrorOf, shouldRetry } from './chat-error.js'
 import { STATUS } from './status.js'
 
-export const respond = (ctx: Context, { status = 200, body, type, headers, position }: Answer): void => {
+export const respond = (
+  ctx: Context,
+  { status = 200, body, type, headers, position }: RouteResponse,
+): void => {
   ctx.status = status
   if (isPlain(body) && holdsDigits(body)) {
     // Koa itself would write doubles.

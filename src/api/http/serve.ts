@@ -5,50 +5,54 @@ import { decode } from '../../domain/codec/codec.js'
 import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
 import { wellFormed } from '../../domain/json/well-formed.js'
 import { refuseAsOf } from '../as-of.js'
-import { Failure, invalidBody, invalidField } from '../failure.js'
+import { Failure, invalid, invalidBody, invalidField } from '../failure.js'
 import type { Principal } from '../principal.js'
 import { readJson } from './read-json.js'
 import { respond } from './respond.js'
-import type { AnyRoute, OnGone } from '../route.js'
+import type { AnyRoute, OnDisconnect } from '../route.js'
 
-export interface Authenticating {
+export interface Authenticator {
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
 }
 
-const NOBODY: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
+const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
 
 /**
  * A route as a Koa handler: authenticate, decode, handle, respond. A body may take long to come: whose it is, is asked
  * before it is read and again after.
  */
-export const serve = (authenticating: Authenticating, route: AnyRoute) => {
+export const serve = (authenticating: Authenticator, route: AnyRoute) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
-  const presentAlone = route.access !== 'open' && !route.takes?.includes('Tallytree-As-Of')
+  const decodeQuery = queryDecoder(route)
+  const presentAlone = route.access !== 'open' && !route.requestHeaders.includes('Tallytree-As-Of')
   return async (ctx: Context): Promise<void> => {
-    const principalNow = () => (route.access === 'open' ? NOBODY : principalOf(authenticating, ctx))
-    const asking = principalNow()
+    const reauthenticate = () => (route.access === 'open' ? ANONYMOUS : principalOf(authenticating, ctx))
+    const asking = reauthenticate()
     if (presentAlone) refuseAsOf(ctx.req.headers)
     const body = decodeBody === undefined ? undefined : await bodyOf(ctx, route, decodeBody)
-    const principal = decodeBody === undefined ? asking : principalNow()
+    const principal = decodeBody === undefined ? asking : reauthenticate()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
-    const answer = await route.handle({
+    const query = decodeQuery(ctx.query)
+    const response = await route.handle({
       body,
       params: (ctx.params ?? {}) as Record<string, string>,
-      query: ctx.query,
+      get query() {
+        return query()
+      },
       headers: ctx.req.headers,
       principal,
-      principalNow,
+      reauthenticate,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
-      onGone: leaving(ctx),
+      onDisconnect: leaving(ctx),
     })
-    respond(ctx, answer)
+    respond(ctx, response)
   }
 }
 
 /** A response that waits behind another one of its connection does not hear of its end. */
 const leaving =
-  ({ req: { socket }, res }: Context): OnGone =>
+  ({ req: { socket }, res }: Context): OnDisconnect =>
   (leave) => {
     const forget = () => {
       res.off('close', look)
@@ -66,7 +70,7 @@ const leaving =
     return forget
   }
 
-const principalOf = ({ authenticate }: Authenticating, ctx: Context): Principal => {
+const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal => {
   const principal = authenticate(ctx.req.headers.authorization)
   if (principal !== undefined) return principal
   throw new Failure(
@@ -76,13 +80,29 @@ const principalOf = ({ authenticate }: Authenticating, ctx: Context): Principal 
   )
 }
 
+type RawQuery = Readonly<Record<string, string | string[] | undefined>>
+
+/** Decodes a query when it is first asked for. */
+export const queryDecoder = ({ query: codec }: Pick<AnyRoute, 'query'>) => {
+  if (codec === undefined) return () => () => undefined
+  const decodeQuery = decode(codec)
+  return (query: RawQuery) => {
+    let decoded: ReturnType<typeof decodeQuery> | undefined
+    return (): unknown => {
+      decoded ??= decodeQuery({ ...query })
+      if (E.isRight(decoded)) return decoded.right
+      throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
+    }
+  }
+}
+
 const bodyOf = async (
   ctx: Context,
   route: AnyRoute,
   decodeBody: ReturnType<typeof decode>,
 ): Promise<unknown> => {
   const read = await readJson(ctx.req)
-  if (route.elementwise === true) return read
+  if (route.lenientBatch === true) return read
   const { value, mayBeIllFormed } = read
   if (deeperThan(value, MAX_DEPTH))
     throw invalidField([], 'recursion_depth', `Input should nest at most ${MAX_DEPTH} levels deep`)

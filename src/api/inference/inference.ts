@@ -19,7 +19,7 @@ import type { UnderWay } from './completions/under-way.js'
 import type { ShownUpstream } from './upstreams/upstream-codecs.js'
 
 /** What the inference routes stand on. */
-export interface Inference extends Omit<Tracing, 'pace'> {
+export interface Inference extends Omit<Tracing, 'throttle'> {
   readonly ports: Tracing['ports'] & Pick<Ports, 'clock'>
   /** Stands in the name of the header that says which project a request is for, lower case. */
   readonly vendor: string

@@ -2,9 +2,11 @@ import { modelsOf, targetsOf } from '../../domain/upstream/offered.js'
 import { arrayOf } from '../../domain/codec/containers.js'
 import { integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
+import { anyKey } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory } from '../route-kinds.js'
 import type { Inference } from './inference.js'
 
 const model = open('Model', {
@@ -39,27 +41,26 @@ export const noSuchModel = (): Failure =>
 export const modelRoutes = ({
   inference: { upstreams },
 }: Pick<Inference, 'inference'>): readonly AnyRoute[] => [
-  route({
+  readDirectory({
     method: 'get',
     path: '/v1/models',
     summary: 'Lists the models that the key may use, by id.',
-    errors: 'chat',
-    takes: [],
-    fails: [],
-    answer: { schema: list.schema, headers: [] },
-    handle: async ({ principal }) => ({
+    errorFormat: 'chat',
+    response: list,
+    authorization: anyKey,
+    handle: ({ principal }) => ({
       body: { object: 'list', data: modelsOf(upstreams(), teamsOf(principal)).map(shown) },
     }),
   }),
-  route({
+  readDirectory({
     method: 'get',
     path: '/v1/models/*id',
     summary: 'One model. Slashes in its id may stand as they are, or encoded.',
-    errors: 'chat',
-    takes: [],
-    fails: ['not-found'],
-    answer: { schema: model.schema, headers: [] },
-    handle: async ({ principal, params }) => {
+    errorFormat: 'chat',
+    errors: ['not-found'],
+    response: model,
+    authorization: anyKey,
+    handle: ({ principal, params }) => {
       const [target] = targetsOf(upstreams(), teamsOf(principal), params['id']!)
       if (target === undefined) throw noSuchModel()
       return { body: shown(target.model.id) }

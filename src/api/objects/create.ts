@@ -10,10 +10,10 @@ import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { spill } from '../../domain/spill/spill.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
-import { writesOnce } from '../conduct.js'
 import { Failure } from '../failure.js'
-import { requireWriting } from '../projects/access.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { writeProject } from '../route-kinds.js'
+import { writing } from '../run.js'
 import type { Objects } from './objects.js'
 
 const objectCreate = closed('ObjectCreateRequest', {
@@ -32,21 +32,21 @@ const objectCreate = closed('ObjectCreateRequest', {
 })
 
 /** `/obj/create`: the same content under the same name is the same version. */
-export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute =>
-  route({
+export const createObject = (objects: Objects): AnyRoute =>
+  writeProject(objects, {
     method: 'post',
     path: '/obj/create',
     summary: 'Publish a version of an object.',
     body: objectCreate,
-    ...writesOnce,
-    answer: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
-    handle: async ({ body: { obj }, principal, cause }) => {
+    errors: ['conflict'],
+    response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
+    project: ({ body }) => body.obj.project_id,
+    handle: async ({ body: { obj }, principal }) => {
+      const { ports } = objects
       const { project_id, object_id, val, expected_digest } = obj
-      await requireWriting(teams, principal, project_id, cause)
       const digest = weaveDigest(ports.sha256(canonicalJson(val)))
       if (expected_digest !== null && expected_digest !== digest)
         throw new Failure('conflict', `The content's digest is ${digest}, not the one that was expected.`)
-      await pace()
       const content = {
         project_id,
         object_id,
@@ -57,12 +57,10 @@ export const createObject = ({ ports, teams, reading, pace }: Objects): AnyRoute
         spilled: {},
         wb_user_id: principal.userId,
       }
-      const { position } = await execute(ports)(
-        objectDecider,
-        objectStream(project_id, object_id),
-        [{ type: 'PublishObject', content: await spill(ports)(content, ['val']) }],
-        cause,
-      )
-      return { body: { digest, object_id }, position: reading.acknowledged(project_id, position) }
+      const command = { type: 'PublishObject', content: await spill(ports)(content, ['val']) } as const
+      const stream = objectStream(project_id, object_id)
+      return writing((cause) => execute(ports)(objectDecider, stream, [command], cause), {
+        respond: () => ({ body: { digest, object_id } }),
+      })
     },
   })

@@ -6,11 +6,11 @@ import { execute } from '../../domain/execute.js'
 import { projectId } from '../../domain/ids.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
-import { refuseIf } from '../auth/rights.js'
-import { writesProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { changeProject } from '../route-kinds.js'
+import { writing } from '../run.js'
 import type { Objects } from './objects.js'
 
 const objectDelete = closed('ObjectDeleteRequest', {
@@ -22,16 +22,16 @@ const objectDelete = closed('ObjectDeleteRequest', {
 const MAX_DIGESTS = 100
 
 /** `/obj/delete`: the versions named by digest, `latest`, `v` with a number or alias, or all. */
-export const deleteObject = ({ ports, teams, reading }: Objects): AnyRoute =>
-  route({
+export const deleteObject = (objects: Objects): AnyRoute =>
+  changeProject(objects, {
     method: 'post',
     path: '/obj/delete',
     summary: 'Delete versions of an object, or all. Where one that is named is not there, none is deleted.',
     body: objectDelete,
-    ...writesProject,
-    answer: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
-    handle: async ({ body: { project_id, object_id, digests }, principal, cause }) => {
-      requireReading(teams, principal, project_id)
+    response: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
+    project: inBody,
+    handle: ({ body: { project_id, object_id, digests }, principal }) => {
+      const { ports } = objects
       if (digests !== null && digests.length > MAX_DIGESTS)
         throw new Failure('bad-request', `Delete at most ${MAX_DIGESTS} versions by digest at once.`)
       const command = {
@@ -43,11 +43,10 @@ export const deleteObject = ({ ports, teams, reading }: Objects): AnyRoute =>
         wb_user_id: principal.userId,
       } as const
       const stream = objectStream(project_id, object_id)
-      const { events, refusals, position } = await execute(ports)(objectDecider, stream, [command], cause)
-      refuseIf(refusals.get(0))
-      return {
-        body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
-        position: reading.acknowledged(project_id, position),
-      }
+      return writing((cause) => execute(ports)(objectDecider, stream, [command], cause), {
+        respond: ({ events }) => ({
+          body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
+        }),
+      })
     },
   })

@@ -1,45 +1,30 @@
-import * as E from 'fp-ts/lib/Either.js'
-import { decode } from '../../domain/codec/codec.js'
 import { arrayOf } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { aliasesOf, tagsOf } from '../../projections/objects/queries.js'
-import { readsProject } from '../conduct.js'
-import { invalid } from '../failure.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { inQuery } from '../authorization.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
 import type { Objects } from './objects.js'
 
 /** `GET /tags` and `GET /aliases`: all that a project's objects have now, each once, sorted. */
-export const labelListRoutes = ({ teams, reading, reader }: Objects): readonly AnyRoute[] => {
+export const labelListRoutes = (objects: Objects): readonly AnyRoute[] => {
   const list = (
     name: 'tags' | 'aliases',
     read: (project: string, at: Position) => Promise<readonly string[]>,
   ) =>
-    route({
+    readProject(objects, {
       method: 'get',
       path: `/${name}`,
       summary: `List the ${name} of a project's objects.`,
-      query: ofProject,
-      ...readsProject,
-      answer: open(name === 'tags' ? 'TagsList' : 'AliasesList', { required: { [name]: arrayOf(string) } }),
-      handle: async ({ query, principal, headers }) => {
-        const project = projectInQuery(query)
-        requireReading(teams, principal, project)
-        const position = await reading.ready(project, headers)
-        return { body: { [name]: await read(project, position) }, position }
-      },
+      query: open('ProjectQuery', { required: { project_id: projectId } }),
+      response: open(name === 'tags' ? 'TagsList' : 'AliasesList', { required: { [name]: arrayOf(string) } }),
+      project: inQuery,
+      handle:
+        ({ project }) =>
+        async (position) => ({ body: { [name]: await read(project, position) } }),
     })
-  return [list('tags', tagsOf(reader)), list('aliases', aliasesOf(reader))]
-}
-
-const ofProject = open('ProjectQuery', { required: { project_id: projectId } })
-const decodeQuery = decode(ofProject)
-
-const projectInQuery = (query: Asked<undefined>['query']): string => {
-  const decoded = decodeQuery(query)
-  if (E.isRight(decoded)) return decoded.right.project_id
-  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
+  return [list('tags', tagsOf(objects.reader)), list('aliases', aliasesOf(objects.reader))]
 }

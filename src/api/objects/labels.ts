@@ -3,20 +3,18 @@ import { decode } from '../../domain/codec/codec.js'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import type { Cause } from '../../domain/event.js'
 import { execute } from '../../domain/execute.js'
 import { projectId } from '../../domain/ids.js'
 import type { ObjectCommand } from '../../domain/object/commands.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { aliasName, tagName } from '../../domain/object/labels.js'
-import { refuseIf } from '../auth/rights.js'
-import { writesProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
 import { invalid } from '../failure.js'
-import type { Principal } from '../principal.js'
-import { requireReading } from '../projects/access.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteSpec } from '../route.js'
+import { changeProject } from '../route-kinds.js'
+import { writing } from '../run.js'
 import type { Objects } from './objects.js'
 
 const user = { wb_user_id: nullable(string) }
@@ -38,42 +36,43 @@ const noAliasesBody = closed('ObjectRemoveAliasesBody', {
 
 type LabelCommand = Exclude<ObjectCommand, { readonly type: 'PublishObject' | 'DeleteVersions' }>
 
+interface LabelRoute<Body> extends Pick<RouteSpec<Body>, 'method' | 'path' | 'summary' | 'body'> {
+  readonly command: (body: Body, version: OfVersion) => LabelCommand
+}
+
+interface OfVersion {
+  readonly project_id: string
+  readonly object_id: string
+  readonly wb_user_id: string
+  /** Empty where the path names none. */
+  readonly version: string
+}
+
 /** Tags and aliases of versions. A path or a body names the version as `/obj/read` does. */
-export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRoute[] => {
-  const run = async (command: LabelCommand, principal: Principal, cause: Cause) => {
-    const { project_id, object_id } = command
-    requireReading(teams, principal, project_id)
-    const stream = objectStream(project_id, object_id)
-    const { refusals, position } = await execute(ports)(objectDecider, stream, [command], cause)
-    refuseIf(refusals.get(0))
-    return { body: {}, position: reading.acknowledged(project_id, position) }
-  }
-
-  const ofObject = ({ params, principal, body }: Asked<{ readonly project_id: string }>) => ({
-    project_id: body.project_id,
-    object_id: objectInPath(params),
-    wb_user_id: principal.userId,
-  })
-
-  const ofVersion = (asked: Asked<{ readonly project_id: string }>) => ({
-    ...ofObject(asked),
-    version: asked.params['digest']!,
-  })
+export const labelRoutes = (objects: Objects): readonly AnyRoute[] => {
+  const labelRoute = <Body extends { readonly project_id: string }>({ command, ...spec }: LabelRoute<Body>) =>
+    changeProject(objects, {
+      ...spec,
+      response: emptyResponse,
+      project: inBody,
+      handle: ({ body, params, project: project_id, principal }) => {
+        const object_id = objectInPath(params)
+        const version = params['digest'] ?? ''
+        const labelled = command(body, { project_id, object_id, wb_user_id: principal.userId, version })
+        const stream = objectStream(project_id, object_id)
+        return writing((cause) => execute(objects.ports)(objectDecider, stream, [labelled], cause))
+      },
+    })
 
   return [
-    route({
+    labelRoute({
       method: 'put',
       path: '/objs/:object_id/versions/:digest/tags',
       summary: 'Give tags to a version of an object.',
       body: tagsBody,
-      ...writesProject,
-      answer: nothingToSay,
-      handle: (asked) => {
-        const { tags } = asked.body
-        return run({ type: 'AddTags', ...ofVersion(asked), tags }, asked.principal, asked.cause)
-      },
+      command: ({ tags }, of) => ({ type: 'AddTags', ...of, tags }),
     }),
-    route({
+    labelRoute({
       method: 'post',
       path: '/objs/:object_id/versions/:digest/tags/remove',
       summary: 'Take tags from a version of an object; those that it does not have change nothing.',
@@ -81,37 +80,21 @@ export const labelRoutes = ({ ports, teams, reading }: Objects): readonly AnyRou
         required: { project_id: projectId, tags: arrayOf(string) },
         optional: user,
       }),
-      ...writesProject,
-      answer: nothingToSay,
-      handle: (asked) => {
-        const { tags } = asked.body
-        return run({ type: 'RemoveTags', ...ofVersion(asked), tags }, asked.principal, asked.cause)
-      },
+      command: ({ tags }, of) => ({ type: 'RemoveTags', ...of, tags }),
     }),
-    route({
+    labelRoute({
       method: 'put',
       path: '/objs/:object_id/aliases',
       summary: 'Point aliases at a version of an object; each points at one version at a time.',
       body: aliasesBody,
-      ...writesProject,
-      answer: nothingToSay,
-      handle: (asked) => {
-        const { digest: version, aliases } = asked.body
-        const command = { type: 'SetAliases', ...ofObject(asked), version, aliases } as const
-        return run(command, asked.principal, asked.cause)
-      },
+      command: ({ digest: version, aliases }, of) => ({ type: 'SetAliases', ...of, version, aliases }),
     }),
-    route({
+    labelRoute({
       method: 'post',
       path: '/objs/:object_id/aliases/remove',
       summary: 'Remove aliases of an object; those that are not set change nothing.',
       body: noAliasesBody,
-      ...writesProject,
-      answer: nothingToSay,
-      handle: (asked) => {
-        const { aliases } = asked.body
-        return run({ type: 'RemoveAliases', ...ofObject(asked), aliases }, asked.principal, asked.cause)
-      },
+      command: ({ aliases }, { version: _, ...of }) => ({ type: 'RemoveAliases', ...of, aliases }),
     }),
   ]
 }

@@ -13,13 +13,13 @@ import {
   type ObjectSort,
   type VersionPlace,
 } from '../../projections/objects/queries.js'
-import { readsProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { begun } from '../http/begun.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
 import { requireShort } from '../tracing/filter.js'
 import { objectJson, type Shown } from './object-json.js'
 import { objectSchema } from './object-schema.js'
@@ -62,8 +62,8 @@ const objectsQuery = closed('ObjectsQueryRequest', {
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
 /** `/objs/query`, in the order of publication unless another is asked for. */
-export const queryObjects = ({ teams, reading, reader: shared }: Objects): AnyRoute => {
-  async function* objects(
+export const queryObjects = (objects: Objects): AnyRoute => {
+  async function* pagesOf(
     reader: ClickHouseReader,
     projectId: string,
     places: readonly VersionPlace[],
@@ -78,29 +78,25 @@ export const queryObjects = ({ teams, reading, reader: shared }: Objects): AnyRo
     }
   }
 
-  return route({
+  return readProject(objects, {
     method: 'post',
     path: '/objs/query',
     summary: 'Read the versions of objects that a filter selects.',
     body: objectsQuery,
-    ...readsProject,
-    answer: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
-    handle: async ({ body, principal, headers, onGone }) => {
-      const { project_id, filter, limit, offset } = body
-      requireReading(teams, principal, project_id)
+    response: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
+    project: inBody,
+    handle: ({ body, project: projectId, onDisconnect }) => {
+      const { filter, limit, offset } = body
       requireShort(
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
       )
       const sortBy = (body.sort_by ?? []).map(sorting)
-      const position = await reading.ready(project_id, headers)
-      const question = { projectId: project_id, filter, position, sortBy, limit, offset }
-      const reader = readerOfRequest(shared, onGone, entityOf(project_id))
-      const places = await versionPlaces(reader)(question)
-      const pages = await begun(objects(reader, project_id, places, position, body))
-      return {
-        body: Readable.from(asArray('objs', pages)),
-        type: 'application/json; charset=utf-8',
-        position,
+      return async (position) => {
+        const question = { projectId, filter, position, sortBy, limit, offset }
+        const reader = readerOfRequest(objects.reader, onDisconnect, entityOf(projectId))
+        const places = await versionPlaces(reader)(question)
+        const pages = await prefetchFirst(pagesOf(reader, projectId, places, position, body))
+        return { body: Readable.from(asArray('objs', pages)), type: 'application/json; charset=utf-8' }
       }
     },
   })

@@ -3,11 +3,12 @@ import { boolean, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
+import type { Position } from '../../domain/ports/event-store.js'
 import { readVersion } from '../../projections/objects/queries.js'
-import { readsProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
 import { objectJson } from './object-json.js'
 import { objectSchema } from './object-schema.js'
 import type { Objects } from './objects.js'
@@ -26,7 +27,8 @@ const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024
  * `/obj/read`: `digest` is a digest, `latest`, `v` with a number, or an alias. All about an object is in one stream, so
  * an answer is good for as long as the stream ends where it ended then, and no other write is waited for.
  */
-export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute => {
+export const readObject = (objects: Objects): AnyRoute => {
+  const { ports, reading, reader } = objects
   const answers = textCache(MAX_KEPT_CHARACTERS)
 
   /** How many events the object has, and where the last one stands. */
@@ -36,42 +38,45 @@ export const readObject = ({ ports, teams, reading, reader }: Objects): AnyRoute
     return { written: 0n, events: 0n }
   }
 
-  return route({
+  return readProject(objects, {
     method: 'post',
     path: '/obj/read',
     summary: 'Read a version of an object: by digest, latest, v<number> or alias.',
     body: objectRead,
-    ...readsProject,
-    answer: open('ObjectReadResponse', { required: { obj: objectSchema } }),
-    handle: async ({ body, principal, headers }) => {
-      const { project_id, object_id, digest, metadata_only, include_tags_and_aliases } = body
-      requireReading(teams, principal, project_id)
-      const { written, events } = await endOf(project_id, object_id)
-      const position = await reading.ready(project_id, headers, written)
-      const answered = (text: string) => ({ body: text, type: 'application/json; charset=utf-8', position })
-      const key = JSON.stringify([project_id, object_id, metadata_only, include_tags_and_aliases, digest])
-      const made = `${reading.generation()} ${written}`
-      const known = answers.get(key, made)
-      if (known !== undefined && written <= position) return answered(known)
+    response: open('ObjectReadResponse', { required: { obj: objectSchema } }),
+    project: inBody,
+    handle: async ({ body, project: projectId, headers }) => {
+      const { object_id, digest, metadata_only, include_tags_and_aliases } = body
+      const { written, events } = await endOf(projectId, object_id)
+      const read = async (position: Position): Promise<string> => {
+        const key = JSON.stringify([projectId, object_id, metadata_only, include_tags_and_aliases, digest])
+        const made = `${reading.generation()} ${written}`
+        const known = answers.get(key, made)
+        if (known !== undefined && written <= position) return known
 
-      const version = await readVersion(reader)({
-        projectId: project_id,
-        objectId: object_id,
-        version: digest,
-        position,
-        withVal: !metadata_only,
-        withLabels: include_tags_and_aliases,
-        events,
-      })
-      if (version === undefined) throw new Failure('not-found', 'Object version not found.')
-      const { deleted_at } = version
-      if (deleted_at !== null)
-        throw new Failure('not-found', `The object version was deleted at ${deleted_at}.`, {
-          body: { deleted_at },
+        const version = await readVersion(reader)({
+          projectId,
+          objectId: object_id,
+          version: digest,
+          position,
+          withVal: !metadata_only,
+          withLabels: include_tags_and_aliases,
+          events,
         })
-      const text = `{"obj":${objectJson(project_id, version, body)}}`
-      if (written <= position) answers.put(key, made, text)
-      return answered(text)
+        if (version === undefined) throw new Failure('not-found', 'Object version not found.')
+        const { deleted_at } = version
+        if (deleted_at !== null)
+          throw new Failure('not-found', `The object version was deleted at ${deleted_at}.`, {
+            body: { deleted_at },
+          })
+        const text = `{"obj":${objectJson(projectId, version, body)}}`
+        if (written <= position) answers.put(key, made, text)
+        return text
+      }
+      return {
+        waitFor: () => reading.waitForAsOf(projectId, headers, written),
+        read: async (position) => ({ body: await read(position), type: 'application/json; charset=utf-8' }),
+      }
     },
   })
 }

@@ -5,7 +5,7 @@ import type { Principal } from '../principal.js'
 
 /** What routes need to know of teams; `ensureTeam` makes a team that the administrator names for the first time. */
 export interface Teams {
-  readonly mayUse: (principal: Principal, entity: string) => boolean
+  readonly canAccessTeam: (principal: Principal, entity: string) => boolean
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
 }
 
@@ -13,17 +13,17 @@ export interface Teams {
 export const noSuchProject = (): Failure =>
   new Failure('not-found', 'Project not found, or the API key has no access to its team.')
 
-export const requireReading = ({ mayUse }: Teams, principal: Principal, projectId: string): void => {
-  if (!mayUse(principal, entityOf(projectId))) throw noSuchProject()
+export const authorizeRead = ({ canAccessTeam }: Teams, principal: Principal, projectId: string): void => {
+  if (!canAccessTeam(principal, entityOf(projectId))) throw noSuchProject()
 }
 
-export const requireWriting = async (
+export const authorizeWrite = async (
   teams: Teams,
   principal: Principal,
   projectId: string,
   cause: Cause,
 ): Promise<void> => {
-  requireReading(teams, principal, projectId)
+  authorizeRead(teams, principal, projectId)
   await teams.ensureTeam(principal, entityOf(projectId), cause)
 }
 

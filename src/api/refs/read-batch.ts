@@ -5,19 +5,15 @@ import { entityOf } from '../../domain/ids.js'
 import { parseRef } from '../../domain/ref/ref.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { readsProject } from '../conduct.js'
 import { Failure } from '../failure.js'
-import type { Teams } from '../projects/access.js'
 import { defaultEntity } from '../principal.js'
-import type { Reading } from '../reading.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProjects, type ProjectReads } from '../route-kinds.js'
 import { resolveRefs } from './resolve.js'
 import { sourcesFrom } from './sources.js'
 
-export interface Refs {
-  readonly teams: Teams
-  readonly reading: Reading
+export interface Refs extends ProjectReads {
   readonly reader: ClickHouseReader
 }
 
@@ -28,33 +24,26 @@ const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf
 
 /** `/refs/read_batch`: what references lead to, through objects, tables and calls. */
 export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[] => [
-  route({
+  readProjects({
     method: 'post',
     path: '/refs/read_batch',
     summary: 'Read what references lead to, in their order; null where one leads nowhere.',
     body: refsReadBatch,
-    ...readsProject,
-    answer: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
-    handle: async ({ body, principal, headers, onGone }: Asked<{ readonly refs: readonly string[] }>) => {
-      if (body.refs.length > MAX_REFS)
+    response: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
+    handle: async ({ body: { refs }, principal, headers, onDisconnect }) => {
+      if (refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
           `At most ${MAX_REFS} refs can be read at once. Ask in several requests.`,
         )
       let position: Position | undefined
       const positionOf = async (projectId: string) => {
-        if (!teams.mayUse(principal, entityOf(projectId))) return undefined
-        return (position = await reading.ready(projectId, headers))
+        if (!teams.canAccessTeam(principal, entityOf(projectId))) return undefined
+        return (position = await reading.waitForAsOf(projectId, headers))
       }
-      const values = await resolveRefs(
-        sourcesFrom(readerOfRequest(reader, onGone, defaultEntity(principal)), positionOf),
-        body.refs.map(parseRef),
-      )
-      return {
-        body: `{"vals":[${values.join(',')}]}`,
-        type: 'application/json; charset=utf-8',
-        position,
-      }
+      const sources = sourcesFrom(readerOfRequest(reader, onDisconnect, defaultEntity(principal)), positionOf)
+      const values = await resolveRefs(sources, refs.map(parseRef))
+      return { body: `{"vals":[${values.join(',')}]}`, type: 'application/json; charset=utf-8', position }
     },
   }),
 ]

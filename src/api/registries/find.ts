@@ -1,18 +1,16 @@
-import * as E from 'fp-ts/lib/Either.js'
 import type { Directory } from '../../domain/access/directory.js'
 import { registryName } from '../../domain/artifact/place.js'
 import { registryDecider, type RegistriesState } from '../../domain/artifact/registry.js'
 import { registryStream, type RegistryEvent } from '../../domain/artifact/events.js'
-import { decode } from '../../domain/codec/codec.js'
 import { withDefault } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
 import { keptFolds, type KeptFolds } from '../../domain/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { mayUse } from '../auth/rights.js'
-import { Failure, invalid } from '../failure.js'
+import { canAccessTeam } from '../auth/rights.js'
+import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 
 export interface Registries {
   readonly access: { readonly directory: () => Directory }
@@ -50,17 +48,16 @@ const MOST_TEAMS = 100
 /** The registry that a path names, in one of the teams of the key. */
 export const findRegistry = async (
   { access, registriesOf }: Registries,
-  { params, query, principal }: Asked<unknown>,
+  { params, query: { team }, principal }: RouteRequest<unknown, { readonly team?: string | undefined }>,
 ): Promise<FoundRegistry> => {
   const registry = params['registry']!
-  const { team } = decoded(query)
   if (!registryName.is(registry)) throw noSuchRegistry()
   const has = async (team: string) => {
     const { state } = await registriesOf(registryStream(team))
     return state.ids.has(registry)
   }
   if (team !== undefined) {
-    if (mayUse(principal, team) && (await has(team))) return { team, registry }
+    if (canAccessTeam(principal, team) && (await has(team))) return { team, registry }
     throw noSuchRegistry()
   }
   const teams = teamsOf(access.directory(), principal)
@@ -83,14 +80,6 @@ export const findRegistry = async (
 /** The same answer for a registry of others and for none at all. */
 const noSuchRegistry = (): Failure =>
   new Failure('not-found', 'Registry not found, or the API key has no access to its team.')
-
-const decodeTeam = decode(teamQuery)
-
-const decoded = (query: Asked<unknown>['query']) => {
-  const result = decodeTeam({ ...query })
-  if (E.isRight(result)) return result.right
-  throw invalid(result.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
-}
 
 /** One more than are looked through, where there are more. */
 const teamsOf = ({ teams }: Directory, principal: Principal): readonly string[] => {

@@ -1,3 +1,4 @@
+import type * as t from 'io-ts'
 import type { VersionCreated, VersionLinked } from '../../domain/artifact/events.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
 import { versionName } from '../../domain/artifact/version-name.js'
@@ -11,10 +12,12 @@ import type { Artifacts } from '../artifacts/versions.js'
 import { collectionInPath, placeInProject } from '../artifacts/place.js'
 import type { StoredVersion } from '../artifacts/stored-versions.js'
 import { listVersions, readVersion } from '../artifacts/version-list.js'
-import { readsLog, writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { requireReading } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { Authorization } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
+import { authorizeRead } from '../projects/access.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readLog, writeDirectory } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { linkedVersion, newLink, registeredVersion } from './codecs.js'
 import { findRegistry, teamFields, teamQuery, type Registries } from './find.js'
 
@@ -24,103 +27,97 @@ export interface Linking extends Artifacts, Registries {
 
 export const REGISTERED = '/api/registries/:registry/:collection'
 
-/** Where a registry's name may mean several. */
-export const ofSeveral = ['invalid', 'conflict'] as const
+/** The collection that a path names in a registry of the key's teams; a name that several teams use is a conflict. */
+const collectionOf = (parts: Registries): Authorization<{ readonly place: CollectionPlace }> => ({
+  errors: ['not-found', 'conflict'],
+  authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
+    const { team, registry } = await findRegistry(parts, request)
+    return { place: { team, registry, collection: collectionInPath(request), project_id: null } }
+  },
+})
 
-/** The collection of a registry that a path names, for a member of its team. */
-export const registeredPlace = async (parts: Registries, asked: Asked<unknown>): Promise<CollectionPlace> => {
-  const { team, registry } = await findRegistry(parts, asked)
-  return { team, registry, collection: collectionInPath(asked), project_id: null }
-}
+/** What the routes of a registry's collection have in common. */
+export const ofRegistry = (parts: Registries) => ({ query: teamQuery, authorization: collectionOf(parts) })
 
 /** What a registry's collections show. */
 export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
-  const { ports, teams, reading, collections } = parts
+  const { ports, teams, collections } = parts
   const versions = { ports, stateOf: collections.stateOf }
+  const registered = ofRegistry(parts)
 
   return [
-    route({
+    writeDirectory({
       method: 'post',
       path: `${REGISTERED}/links`,
       summary:
         "Links a version of a project to a registry's collection, which numbers it; one that is linked there keeps its " +
         'number. Needs membership in both teams.',
       body: newLink,
-      query: teamQuery,
-      ...writesProject,
-      fails: [...writesProject.fails, ...ofSeveral],
-      takes: ['Idempotency-Key'],
-      answer: linkedVersion,
-      handle: async (asked) => {
-        const place = await registeredPlace(parts, asked)
-        const link_id = linkId(ports, asked, place)
-        const { entity, project, collection, version } = asked.body
+      ...registered,
+      requestHeaders: ['Idempotency-Key'],
+      response: linkedVersion,
+      handle: async (request) => {
+        const { place, principal } = request
+        const link_id = linkId(ports, request, place)
+        const { entity, project, collection, version } = request.body
         const project_id = `${entity}/${project}`
-        requireReading(teams, asked.principal, project_id)
+        authorizeRead(teams, principal, project_id)
         const { known, event } = await readVersion(versions)(placeInProject(project_id, collection), version)
         const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
         const source = { project_id, collection, version: known.version, artifact_id }
-        const { state, position } = await collections.writeRegistered(
-          { type: 'LinkVersion', place, source, artifactType, metadata, link_id },
-          asked.cause,
-        )
-        const number =
-          (link_id === null ? undefined : state.byLink.get(link_id)) ?? state.byId.get(artifact_id)!
-        return { body: { version: versionName(number), artifact_id }, position }
+        const command = { type: 'LinkVersion', place, source, artifactType, metadata, link_id } as const
+        return writing((cause) => collections.writeRegistered(command, cause), {
+          respond: ({ state }) => {
+            const number =
+              (link_id === null ? undefined : state.byLink.get(link_id)) ?? state.byId.get(artifact_id)!
+            return { body: { version: versionName(number), artifact_id } }
+          },
+        })
       },
     }),
-    route({
+    writeDirectory({
       method: 'delete',
       path: `${REGISTERED}/links/:version`,
       summary:
         'Takes a version out of a registry, by the name that it has there or an alias. Its aliases go with it.',
-      query: teamQuery,
-      ...writesProject,
-      fails: [...writesProject.fails, ...ofSeveral],
-      answer: nothingToSay,
-      handle: async (asked) => {
-        const place = await registeredPlace(parts, asked)
-        const version = asked.params['version']!
-        const { position } = await collections.writeRegistered(
-          { type: 'UnlinkVersion', place, version },
-          asked.cause,
-        )
-        return { body: {}, position }
+      ...registered,
+      errors: ['too-large'],
+      response: emptyResponse,
+      handle: ({ place, params }) => {
+        const command = { type: 'UnlinkVersion', place, version: params['version']! } as const
+        return writing((cause) => collections.writeRegistered(command, cause))
       },
     }),
-    route({
+    readLog(parts, {
       method: 'get',
       path: `${REGISTERED}/versions`,
       summary: "Lists the versions that a registry's collection shows, by their numbers there.",
+      ...registered,
       query: open('RegisteredVersions', { optional: { ...teamFields, ...pageFields } }),
-      ...readsLog,
-      fails: [...readsLog.fails, 'conflict'],
-      answer: pageOf(registeredVersion),
-      handle: async (asked) => {
-        const place = await registeredPlace(parts, asked)
-        const position = await reading.inLog(asked.headers)
-        return { body: await listVersions(versions)(place, asked.query, shown), position }
-      },
+      response: pageOf(registeredVersion),
+      handle:
+        ({ place, query }) =>
+        async () => ({ body: await listVersions(versions)(place, query, shown) }),
     }),
-    route({
+    readLog(parts, {
       method: 'get',
       path: `${REGISTERED}/versions/:version`,
       summary: 'Reads a version by the name that it has in the registry, such as v0, or by an alias.',
-      query: teamQuery,
-      ...readsLog,
-      fails: [...readsLog.fails, 'conflict'],
-      answer: registeredVersion,
-      handle: async (asked) => {
-        const place = await registeredPlace(parts, asked)
-        const position = await reading.inLog(asked.headers)
-        return { body: shown(await readVersion(versions)(place, asked.params['version']!)), position }
-      },
+      ...registered,
+      response: registeredVersion,
+      handle:
+        ({ place, params }) =>
+        async () => ({ body: shown(await readVersion(versions)(place, params['version']!)) }),
     }),
   ]
 }
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
-const linkId = (ports: Linking['ports'], { headers, principal }: Asked<unknown>, place: CollectionPlace) => {
+const linkId = (
+  ports: Linking['ports'],
+  { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,
+  place: CollectionPlace,
+) => {
   const key = headers['idempotency-key']
   return key === undefined
     ? null

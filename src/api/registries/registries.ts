@@ -1,16 +1,16 @@
-import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
 import { registryStream } from '../../domain/artifact/events.js'
 import { registryDecider } from '../../domain/artifact/registry.js'
-import { decode } from '../../domain/codec/codec.js'
 import { open } from '../../domain/codec/struct.js'
 import { execute } from '../../domain/execute.js'
 import { teamName } from '../../domain/ids.js'
 import { repeatableId } from '../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../access/page.js'
-import { refuseIf, requireRole } from '../auth/rights.js'
-import { readsLog, writesDirectory } from '../conduct.js'
-import { invalid } from '../failure.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { requireRole } from '../auth/rights.js'
+import { memberOfTeam } from '../authorization.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readLog, writeDirectory } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { newRegistry, registry } from './codecs.js'
 import type { Linking } from './links.js'
 
@@ -19,64 +19,62 @@ const PATH = '/api/registries'
 const listQuery = open('RegistriesOf', { required: { team: teamName }, optional: pageFields })
 
 /** Registries of a team. */
-export const registryRoutes = ({
-  ports,
-  access,
-  teams,
-  reading,
-  registriesOf,
-}: Linking): readonly AnyRoute[] => [
-  route({
-    method: 'post',
-    path: PATH,
-    summary:
-      'Creates a registry of a team. Needs the role registry_administrator; a name that the team uses already is a ' +
-      'conflict, unless it was taken under the same Idempotency-Key.',
-    body: newRegistry,
-    ...writesDirectory,
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    takes: ['Idempotency-Key'],
-    answer: registry,
-    handle: async ({ body: { name, team }, headers, principal, cause }) => {
-      await teams.ensureTeam(principal, team, cause)
-      requireRole(access, principal, team, 'registry_administrator')
-      const key = headers['idempotency-key']
-      const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
-      const stream = registryStream(team)
-      const command = { type: 'CreateRegistry', team, registry: name, id } as const
-      const reload = () => registriesOf(stream)
-      const executed = await execute(ports)(registryDecider, stream, [command], cause, { reload })
-      const { state, refusals, position } = executed
-      refuseIf(refusals.get(0), { id: state.ids.get(name) ?? null, name, team })
-      return { body: { id, name, team }, position }
-    },
-  }),
-  route({
-    method: 'get',
-    path: PATH,
-    summary: "Lists a team's registries by name.",
-    query: listQuery,
-    ...readsLog,
-    answer: pageOf(registry),
-    handle: async ({ query, headers, principal }) => {
-      const team = teamIn(query)
-      requireRole(access, principal, team, 'member')
-      const position = await reading.inLog(headers)
-      const { state } = await registriesOf(registryStream(team))
-      const body = takePage(
-        query,
-        (after) => [...state.ids.entries(after)].map(([name, id]) => ({ id, name, team })),
-        ({ name }) => name,
-      )
-      return { body, position }
-    },
-  }),
-]
-
-const decodeTeam = decode(open('Team', { required: { team: teamName } }))
-
-const teamIn = (query: Asked<unknown>['query']): string => {
-  const decoded = decodeTeam({ ...query })
-  if (E.isRight(decoded)) return decoded.right.team
-  throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['query', ...problem.loc] })))
+export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
+  const { ports, access, teams, registriesOf } = parts
+  return [
+    writeDirectory({
+      method: 'post',
+      path: PATH,
+      summary:
+        'Creates a registry of a team. Needs the role registry_administrator; a name that the team uses already is a ' +
+        'conflict, unless it was taken under the same Idempotency-Key.',
+      body: newRegistry,
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: registry,
+      authorization: {
+        errors: ['not-found', 'forbidden'],
+        authorize: async ({
+          body: { team },
+          principal,
+          cause,
+        }: RouteRequest<t.TypeOf<typeof newRegistry>>) => {
+          await teams.ensureTeam(principal, team, cause)
+          requireRole(access, principal, team, 'registry_administrator')
+          return {}
+        },
+      },
+      handle: ({ body: { name, team }, headers, principal }) => {
+        const key = headers['idempotency-key']
+        const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
+        const stream = registryStream(team)
+        const command = { type: 'CreateRegistry', team, registry: name, id } as const
+        const reload = () => registriesOf(stream)
+        return writing((cause) => execute(ports)(registryDecider, stream, [command], cause, { reload }), {
+          respond: () => ({ body: { id, name, team } }),
+          refusalBody: ({ ids }) => ({ id: ids.get(name) ?? null, name, team }),
+        })
+      },
+    }),
+    readLog(parts, {
+      method: 'get',
+      path: PATH,
+      summary: "Lists a team's registries by name.",
+      query: listQuery,
+      response: pageOf(registry),
+      authorization: memberOfTeam(access),
+      handle:
+        ({ query }) =>
+        async () => {
+          const { team } = query
+          const { state } = await registriesOf(registryStream(team))
+          const body = takePage(
+            query,
+            (after) => [...state.ids.entries(after)].map(([name, id]) => ({ id, name, team })),
+            ({ name }) => name,
+          )
+          return { body }
+        },
+    }),
+  ]
 }

@@ -2,8 +2,9 @@ import { openCollections } from '../artifacts/collections.js'
 import { labelRoutes } from '../artifacts/labels.js'
 import { artifactRoutes } from '../artifacts/routes.js'
 import type { AnyRoute } from '../route.js'
-import { openRegistries, teamQuery } from './find.js'
-import { linkRoutes, ofSeveral, REGISTERED, registeredPlace, type Linking } from './links.js'
+import { writeDirectory } from '../route-kinds.js'
+import { openRegistries } from './find.js'
+import { linkRoutes, ofRegistry, REGISTERED, type Linking } from './links.js'
 import { registryRoutes } from './registries.js'
 
 /** Collections in projects and those in registries, which show versions of the former. */
@@ -20,10 +21,13 @@ const registriesRoutes = (parts: Linking): readonly AnyRoute[] => [
   ...linkRoutes(parts),
   ...labelRoutes({
     collection: REGISTERED,
-    query: teamQuery,
-    fails: ofSeveral,
-    placeOf: (asked) => registeredPlace(parts, asked),
+    labelRoute: ({ handle, ...spec }) =>
+      writeDirectory({
+        ...spec,
+        ...ofRegistry(parts),
+        errors: ['too-large'],
+        handle: (request) => handle(request, request.place),
+      }),
     write: parts.collections.writeRegistered,
-    acknowledged: (_place, position) => position,
   }),
 ]

@@ -9,127 +9,101 @@ import { toldMetrics } from '../../domain/run/given-metrics.js'
 import { keptRuns } from '../../domain/run/kept-runs.js'
 import { turns } from '../../domain/turns.js'
 import { repeatableId } from '../access/idempotency.js'
-import { refuseIf } from '../auth/rights.js'
-import { readsLog, writesOnce } from '../conduct.js'
+import { inPath } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
 import { Failure } from '../failure.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { projectInPath, requireReading, requireWriting, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readProjectLog, writeProject, type ProjectWrites } from '../route-kinds.js'
+import { writing, type PlannedWrite } from '../run.js'
 import { createdRun, newMetrics, newRun, run, runEnd } from './codecs.js'
 import { readRun } from './read-run.js'
 
-export interface Runs {
+export interface Runs extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'sha256' | 'clock'>
-  readonly teams: Teams
-  readonly reading: Reading
-  /** Delays a write while the read side is too far behind. */
-  readonly pace: () => Promise<void>
 }
 
 const RUNS = '/api/runs/:entity/:project'
 
 /** Runs and what they log. */
-export const runRoutes = ({ ports, teams, reading, pace }: Runs): readonly AnyRoute[] => {
+export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
+  const { ports } = parts
   const stateOf = keptRuns(ports)
   const { inTurn } = turns()
 
-  const write = async (command: RunCommand, { cause }: Asked<unknown>) => {
-    const { project_id, run_id } = command
+  const planned = (command: RunCommand, body: object = {}): PlannedWrite => {
+    const stream = runStream(command.project_id, command.run_id)
     const step = command.type === 'LogMetrics' ? command.step : null
-    const stream = runStream(project_id, run_id)
-    await pace()
-    const { refusals, position } = await inTurn(stream, () =>
-      execute(ports)(runDecider, stream, [command], cause, { reload: () => stateOf(stream, step) }),
+    const reload = () => stateOf(stream, step)
+    return writing(
+      (cause) => inTurn(stream, () => execute(ports)(runDecider, stream, [command], cause, { reload })),
+      { respond: () => ({ body }) },
     )
-    refuseIf(refusals.get(0))
-    return reading.acknowledged(project_id, position)
   }
-
-  const projectWritten = async ({ params, principal, cause }: Asked<unknown>): Promise<string> => {
-    const project_id = projectInPath(params)
-    await requireWriting(teams, principal, project_id, cause)
-    return project_id
-  }
-
-  const runWritten = async (asked: Asked<unknown>) => ({
-    project_id: await projectWritten(asked),
-    run_id: runInPath(asked),
-  })
 
   return [
-    route({
+    writeProject(parts, {
       method: 'post',
       path: RUNS,
       summary: 'Starts a run of the user of the key. Under an id of your own it can be sent again.',
       body: newRun,
-      ...writesOnce,
-      takes: ['Idempotency-Key'],
-      answer: createdRun,
-      handle: async (asked) => {
-        const { body, headers, principal } = asked
-        const project_id = await projectWritten(asked)
-        const made = repeatableId(ports, `${principal.userId}\n${project_id}`, headers['idempotency-key'])
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: createdRun,
+      project: inPath,
+      handle: ({ body, headers, principal: { userId: user }, project: project_id }) => {
+        const made = repeatableId(ports, `${user}\n${project_id}`, headers['idempotency-key'])
         const run_id = body.id ?? made
-        const command = { type: 'StartRun', project_id, run_id, name: body.name } as const
         const now = instantOf(ports.clock.now())
-        const position = await write({ ...command, user: principal.userId, now }, asked)
-        return { body: { id: run_id }, position }
+        return planned({ type: 'StartRun', project_id, run_id, name: body.name, user, now }, { id: run_id })
       },
     }),
-    route({
+    readProjectLog(parts, {
       method: 'get',
       path: `${RUNS}/:run`,
       summary: 'Reads a run: whose it is, whether it has ended, and what it logged last.',
-      ...readsLog,
-      answer: run,
-      handle: async (asked) => {
-        const project_id = projectInPath(asked.params)
-        requireReading(teams, asked.principal, project_id)
-        const position = await reading.inLog(asked.headers)
-        const body = await readRun(ports, runStream(project_id, runInPath(asked)))
+      response: run,
+      project: inPath,
+      handle: (request) => async () => {
+        const body = await readRun(ports, runStream(request.project, runInPath(request)))
         if (body === undefined) throw noSuchRun()
-        return { body, position }
+        return { body }
       },
     }),
-    route({
+    writeProject(parts, {
       method: 'post',
       path: `${RUNS}/:run/metrics`,
       summary:
         'Logs metrics of a run. Under a step they can be sent again; without one they are always something new. A metric ' +
         'that is null is passed over.',
       body: newMetrics,
-      ...writesOnce,
-      answer: nothingToSay,
-      handle: async (asked) => {
-        const { metrics, step } = asked.body
-        const of = await runWritten(asked)
-        const position = await write(
-          { type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step },
-          asked,
-        )
-        return { body: {}, position }
+      errors: ['conflict'],
+      response: emptyResponse,
+      project: inPath,
+      handle: (request) => {
+        const { metrics, step } = request.body
+        const of = { project_id: request.project, run_id: runInPath(request) }
+        return planned({ type: 'LogMetrics', ...of, metrics: toldMetrics(metrics), step })
       },
     }),
-    route({
+    writeProject(parts, {
       method: 'post',
       path: `${RUNS}/:run/finish`,
       summary: 'Says how a run ended; once, and the same again changes nothing.',
       body: runEnd,
-      ...writesOnce,
-      answer: nothingToSay,
-      handle: async (asked) => {
-        const { state } = asked.body
-        const of = await runWritten(asked)
+      errors: ['conflict'],
+      response: emptyResponse,
+      project: inPath,
+      handle: (request) => {
+        const of = { project_id: request.project, run_id: runInPath(request) }
         const now = instantOf(ports.clock.now())
-        return { body: {}, position: await write({ type: 'EndRun', ...of, state, now }, asked) }
+        return planned({ type: 'EndRun', ...of, state: request.body.state, now })
       },
     }),
   ]
 }
 
 /** No run has a name that is no id. */
-const runInPath = ({ params }: Asked<unknown>): string => {
+const runInPath = ({ params }: Pick<RouteRequest, 'params'>): string => {
   const named = params['run']!
   if (idCodec.is(named)) return named
   throw noSuchRun()

@@ -5,10 +5,11 @@ import { open } from '../../domain/codec/struct.js'
 import { secretStream } from '../../domain/secret/events.js'
 import { namesOf } from '../../domain/secret/leftovers.js'
 import { secretName } from '../../domain/webhook/events.js'
-import { askedPage, pageOf, pageQuery, takePage } from '../access/page.js'
-import { readsDirectory } from '../conduct.js'
-import { route, type AnyRoute } from '../route.js'
-import { managedTeam, PATH, rights, type Secrets } from './secrets.js'
+import { pageOf, pageQuery, takePage } from '../access/page.js'
+import { roleInTeam } from '../authorization.js'
+import type { AnyRoute } from '../route.js'
+import { readDirectory } from '../route-kinds.js'
+import { PATH, type Secrets } from './secrets.js'
 
 const secret = open('Secret', {
   required: {
@@ -20,18 +21,17 @@ const secret = open('Secret', {
 })
 
 export const listSecrets = ({ ports, access }: Secrets): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: PATH,
     summary:
       "Lists a team's secrets by name: their versions and dates, never their values. Needs the role team_administrator.",
     query: pageQuery,
-    ...readsDirectory,
-    fails: [...readsDirectory.fails, ...rights, 'overloaded'],
-    answer: { schema: pageOf(secret).schema, headers: [] },
-    handle: async ({ params, query, principal }) => {
-      const team = managedTeam(access, { params, principal })
-      const { limit, after } = askedPage(query)
+    errors: ['overloaded'],
+    response: pageOf(secret),
+    authorization: roleInTeam(access, 'team_administrator'),
+    handle: async ({ team, query }) => {
+      const { limit, after } = query
       const shown: t.TypeOf<typeof secret>[] = []
       for await (const { name, since } of namesOf(ports.secrets, team, after)) {
         const last = await lastOf(ports, team, name)

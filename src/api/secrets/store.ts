@@ -14,10 +14,11 @@ import { tidySecret } from '../../domain/secret/leftovers.js'
 import { secretName } from '../../domain/webhook/events.js'
 import { turns } from '../../domain/turns.js'
 import { repeatableId } from '../access/idempotency.js'
-import { writesDirectory } from '../conduct.js'
+import { roleInTeam } from '../authorization.js'
 import { Failure, invalid, invalidField } from '../failure.js'
-import { route, type AnyRoute } from '../route.js'
-import { managedTeam, PATH, rights, type Secrets } from './secrets.js'
+import type { AnyRoute } from '../route.js'
+import { writeDirectory } from '../route-kinds.js'
+import { PATH, type Secrets } from './secrets.js'
 import { secretValue } from './value.js'
 
 const newValue = closed('SecretValue', { required: { value: secretValue } })
@@ -27,7 +28,7 @@ const stored = open('StoredSecret', {
 
 export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute => {
   const { inTurn } = turns()
-  return route({
+  return writeDirectory({
     method: 'put',
     path: `${PATH}/:name`,
     summary:
@@ -35,20 +36,21 @@ export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute
       'Idempotency-Key it writes nothing. One that an upstream is sent has to fit into a header. Needs the role ' +
       'team_administrator.',
     body: newValue,
-    ...writesDirectory,
-    fails: [...writesDirectory.fails, ...rights, 'conflict'],
-    takes: ['Idempotency-Key'],
-    answer: { schema: stored.schema },
-    handle: async ({ body: { value }, params, headers, principal, cause }) => {
-      const team = managedTeam(access, { params, principal })
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: stored,
+    authorization: roleInTeam(access, 'team_administrator'),
+    handle: ({ team, body: { value }, params, headers, principal }) => {
       const secret = { team, name: nameIn(params) }
       requireSendable(liveUpstreams, secret, value)
       const key = headers['idempotency-key']
       const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
-      const { version, position } = await inTurn(secretStream(team, secret.name), () =>
-        storedNext(ports, secret, { value, request }, cause),
-      )
-      return { body: { name: secret.name, version }, position }
+      return async (cause) => {
+        const { version, position } = await inTurn(secretStream(team, secret.name), () =>
+          storedNext(ports, secret, { value, request }, cause),
+        )
+        return { body: { name: secret.name, version }, position }
+      }
     },
   })
 }

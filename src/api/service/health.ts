@@ -2,7 +2,8 @@ import type { Metrics } from '../../domain/ports/metrics.js'
 import { nullable } from '../../domain/codec/containers.js'
 import { oneOf, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { openRoute } from '../route-kinds.js'
 import { metricsRoute } from './metrics.js'
 
 /** What a health check looks at. */
@@ -19,17 +20,16 @@ export interface Vitals {
 }
 
 export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute[] => [
-  route({
+  openRoute({
     method: 'get',
     path: '/health',
     summary: 'Whether writes are accepted.',
-    access: 'open',
-    answer: {
+    response: {
       schema: open('Health', {
         required: { status: oneOf('ok', 'degraded') },
         optional: { quarantined_events: string, reads: string, writes: string },
       }).schema,
-      otherwise: {
+      otherStatuses: {
         503: {
           says: 'No write can succeed now; Retry-After says when to ask again.',
           schema: open('Unavailable', {
@@ -42,12 +42,11 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
     },
     handle: () => healthOf(vitals),
   }),
-  route({
+  openRoute({
     method: 'get',
     path: '/server_info',
     summary: 'What SDKs ask before they begin.',
-    access: 'open',
-    answer: open('ServerInfo', {
+    response: open('ServerInfo', {
       required: { min_required_weave_python_version: string, trace_server_version: nullable(string) },
     }),
     handle: () =>

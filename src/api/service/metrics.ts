@@ -1,14 +1,14 @@
 import type { Metrics } from '../../domain/ports/metrics.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { openRoute } from '../route-kinds.js'
 
 /** Open, as scrapers expect: it names no tenant. */
 export const metricsRoute = (metrics: Pick<Metrics, 'read'>): AnyRoute =>
-  route({
+  openRoute({
     method: 'get',
     path: '/metrics',
     summary:
       'What this process counts and measures, in the text format of Prometheus. Nothing of it names a tenant.',
-    access: 'open',
-    answer: { schema: { type: 'string' }, type: 'text/plain' },
+    response: { schema: { type: 'string' }, type: 'text/plain' },
     handle: async () => ({ body: await metrics.read(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
   })

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/json/json.js'
 import { querySchemas } from '../../domain/query/schema.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { openRoute } from '../route-kinds.js'
 import { tagsOf } from './description/areas.js'
 import { gatherComponents } from './description/components.js'
 import { operationOf } from './description/operation.js'
@@ -37,12 +38,11 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
 
 /** `/openapi.json`, describing the given routes and itself. */
 export const openApiRoute = (routes: readonly AnyRoute[]): AnyRoute => {
-  const own: AnyRoute = route({
+  const own: AnyRoute = openRoute({
     method: 'get',
     path: '/openapi.json',
     summary: 'This description.',
-    access: 'open',
-    answer: { schema: { type: 'object', additionalProperties: true } },
+    response: { schema: { type: 'object', additionalProperties: true } },
     handle: () => Promise.resolve({ body: description }),
   })
   const description = openApi([...routes, own])

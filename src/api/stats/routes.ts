@@ -5,11 +5,10 @@ import { entityOf } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
-import { readsFields } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
-import { requireReading, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute } from '../route.js'
+import type { AnyRoute } from '../route.js'
+import { readProject, type ProjectReads } from '../route-kinds.js'
 import { needsCosts, readyWithPrices } from '../tracing/costs-asked.js'
 import { requireModest } from '../tracing/filter.js'
 import { refuseTooLarge } from '../tracing/usage.js'
@@ -19,33 +18,31 @@ import { requireProportion, wantedOf } from './metrics.js'
 import { rangeOf } from './range.js'
 import { statsJson } from './stats-json.js'
 
-export interface StatsReads {
+export interface StatsReads extends ProjectReads {
   readonly ports: { readonly clock: Clock }
-  readonly teams: Teams
-  readonly reading: Reading
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
 }
 
 /** `/calls/stats`: what calls used and what became of them, in buckets of time. */
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
-  const { ports, teams, reading, reader, maxTraceCalls } = reads
+  const { ports, reading, reader, maxTraceCalls } = reads
   const books = booksFrom(reader, reading.generation)
   return [
-    route({
+    readProject(reads, {
       method: 'post',
       path: '/calls/stats',
       summary:
         'What calls used themselves, what it cost and what became of them, in buckets of the time at which they began.',
       body: callStatsRequest,
-      ...readsFields,
-      answer: {
+      errors: ['forbidden'],
+      response: {
         schema: callStatsResponse.schema,
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
-      handle: async ({ body, principal, headers, onGone }) => {
-        const { project_id: projectId, filter, query, start, timezone, price_list: list } = body
-        requireReading(teams, principal, projectId)
+      project: inBody,
+      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+        const { filter, query, start, timezone, price_list: list } = body
         requireModest(filter)
         const usage = wantedOf('usage_metrics', body.usage_metrics)
         const calls = wantedOf('call_metrics', body.call_metrics)
@@ -56,23 +53,26 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         for (const wanted of [usage, calls]) requireProportion(starts.length, wanted)
         const requireFew = (models: number) => requireProportion(starts.length, usage, models)
 
-        const position = await readyWithPrices(reads, projectId, costs, headers)
-        const operation = query?.$expr ?? null
-        const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
-        const ownReader = readerOfRequest(reader, onGone, entityOf(projectId))
-        const callBuckets = await callStats(ownReader)(span, calls)
-        const { buckets, unpriced } = await usageStats(ownReader, books)(span, {
-          wanted: usage,
-          list,
-          maxTraceCalls,
-          requireFew,
-        }).catch(refuseTooLarge)
-        const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
         return {
-          body: Readable.from(json, { objectMode: false }),
-          type: 'application/json; charset=utf-8',
-          headers: unpricedHeader(unpriced),
-          position,
+          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          read: async (position) => {
+            const operation = query?.$expr ?? null
+            const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
+            const ownReader = readerOfRequest(reader, onDisconnect, entityOf(projectId))
+            const callBuckets = await callStats(ownReader)(span, calls)
+            const { buckets, unpriced } = await usageStats(ownReader, books)(span, {
+              wanted: usage,
+              list,
+              maxTraceCalls,
+              requireFew,
+            }).catch(refuseTooLarge)
+            const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
+            return {
+              body: Readable.from(json, { objectMode: false }),
+              type: 'application/json; charset=utf-8',
+              headers: unpricedHeader(unpriced),
+            }
+          },
         }
       },
     }),

@@ -55,7 +55,7 @@ export const publishTable =
       created_at: instantOf(ports.clock.now()),
       wb_user_id: userId,
     }
-    const { position } = await execute(ports)(
+    const { readableAt: position } = await execute(ports)(
       tableDecider,
       tableStream(projectId, digest),
       [...storing, { type: 'PublishTable', table }],

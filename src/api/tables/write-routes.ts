@@ -2,84 +2,80 @@ import { arrayOf } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { Failure } from '../failure.js'
-import { readsPresent, writesOnce, writesProject } from '../conduct.js'
-import { requireReading, requireWriting } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { inBody } from '../authorization.js'
+import type { AnyRoute } from '../route.js'
+import { alsoReads, writeProject } from '../route-kinds.js'
 import { digestedRows } from './digested-rows.js'
 import { requireKnown } from './known-rows.js'
-import { publishTable, type TableToPublish } from './publish.js'
+import { publishTable } from './publish.js'
 import { rowDigestsOf } from './stored-table.js'
 import type { Tables } from './tables.js'
 import { applyUpdates } from './updates.js'
 import { tableCreate, tableCreateFromDigests, tableUpdate } from './write-codecs.js'
 
 /** The endpoints that make tables: from rows, from rows that are there, and from another table. */
-export const tableWriteRoutes = ({ ports, teams, reading, reader, pace }: Tables): readonly AnyRoute[] => {
-  const publish = async (
-    table: Omit<TableToPublish, 'userId'>,
-    { principal, cause }: Pick<Asked<unknown>, 'principal' | 'cause'>,
-  ) => {
-    await requireWriting(teams, principal, table.projectId, cause)
-    await pace()
-    const { digest, position } = await publishTable(ports)({ ...table, userId: principal.userId }, cause)
-    return { digest, position: reading.acknowledged(table.projectId, position) }
-  }
+export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
+  const { ports, reading, reader } = tables
+  const publish = publishTable(ports)
 
   return [
-    route({
+    writeProject(tables, {
       method: 'post',
       path: '/table/create',
       summary: 'Make a table of rows; the same rows are the same table.',
       body: tableCreate,
-      ...writesOnce,
-      answer: open('TableCreateResponse', { required: { digest: string, row_digests: arrayOf(string) } }),
-      handle: async (asked) => {
-        const { project_id: projectId, rows, expected_digest: expectedDigest } = asked.body.table
-        requireReading(teams, asked.principal, projectId)
+      errors: ['conflict'],
+      response: open('TableCreateResponse', { required: { digest: string, row_digests: arrayOf(string) } }),
+      project: ({ body }) => body.table.project_id,
+      handle: async ({ body, project: projectId, principal: { userId } }) => {
+        const { rows, expected_digest: expectedDigest } = body.table
         requireFew(rows)
         const { digests, contents } = await digestedRows(ports.sha256, rows)
-        const table = { projectId, rowDigests: digests, contents: contents.values(), expectedDigest }
-        const { digest, position } = await publish(table, asked)
-        return { body: { digest, row_digests: digests }, position }
+        const table = { projectId, userId, rowDigests: digests, contents: contents.values(), expectedDigest }
+        return async (cause) => {
+          const { digest, position } = await publish(table, cause)
+          return { body: { digest, row_digests: digests }, position }
+        }
       },
     }),
-    route({
+    writeProject(tables, {
       method: 'post',
       path: '/table/create_from_digests',
       summary: 'Make a table of rows that the project already has.',
       body: tableCreateFromDigests,
-      ...readsPresent,
-      fails: [...readsPresent.fails, 'conflict'],
-      answer: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
-      handle: async (asked) => {
-        const { project_id: projectId, row_digests: rowDigests, expected_digest: expectedDigest } = asked.body
-        requireReading(teams, asked.principal, projectId)
-        const readable = await reading.current(projectId, asked.headers)
+      ...alsoReads,
+      errors: [...alsoReads.errors, 'conflict'],
+      response: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
+      project: inBody,
+      handle: async ({ body, project: projectId, principal: { userId }, headers }) => {
+        const { row_digests: rowDigests, expected_digest: expectedDigest } = body
+        const readable = await reading.waitForNow(projectId, headers)
         await requireKnown(reader, projectId, rowDigests, readable)
-        const { digest, position } = await publish(
-          { projectId, rowDigests, contents: [], expectedDigest },
-          asked,
-        )
-        return { body: { digest }, position }
+        return async (cause) => {
+          const table = { projectId, userId, rowDigests, contents: [], expectedDigest }
+          const { digest, position } = await publish(table, cause)
+          return { body: { digest }, position }
+        }
       },
     }),
-    route({
+    writeProject(tables, {
       method: 'post',
       path: '/table/update',
       summary: 'Make a table from another one, by rows appended, inserted and taken out.',
       body: tableUpdate,
-      ...writesProject,
-      answer: open('TableUpdateResponse', {
+      response: open('TableUpdateResponse', {
         required: { digest: string, updated_row_digests: arrayOf(string) },
       }),
-      handle: async (asked) => {
-        const { project_id: projectId, base_digest, updates } = asked.body
-        requireReading(teams, asked.principal, projectId)
+      project: inBody,
+      handle: async ({ body, project: projectId, principal: { userId } }) => {
+        const { base_digest, updates } = body
         requireFew(updates)
         const base = await rowDigestsOf(ports)(projectId, base_digest)
         const { rowDigests, updated, contents } = await applyUpdates(ports.sha256, base, updates)
-        const { digest, position } = await publish({ projectId, rowDigests, contents }, asked)
-        return { body: { digest, updated_row_digests: updated }, position }
+        return async (cause) => {
+          const { digest, position } = await publish({ projectId, userId, rowDigests, contents }, cause)
+          return { body: { digest, updated_row_digests: updated }, position }
+        }
       },
     }),
   ]

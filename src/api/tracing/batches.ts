@@ -1,27 +1,27 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Codec } from '../../domain/codec/codec.js'
-import { writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
+import { emptyResponse } from '../empty-response.js'
 import type { JsonBody } from '../http/read-json.js'
-import { projectInPath, requireReading } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import { projectInPath, authorizeRead } from '../projects/access.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { writeAuthorized } from '../route-kinds.js'
 import { batchItem, completeBatch, upsertBatch, type BatchItem } from './batch-codecs.js'
 import { completeWrites, endWrite, startWrite, type CallWrite } from './call-writes.js'
 import { completedCall, type CompletedCall } from './client-call.js'
 import { decodeElement, elementsOf, type BatchElement } from './elements.js'
 import { idFor } from './generated-id.js'
-import { intake, type Element } from './intake.js'
+import { permitted, takeIn, type Element, type Intake } from './intake.js'
 import { started } from './start-and-end.js'
 import type { Tracing } from './tracing.js'
 
-const upserted = {
+const upsertResponse = {
   title: 'CallsUpsertBatchResponse',
   type: 'object',
   properties: {
     res: {
       type: 'array',
       description: 'In the order of the batch: for a start its id and trace.',
-      items: { anyOf: [started.schema, nothingToSay.schema] },
+      items: { anyOf: [started.schema, emptyResponse.schema] },
     },
   },
   required: ['res'],
@@ -32,60 +32,68 @@ const headers = ['Tallytree-Position', 'Tallytree-Refused'] as const
 /** `/call/upsert_batch` and `/calls/complete`: an element that is not taken never refuses its neighbours. */
 export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const elements = <A>(
-    asked: Asked<JsonBody>,
+    body: JsonBody,
     codec: Codec<A>,
     writesOf: (a: A, element: BatchElement) => readonly CallWrite[],
     inPath?: string,
   ) =>
-    elementsOf(asked.body, inPath === undefined ? 'refused' : 'tolerated').map((element): Element => {
+    elementsOf(body, inPath === undefined ? 'refused' : 'tolerated').map((element): Element => {
       const decoded = decodeElement(codec)(element)
       if (E.isLeft(decoded)) return { ...element, problem: decoded.left, writes: [] }
       const writes = writesOf(decoded.right, element)
       return { writes, ...element, ...otherProject(inPath, decoded.right, element) }
     })
 
-  const upsert = async (asked: Asked<JsonBody>) => {
+  const upserted = (request: RouteRequest<JsonBody>): Intake => {
     const writesOf = (item: BatchItem, { index }: BatchElement) =>
       item.mode === 'start'
-        ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, asked, index))]
+        ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index))]
         : [endWrite(item.end)]
-    const { answers, ...rest } = await intake(tracing)(elements(asked, batchItem, writesOf), asked)
-    return { body: { res: answers }, ...rest }
+    return permitted(tracing, elements(request.body, batchItem, writesOf), request)
   }
 
-  const complete = async (asked: Asked<JsonBody>) => {
-    const project = projectInPath(asked.params)
-    requireReading(tracing.teams, asked.principal, project)
-    const given = elements(asked, completedCall, completeWrites, project)
-    const { answers: _, ...rest } = await intake(tracing)(given, asked, project)
-    return { body: {}, ...rest }
+  const completed = (request: RouteRequest<JsonBody>): Intake => {
+    const project = projectInPath(request.params)
+    authorizeRead(tracing.teams, request.principal, project)
+    return permitted(
+      tracing,
+      elements(request.body, completedCall, completeWrites, project),
+      request,
+      project,
+    )
   }
 
   return [
     {
-      ...route({
+      ...writeAuthorized<Intake, JsonBody>(tracing, {
         method: 'post',
         path: '/call/upsert_batch',
         summary: 'Record starts and ends of calls, in order; each is answered in its place.',
-        ...writesProject,
-        takes: ['Idempotency-Key'],
-        answer: { schema: upserted, headers },
-        handle: upsert,
+        requestHeaders: ['Idempotency-Key'],
+        response: { schema: upsertResponse, headers },
+        authorization: { errors: ['not-found'], authorize: upserted },
+        handle: (request) => async () => {
+          const { answers, ...response } = await takeIn(tracing, request)
+          return { body: { res: answers }, ...response }
+        },
       }),
       body: upsertBatch,
-      elementwise: true,
+      lenientBatch: true,
     },
     {
-      ...route({
+      ...writeAuthorized<Intake, JsonBody>(tracing, {
         method: 'post',
         path: '/v2/:entity/:project/calls/complete',
         summary: 'Record calls that have ended, start and end in one.',
-        ...writesProject,
-        answer: { ...nothingToSay, headers },
-        handle: complete,
+        response: { ...emptyResponse, headers },
+        authorization: { errors: ['not-found'], authorize: completed },
+        handle: (request) => async () => {
+          const { answers: _, ...response } = await takeIn(tracing, request)
+          return { body: {}, ...response }
+        },
       }),
       body: completeBatch,
-      elementwise: true,
+      lenientBatch: true,
     },
   ]
 }

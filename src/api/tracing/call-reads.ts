@@ -16,13 +16,12 @@ import {
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
-import { begun } from '../http/begun.js'
-import { readsFields, readsProject } from '../conduct.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import { inBody } from '../authorization.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import { requireReading, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { readProject, type ProjectReads } from '../route-kinds.js'
 import { callCosts } from './call-costs.js'
 import { sourcesFrom } from '../refs/sources.js'
 import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
@@ -44,10 +43,8 @@ import {
   type CallsQuery,
 } from './query-codecs.js'
 
-export interface CallReads {
+export interface CallReads extends ProjectReads {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
-  readonly teams: Teams
-  readonly reading: Reading
   readonly reader: ClickHouseReader
 }
 
@@ -56,13 +53,13 @@ interface ReadBody {
   readonly include_costs?: boolean | null
 }
 
-export const callReadRoutes = ({ ports, teams, reading, reader: shared }: CallReads): readonly AnyRoute[] => {
+export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
+  const { ports, teams, reading, reader: shared } = reads
   const books = booksFrom(shared, reading.generation)
-  const ready = async ({ body, principal, headers }: Asked<ReadBody>): Promise<Position> => {
-    requireReading(teams, principal, body.project_id)
-    const costs = body.include_costs === true ? { list: null } : null
-    return readyWithPrices({ reading, reader: shared }, body.project_id, costs, headers)
-  }
+  const ready =
+    ({ body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>) =>
+    (): Promise<Position> =>
+      readyWithPrices(reads, body.project_id, body.include_costs === true ? { list: null } : null, headers)
 
   /** What calls cost, where that was asked for. */
   const costsAt = async ({ project_id, include_costs }: ReadBody, position: Position) => {
@@ -71,28 +68,35 @@ export const callReadRoutes = ({ ports, teams, reading, reader: shared }: CallRe
     return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
   }
 
-  const lines = async (asked: Asked<CallsQuery>) => {
-    const { body } = asked
+  const lines = (
+    request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal' | 'onDisconnect'>,
+  ) => {
+    const { body } = request
     requireServed(body)
     requireModest(body.filter)
     const sortBy = sortingOf(body.sort_by)
     const operation = body.query?.$expr ?? null
     requireInFront(body.expand_columns, operation, sortBy)
     const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
-    const position = await ready(asked)
-    const { project_id: projectId, filter, limit, offset } = body
-    const question = { projectId, filter, operation, position, sortBy, limit, offset }
-    const reader = readerOfRequest(shared, asked.onGone, entityOf(projectId))
-    const ids = callIdPages(reader, question)
-    const expand = (calls: readonly StoredCall[]) =>
-      ways.length === 0 ? calls : expanded(sourcesOf(asked, reader), calls, ways)
-    return { lines: await begun(textsOf(body, reader, ids, position, expand)), position }
+    return (position: Position) => {
+      const reader = readerOfRequest(shared, request.onDisconnect, entityOf(body.project_id))
+      const expand = (calls: readonly StoredCall[]) =>
+        ways.length === 0 ? calls : expanded(sourcesOf(request, reader), calls, ways)
+      const { project_id: projectId, filter, limit, offset } = body
+      const ids = callIdPages(reader, { projectId, filter, operation, position, sortBy, limit, offset })
+      return prefetchFirst(textsOf(body, reader, ids, position, expand))
+    }
   }
 
   /** What references in a call may lead to: what the asker may read. */
-  const sourcesOf = ({ principal, headers }: Asked<unknown>, reader: ClickHouseReader) =>
+  const sourcesOf = (
+    { principal, headers }: Pick<RouteRequest, 'headers' | 'principal'>,
+    reader: ClickHouseReader,
+  ) =>
     sourcesFrom(reader, async (projectId) =>
-      teams.mayUse(principal, entityOf(projectId)) ? reading.ready(projectId, headers) : undefined,
+      teams.canAccessTeam(principal, entityOf(projectId))
+        ? reading.waitForAsOf(projectId, headers)
+        : undefined,
     )
 
   async function* textsOf(
@@ -121,77 +125,94 @@ export const callReadRoutes = ({ ports, teams, reading, reader: shared }: CallRe
   }
 
   return [
-    route({
+    readProject(reads, {
       method: 'post',
       path: '/call/read',
       summary: 'Read one call; null when there is none.',
       body: callRead,
-      ...readsProject,
-      answer: open('CallReadResponse', { required: { call: nullable(readCall) } }),
-      handle: async (asked) => {
-        const { project_id, id: callId } = asked.body
-        requireReading(teams, asked.principal, project_id)
-        const position = readsModels(asked.body) ? await ready(asked) : await reading.inLog(asked.headers)
-        const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
-        const costs = await costsAt(asked.body, position)
-        const extras = await extrasOf(shared, project_id, call ? [call] : [], position, asked.body)
-        const json = call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
-        return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8', position }
+      response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
+      project: inBody,
+      handle: (request) => {
+        const { body, headers } = request
+        const { project_id, id: callId } = body
+        return {
+          waitFor: readsModels(body) ? ready(request) : () => reading.logPosition(headers),
+          read: async (position) => {
+            const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
+            const costs = await costsAt(body, position)
+            const extras = await extrasOf(shared, project_id, call ? [call] : [], position, body)
+            const json =
+              call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
+            return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8' }
+          },
+        }
       },
     }),
-    route({
+    readProject(reads, {
       method: 'post',
       path: '/calls/query',
       summary: 'Read the calls that a filter and a query select, in one answer.',
       body: callsQuery,
-      ...readsFields,
-      answer: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
-      handle: async (asked) => {
-        const { lines: pagesOfLines, position } = await lines(asked)
+      errors: ['forbidden'],
+      response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
+      project: inBody,
+      handle: (request) => {
+        const linesAt = lines(request)
         return {
-          body: Readable.from(asArray('calls', pagesOfLines)),
-          type: 'application/json; charset=utf-8',
-          position,
+          waitFor: ready(request),
+          read: async (position) => ({
+            body: Readable.from(asArray('calls', await linesAt(position))),
+            type: 'application/json; charset=utf-8',
+          }),
         }
       },
     }),
-    route({
+    readProject(reads, {
       method: 'post',
       path: '/calls/stream_query',
       summary: 'Read the calls that a filter and a query select, one a line.',
       body: callsQuery,
-      ...readsFields,
-      answer: { schema: linesOf('One call a line.', readCall.schema), type: JSON_LINES },
-      handle: async (asked) => {
-        const { lines: pagesOfLines, position } = await lines(asked)
-        return { body: Readable.from(asLines(pagesOfLines)), type: JSON_LINES, position }
+      errors: ['forbidden'],
+      response: { schema: linesOf('One call a line.', readCall.schema), type: JSON_LINES },
+      project: inBody,
+      handle: (request) => {
+        const linesAt = lines(request)
+        return {
+          waitFor: ready(request),
+          read: async (position) => ({
+            body: Readable.from(asLines(await linesAt(position))),
+            type: JSON_LINES,
+          }),
+        }
       },
     }),
-    route({
+    readProject(reads, {
       method: 'post',
       path: '/calls/query_stats',
       summary: 'Count the calls that a filter and a query select.',
       body: callsStats,
-      ...readsFields,
-      answer: open('CallsQueryStatsResponse', {
+      errors: ['forbidden'],
+      response: open('CallsQueryStatsResponse', {
         required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
-      handle: async (asked) => {
-        const { project_id: projectId, filter, query, limit, include_total_storage_size } = asked.body
+      project: inBody,
+      handle: ({ body, project: projectId, onDisconnect }) => {
+        const { filter, query, limit, include_total_storage_size, expand_columns } = body
         const operation = query?.$expr ?? null
         requireModest(filter)
-        requireInFront(asked.body.expand_columns, operation, [])
-        const position = await ready(asked)
-        const counted =
-          filter?.thread_ids?.length === 0
-            ? { count: 0, has_more: false, bytes: 0 }
-            : await countCalls(readerOfRequest(shared, asked.onGone, entityOf(projectId)))(
-                { projectId, filter, operation, position },
-                limit,
-              )
-        const { bytes, ...body } = counted
-        const total_storage_size_bytes = include_total_storage_size ? bytes : null
-        return { body: { ...body, total_storage_size_bytes }, position }
+        requireInFront(expand_columns, operation, [])
+        return async (position) => {
+          const counted =
+            filter?.thread_ids?.length === 0
+              ? { count: 0, has_more: false, bytes: 0 }
+              : await countCalls(readerOfRequest(shared, onDisconnect, entityOf(projectId)))(
+                  { projectId, filter, operation, position },
+                  limit,
+                )
+          const { bytes, ...body } = counted
+          const total_storage_size_bytes = include_total_storage_size ? bytes : null
+          return { body: { ...body, total_storage_size_bytes } }
+        }
       },
     }),
   ]

@@ -9,11 +9,12 @@ import { id, projectId } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { withDescendants } from '../../projections/usage/queries-of-descendants.js'
-import { readsPresent, writesProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { requireReading, requireWriting } from '../projects/access.js'
-import { route, type AnyRoute } from '../route.js'
+import { emptyResponse } from '../empty-response.js'
+import type { AnyRoute } from '../route.js'
+import { alsoReads, changeProject, writeProject } from '../route-kinds.js'
+import { writing } from '../run.js'
 import { later, type Tracing } from './tracing.js'
 
 const callUpdate = closed('CallUpdateRequest', {
@@ -33,66 +34,56 @@ const AT_ONCE = 500
 export const changeRoutes = (
   tracing: Tracing & { readonly reader: ClickHouseReader },
 ): readonly AnyRoute[] => {
-  const { ports, teams, reading, reader } = tracing
+  const { ports, reading, reader } = tracing
   return [
-    route({
+    writeProject(tracing, {
       method: 'post',
       path: '/call/update',
       summary: "Set a call's display name; an empty one sets it back to none.",
       body: callUpdate,
-      ...writesProject,
-      answer: nothingToSay,
-      handle: async ({ body, principal, cause }) => {
-        const { project_id, call_id, display_name } = body
-        await requireWriting(teams, principal, project_id, cause)
+      response: emptyResponse,
+      project: inBody,
+      handle: ({ body: { project_id, call_id: id, display_name } }) => {
         if (display_name === null)
           throw new Failure('bad-request', 'Nothing to update: give display_name, empty for none.')
-        const command = {
-          type: 'RenameCall',
-          project_id,
-          id: call_id,
-          display_name: display_name === '' ? null : display_name,
-        } as const
-        const { position } = await execute(ports)(
-          callDecider,
-          callStream(project_id, call_id),
-          [command],
-          cause,
-        )
-        return { body: {}, position: reading.acknowledged(project_id, position) }
+        const name = display_name === '' ? null : display_name
+        const command = { type: 'RenameCall', project_id, id, display_name: name } as const
+        const stream = callStream(project_id, id)
+        return writing((cause) => execute(ports)(callDecider, stream, [command], cause))
       },
     }),
-    route({
+    changeProject(tracing, {
       method: 'post',
       path: '/calls/delete',
       summary: 'Delete calls with all their descendants.',
       body: callsDelete,
-      ...readsPresent,
-      takes: ['Tallytree-Min-Position'],
-      answer: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
-      handle: async ({ body, principal, cause, headers }) => {
-        const { project_id, call_ids } = body
-        requireReading(teams, principal, project_id)
+      requestHeaders: ['Tallytree-Min-Position'],
+      errors: alsoReads.errors,
+      response: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
+      project: inBody,
+      handle: async ({ body: { project_id, call_ids }, headers }) => {
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
         // Descendants that cannot be read yet would stay behind.
-        const seen = await reading.current(project_id, { ...headers, 'tallytree-stale': undefined })
+        const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
         const possible = call_ids.filter(id.is)
         const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)
         const ids = [...new Set([...possible, ...below])]
-        let position: Position | undefined
-        let deleted = 0
-        for (let from = 0; from < ids.length; from += AT_ONCE) {
-          const executed = await Promise.all(
-            ids.slice(from, from + AT_ONCE).map((id) => {
-              const command = { type: 'DeleteCall', project_id, id } as const
-              return execute(ports)(callDecider, callStream(project_id, id), [command], cause)
-            }),
-          )
-          for (const one of executed) if (one.position !== undefined) deleted += 1
-          position = executed.reduce((last, one) => later(last, one.position), position)
+        return async (cause) => {
+          let position: Position | undefined
+          let deleted = 0
+          for (let from = 0; from < ids.length; from += AT_ONCE) {
+            const executed = await Promise.all(
+              ids.slice(from, from + AT_ONCE).map((id) => {
+                const command = { type: 'DeleteCall', project_id, id } as const
+                return execute(ports)(callDecider, callStream(project_id, id), [command], cause)
+              }),
+            )
+            for (const one of executed) if (one.position !== undefined) deleted += 1
+            position = executed.reduce((last, one) => later(last, one.readableAt), position)
+          }
+          return { body: { num_deleted: deleted }, position }
         }
-        return { body: { num_deleted: deleted }, position: reading.acknowledged(project_id, position) }
       },
     }),
   ]

@@ -21,9 +21,9 @@ export const readyWithPrices = async (
   costs: CostsAsked,
   headers: IncomingHttpHeaders,
 ): Promise<Position> => {
-  const position = await reading.ready(projectId, headers)
+  const position = await reading.waitForAsOf(projectId, headers)
   if (costs === null) return position
-  const withPrices = await reading.ready(OF_PRICE_LISTS, headers)
+  const withPrices = await reading.waitForAsOf(OF_PRICE_LISTS, headers)
   if (costs.list !== null && !(await priceListExists(reader, costs.list, withPrices)))
     throw invalidField(['price_list'], 'value_error', 'Value error, there is no such price list')
   return withPrices

@@ -1,6 +1,6 @@
 import type { Ports } from '../../domain/ports/ports.js'
 import { Failure } from '../failure.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
 import { uuidOf } from './refusals.js'
 
 const MAX_KEY_BYTES = 255
@@ -11,7 +11,7 @@ const MAX_KEY_BYTES = 255
  */
 export const idFor = (
   { ids, sha256 }: Pick<Ports, 'ids' | 'sha256'>,
-  { headers, principal }: Pick<Asked<unknown>, 'headers' | 'principal'>,
+  { headers, principal }: Pick<RouteRequest<unknown>, 'headers' | 'principal'>,
   place: number,
 ): string => {
   const key = headers['idempotency-key'] ?? headers['x-weave-retry-id']

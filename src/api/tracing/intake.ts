@@ -6,13 +6,14 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { defaultEntity, type Principal } from '../principal.js'
 import type { JsonBody } from '../http/read-json.js'
 import { noSuchProject } from '../projects/access.js'
-import type { Asked } from '../route.js'
+import type { RouteRequest } from '../route.js'
+import { acknowledgeProjects } from '../projects/write-steps.js'
 import type { CallWrite } from './call-writes.js'
 import { elementTexts } from './element-texts.js'
 import type { BatchElement } from './elements.js'
 import { recordRefusals, type Refused } from './refusals.js'
-import { later, projectOf, record, type Tracing } from './tracing.js'
-import type { Written } from './write-calls.js'
+import { later, projectOf, type Tracing } from './tracing.js'
+import { writeCalls, type Written } from './write-calls.js'
 
 /** An element of a batch: what it asks to be written, or why it cannot be. */
 export interface Element extends BatchElement {
@@ -20,7 +21,16 @@ export interface Element extends BatchElement {
   readonly writes: readonly CallWrite[]
 }
 
-export interface Taken {
+/** A batch whose elements are permitted, or known as refused. */
+export interface Intake {
+  readonly elements: readonly Element[]
+  /** Those that are written to. */
+  readonly project: readonly string[]
+  /** Where elements are kept as refused that name no project. */
+  readonly home: string
+}
+
+interface Taken {
   /** In the order of the elements. */
   readonly answers: readonly JsonObject[]
   readonly position: Position | undefined
@@ -30,45 +40,67 @@ export interface Taken {
 const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, the project was not found' }
 const TOO_LARGE = { type: 'value_error', msg: 'Value error, the call is too large for one event' }
 
-/**
- * Records what can be recorded and keeps the rest as refused, in the project that an element names or else in `home`;
- * a batch of which nothing is permitted is a 404.
- */
-export const intake =
-  (tracing: Tracing) =>
-  async (
-    elements: readonly Element[],
-    { principal, cause, body }: Asked<JsonBody>,
-    home?: string,
-  ): Promise<Taken> => {
-    const mayUse = (project: string) => tracing.teams.mayUse(principal, entityOf(project))
-    const checked = elements.map((element) => (isForeign(element, mayUse) ? foreign(element) : element))
-    const writes = checked.flatMap((element) => element.writes)
-    if (writes.length === 0 && elements.some((element) => isForeign(element, mayUse))) throw noSuchProject()
-    const otherwise = home ?? (writes[0] === undefined ? unattributed(principal) : projectOf(writes[0]))
-    if (!mayUse(otherwise)) throw noSuchProject()
+/** Refuses the elements of projects that the key has no access to; a batch of which nothing is permitted is a 404. */
+export const permitted = (
+  { teams }: Pick<Tracing, 'teams'>,
+  elements: readonly Element[],
+  { principal }: Pick<RouteRequest, 'principal'>,
+  inPath?: string,
+): Intake => {
+  const isPermitted = permission(teams, principal)
+  const checked = elements.map((element) => (isForeign(element, isPermitted) ? foreign(element) : element))
+  const writes = checked.flatMap((element) => element.writes)
+  if (writes.length === 0 && elements.some((element) => isForeign(element, isPermitted)))
+    throw noSuchProject()
+  const home = inPath ?? (writes[0] === undefined ? unattributed(principal) : projectOf(writes[0]))
+  if (!isPermitted(home)) throw noSuchProject()
+  return { elements: checked, project: [...new Set(writes.map(projectOf))], home }
+}
 
-    const { written, position } = await record(tracing)(writes, principal, cause)
-    const answered = answersOf(checked, written)
-    const refused = answered.flatMap(({ element, problem }) =>
-      problem === undefined ? [] : [{ element, problem }],
-    )
-    const kept = await keep(tracing, refusalsOf(refused, body, otherwise, mayUse), principal, cause)
-    return {
-      answers: answered.map(({ answer }) => answer),
-      position: later(position, kept) ?? tracing.reading.acknowledged(otherwise, undefined),
-      headers: refused.length === 0 ? {} : { 'Tallytree-Refused': String(refused.length) },
-    }
+/** Records what can be recorded, and keeps the rest as refused in the project that an element names, or at home. */
+export const takeIn = async (
+  tracing: Tracing,
+  {
+    elements,
+    project,
+    home,
+    principal,
+    cause,
+    body,
+  }: Intake & Pick<RouteRequest<JsonBody>, 'principal' | 'cause' | 'body'>,
+): Promise<Taken> => {
+  const { written, position } = await writeCalls(tracing.ports)(
+    elements.flatMap(({ writes }) => writes),
+    cause,
+  )
+  const answered = answersOf(elements, written)
+  const refused = answered.flatMap(({ element, problem }) =>
+    problem === undefined ? [] : [{ element, problem }],
+  )
+  const refusals = refusalsOf(refused, body, home, permission(tracing.teams, principal))
+  const kept = await keep(tracing, refusals, principal, cause)
+  return {
+    answers: answered.map(({ answer }) => answer),
+    position:
+      later(acknowledgeProjects(tracing, project, position), kept) ??
+      tracing.reading.ackPosition(home, undefined),
+    headers: refused.length === 0 ? {} : { 'Tallytree-Refused': String(refused.length) },
   }
+}
 
-type MayUse = (project: string) => boolean
+type IsPermitted = (project: string) => boolean
+
+const permission =
+  ({ canAccessTeam }: Tracing['teams'], principal: Principal): IsPermitted =>
+  (project) =>
+    canAccessTeam(principal, entityOf(project))
 
 /** Where elements are kept that name no project. */
 const unattributed = (principal: Principal): string => `${defaultEntity(principal)}/unattributed`
 
-const isForeign = ({ writes }: Element, mayUse: MayUse): boolean => {
+const isForeign = ({ writes }: Element, isPermitted: IsPermitted): boolean => {
   const [write] = writes
-  return write !== undefined && !mayUse(projectOf(write))
+  return write !== undefined && !isPermitted(projectOf(write))
 }
 
 const foreign = (element: Element): Element => ({
@@ -119,13 +151,13 @@ const refusalsOf = (
   refused: readonly RefusedElement[],
   body: JsonBody,
   otherwise: string,
-  mayUse: MayUse,
+  isPermitted: IsPermitted,
 ): readonly Refused[] => {
   if (refused.length === 0) return []
   const texts = elementTexts(body.text)
   return refused.map(({ element, problem }) => {
     const named = namedProject(element.raw)
-    const project_id = projectId.is(named) && mayUse(named) ? named : otherwise
+    const project_id = projectId.is(named) && isPermitted(named) ? named : otherwise
     return { project_id, problem, text: texts[element.index]! }
   })
 }
@@ -136,7 +168,9 @@ const keep = async (
   principal: Principal,
   cause: Cause,
 ): Promise<Position | undefined> => {
-  for (const entity of new Set(refused.map(({ project_id }) => entityOf(project_id))))
+  const projects = [...new Set(refused.map(({ project_id }) => project_id))]
+  for (const entity of new Set(projects.map(entityOf)))
     await tracing.teams.ensureTeam(principal, entity, cause)
-  return recordRefusals(tracing.ports)(refused, cause)
+  const kept = await recordRefusals(tracing.ports)(refused, cause)
+  return acknowledgeProjects(tracing, projects, kept)
 }

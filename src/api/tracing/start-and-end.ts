@@ -1,15 +1,15 @@
 import { Failure, invalidField } from '../failure.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { string } from '../../domain/codec/leaves.js'
-import { writesProject } from '../conduct.js'
-import { nothingToSay } from '../nothing-to-say.js'
-import { projectInPath, requireReading, type Teams } from '../projects/access.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
-import { startedCall, endedCall, type EndedCall, type StartedCall } from './client-call.js'
-import { endWrite, startWrite, type CallWrite } from './call-writes.js'
+import { inPath } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { writeProject } from '../route-kinds.js'
+import { endedCall, startedCall } from './client-call.js'
+import { endWrite, startWrite } from './call-writes.js'
 import { idFor } from './generated-id.js'
-import { record, type Tracing } from './tracing.js'
-import type { Written } from './write-calls.js'
+import type { Tracing } from './tracing.js'
+import { writeCalls, type Written } from './write-calls.js'
 
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
 const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
@@ -18,46 +18,49 @@ export const started = open('CallStartResponse', { required: { id: string, trace
 
 /** `/call/start` and `/call/end`, alone and under a project's path. */
 export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
-  const start = async (asked: Asked<{ readonly start: StartedCall }>) => {
-    const { start } = asked.body
-    requireSameProject(asked, tracing.teams, start.project_id, 'start')
-    const { written, position } = await writeOne(
-      startWrite(start, start.id ?? idFor(tracing.ports, asked, 0)),
-      asked,
-    )
-    return { body: { id: written.id, trace_id: written.trace_id }, position }
-  }
+  const startRoute = (path: string, summary: string) =>
+    writeProject(tracing, {
+      ...{ method: 'post', path, summary },
+      body: startRequest,
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: started,
+      project: (request) => inPathOr(request.body.start, request),
+      handle: (request) => {
+        const { start } = request.body
+        requireSameProject(request, start, 'start')
+        const write = startWrite(start, start.id ?? idFor(tracing.ports, request, 0))
+        return async (cause) => {
+          const { written, position } = await writeCalls(tracing.ports)([write], cause)
+          const { id, trace_id } = taken(written[0]!)
+          return { body: { id, trace_id }, position }
+        }
+      },
+    })
 
-  const end = async (asked: Asked<{ readonly end: EndedCall }>) => {
-    requireSameProject(asked, tracing.teams, asked.body.end.project_id, 'end')
-    const { position } = await writeOne(endWrite(asked.body.end), asked)
-    return { body: {}, position }
-  }
+  const endRoute = (path: string, summary: string) =>
+    writeProject(tracing, {
+      ...{ method: 'post', path, summary },
+      body: endRequest,
+      errors: ['conflict'],
+      response: emptyResponse,
+      project: (request) => inPathOr(request.body.end, request),
+      handle: (request) => {
+        const { end } = request.body
+        requireSameProject(request, end, 'end')
+        return async (cause) => {
+          const { written, position } = await writeCalls(tracing.ports)([endWrite(end)], cause)
+          taken(written[0]!)
+          return { body: {}, position }
+        }
+      },
+    })
 
-  const writeOne = async (write: CallWrite, { principal, cause }: Asked<unknown>) => {
-    const { written, position } = await record(tracing)([write], principal, cause)
-    return { written: taken(written[0]!), position }
-  }
-
-  const fails = [...writesProject.fails, 'conflict'] as const
-  const takes = ['Idempotency-Key'] as const
-  const starting = { body: startRequest, takes, fails, answer: started, handle: start }
-  const ending = { body: endRequest, takes: [], fails, answer: nothingToSay, handle: end }
   return [
-    route({ method: 'post', path: '/call/start', summary: 'Record the start of a call.', ...starting }),
-    route({ method: 'post', path: '/call/end', summary: 'Record the end of a call.', ...ending }),
-    route({
-      method: 'post',
-      path: '/v2/:entity/:project/call/start',
-      summary: 'Record the start of a call of this project.',
-      ...starting,
-    }),
-    route({
-      method: 'post',
-      path: '/v2/:entity/:project/call/end',
-      summary: 'Record the end of a call of this project.',
-      ...ending,
-    }),
+    startRoute('/call/start', 'Record the start of a call.'),
+    endRoute('/call/end', 'Record the end of a call.'),
+    startRoute('/v2/:entity/:project/call/start', 'Record the start of a call of this project.'),
+    endRoute('/v2/:entity/:project/call/end', 'Record the end of a call of this project.'),
   ]
 }
 
@@ -72,17 +75,18 @@ const taken = (written: Written): Written => {
   throw new Failure('conflict', refused.reason)
 }
 
+const inPathOr = (
+  { project_id }: { readonly project_id: string },
+  request: Pick<RouteRequest, 'params'>,
+): string => (request.params['project'] === undefined ? project_id : inPath(request))
+
 /** Under `/v2/{entity}/{project}` a body may not name another project. */
 const requireSameProject = (
-  { params, principal }: Asked<unknown>,
-  teams: Teams,
-  projectId: string,
+  { project }: { readonly project: string },
+  { project_id }: { readonly project_id: string },
   part: string,
 ): void => {
-  if (params['project'] === undefined) return
-  const named = projectInPath(params)
-  requireReading(teams, principal, named)
-  if (named === projectId) return
+  if (project_id === project) return
   throw invalidField(
     [part, 'project_id'],
     'value_error',

@@ -4,7 +4,7 @@ import { boolean, int64, integerBetween, number, string } from '../../domain/cod
 import { closed, open } from '../../domain/codec/struct.js'
 import { entityOf, projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
-import { query, type Query } from '../../domain/query/query.js'
+import { query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
 import {
@@ -13,14 +13,13 @@ import {
   usageFrom,
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
-import { readsFields, readsProject } from '../conduct.js'
+import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
-import { requireReading, type Teams } from '../projects/access.js'
-import type { Reading } from '../reading.js'
-import { route, type AnyRoute, type Asked } from '../route.js'
-import { needsCosts, readyWithPrices, type CostsAsked } from './costs-asked.js'
-import { callsFilter, requireModest, requireShort, type CallsFilter } from './filter.js'
+import type { AnyRoute, OnDisconnect } from '../route.js'
+import { readProject, type ProjectReads } from '../route-kinds.js'
+import { needsCosts, readyWithPrices } from './costs-asked.js'
+import { callsFilter, requireModest, requireShort } from './filter.js'
 import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
@@ -75,50 +74,29 @@ const headers = [
   'Tallytree-Unpriced-Models',
 ] as const
 
-export interface UsageReads {
-  readonly teams: Teams
-  readonly reading: Reading
+export interface UsageReads extends ProjectReads {
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
 }
 
-interface Wanted {
-  readonly projectId: string
-  readonly filter: CallsFilter | null
-  readonly query: Query | null
-  readonly limit: number
-  readonly costs: CostsAsked
-}
-
 /** `/trace/usage` and `/calls/usage`: usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
-  const usage = usageFrom(reads.reader, reads.reading.generation)
-  const ask = async (asked: Asked<unknown>, wanted: Wanted, known?: UsageAnswer) => {
-    const { query, ...others } = wanted
-    const { projectId, costs } = wanted
-    requireReading(reads.teams, asked.principal, projectId)
-    const position = await readyWithPrices(reads, projectId, costs, asked.headers)
-    const question = {
-      ...others,
-      operation: query?.$expr ?? null,
-      position,
-      maxTraceCalls: reads.maxTraceCalls,
-    }
-    const reader = readerOfRequest(reads.reader, asked.onGone, entityOf(projectId))
-    const answer = known ?? (await usage(question, reader).catch(refuseTooLarge))
-    return { answer, position }
-  }
+  const { reader, reading, maxTraceCalls } = reads
+  const usage = usageFrom(reader, reading.generation)
+  const ask = (question: Parameters<typeof usage>[0], onDisconnect: OnDisconnect) =>
+    usage(question, readerOfRequest(reader, onDisconnect, entityOf(question.projectId))).catch(refuseTooLarge)
 
   return [
-    route({
+    readProject(reads, {
       method: 'post',
       path: '/trace/usage',
       summary: 'Usage of the calls that a filter and a query select, each with all its descendants.',
       body: traceUsageRequest,
-      ...readsFields,
-      answer: { schema: usageResponse.schema, headers },
-      handle: async (asked) => {
-        const { project_id, filter, query, include_costs, price_list: list, limit } = asked.body
+      errors: ['forbidden'],
+      response: { schema: usageResponse.schema, headers },
+      project: inBody,
+      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+        const { filter, query, include_costs, price_list: list, limit } = body
         if (list !== null && !include_costs) throw needsCosts('include_costs')
         requireModest(filter)
         if (limit > MAX_LIMIT)
@@ -127,33 +105,42 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
             `limit is at most ${MAX_LIMIT}. Ask for fewer calls at once, with a narrower filter.`,
           )
         const costs = include_costs ? { list } : null
-        const { answer, position } = await ask(asked, { projectId: project_id, filter, query, limit, costs })
-        return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer), position }
+        return {
+          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          read: async (position) => {
+            const operation = query?.$expr ?? null
+            const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
+            const answer = await ask(question, onDisconnect)
+            return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer) }
+          },
+        }
       },
     }),
-    route({
+    readProject(reads, {
       method: 'post',
       path: '/calls/usage',
       summary: 'Usage of the given calls, each with all its descendants.',
       body: callsUsageRequest,
-      ...readsProject,
-      answer: { schema: usageResponse.schema, headers },
-      handle: async (asked) => {
-        const { project_id, include_costs, limit } = asked.body
-        const distinct = [...new Set(asked.body.call_ids)]
+      response: { schema: usageResponse.schema, headers },
+      project: inBody,
+      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+        const { include_costs, limit } = body
+        const distinct = [...new Set(body.call_ids)]
         const call_ids = distinct.slice(0, limit)
         requireShort(call_ids)
         const costs = include_costs ? { list: null } : null
-        const wanted = {
-          projectId: project_id,
-          filter: { ...NO_FILTER, call_ids },
-          query: null,
-          limit,
-          costs,
+        return {
+          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          read: async (position) => {
+            const filter = { ...NO_FILTER, call_ids }
+            const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
+            const answer = call_ids.length === 0 ? NOTHING : await ask(question, onDisconnect)
+            return {
+              ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))),
+              headers: headersOf({ ...answer, more: distinct.length - call_ids.length }),
+            }
+          },
         }
-        const { answer, position } = await ask(asked, wanted, call_ids.length === 0 ? NOTHING : undefined)
-        const headers = headersOf({ ...answer, more: distinct.length - call_ids.length })
-        return { ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))), headers, position }
       },
     }),
   ]

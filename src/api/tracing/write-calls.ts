@@ -24,6 +24,7 @@ export interface Written {
 export interface AllWritten {
   /** In the order of the writes. */
   readonly written: readonly Written[]
+  /** At which all of it can be read, also what was found there. */
   readonly position: Position | undefined
 }
 
@@ -144,7 +145,11 @@ const executeGroup = async (
   const places: (number | undefined)[] = []
   for (const { command } of group)
     places.push(command.type === 'TooLarge' ? undefined : commands.push(command) - 1)
-  const { state, refusals, position } = await execute(ports)(callDecider, stream, commands, cause, {
+  const {
+    state,
+    refusals,
+    readableAt: position,
+  } = await execute(ports)(callDecider, stream, commands, cause, {
     assumeNew: commands[0]?.type === 'StartCall',
     // The elements of a batch are independent.
     splitAppends: true,

@@ -53,8 +53,6 @@ export type TailItem =
  * Failures are the classes of `event-store-errors.ts`.
  */
 export interface EventStore {
-  /** The store itself, where this object only adds to one: writers of a stream through either queue together. */
-  readonly wrapped?: EventStore
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
   /** A missing stream is empty. `from` is inclusive in the direction of reading. */
   readStream(

@@ -43,14 +43,14 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
   }
 
   return async (stream: string, step: number | null): Promise<Loaded<RunState>> => {
-    const { state, expected } = await folds(stream)
+    const { state, expected, position } = await folds(stream)
     const { started, ended } = state
     const revision = step === null ? undefined : state.steps.revisionOf(step)
     const steps =
       step === null || revision === undefined
         ? NO_STEPS
         : new Map([[step, await metricsAt(stream, revision)]])
-    return { state: { started, ended, steps }, expected }
+    return { state: { started, ended, steps }, expected, position }
   }
 }
 

@@ -142,9 +142,9 @@ describe('a team that is named for the first time', () => {
   it('may be used by the administrator and by its members', async () => {
     const { here, principal } = await givenTwo()
     const other = { ...principal, administrator: false, teams: ['red'] }
-    assert.equal(here.mayUse(principal, 'anything'), true)
-    assert.equal(here.mayUse(other, 'red'), true)
-    assert.equal(here.mayUse(other, 'redd'), false)
+    assert.equal(here.canAccessTeam(principal, 'anything'), true)
+    assert.equal(here.canAccessTeam(other, 'red'), true)
+    assert.equal(here.canAccessTeam(other, 'redd'), false)
   })
 })
 

@@ -5,7 +5,8 @@ import { accessRoutes } from '../../../src/api/access/routes.js'
 import { openAccess, type Access } from '../../../src/api/auth/access.js'
 import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
 import { Failure } from '../../../src/api/failure.js'
-import type { AnyRoute, Answer, Asked } from '../../../src/api/route.js'
+import { queryDecoder } from '../../../src/api/http/serve.js'
+import type { AnyRoute, RouteResponse } from '../../../src/api/route.js'
 import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
 import type { Cause } from '../../../src/domain/event.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
@@ -54,7 +55,7 @@ export interface Said {
 
 interface Request {
   readonly body?: unknown
-  readonly query?: Asked<unknown>['query']
+  readonly query?: Readonly<Record<string, string | string[] | undefined>>
   readonly headers?: Record<string, string>
 }
 
@@ -67,7 +68,12 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
   const { createdKey } = await bootstrapAccess(ports, access, undefined)
   const routes = [...accessRoutes(ports, access), ...furtherRoutes(ports, access)]
 
-  const ask = async (key: string, method: string, path: string, request: Request = {}): Promise<Answer> => {
+  const ask = async (
+    key: string,
+    method: string,
+    path: string,
+    request: Request = {},
+  ): Promise<RouteResponse> => {
     const principal = access.authenticate(bearer(key))
     if (principal === undefined) throw new Failure('unauthenticated', 'no such key')
     for (const route of routes) {
@@ -79,21 +85,23 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
       return route.handle({
         body: decoded?.right,
         params,
-        query,
+        query: queryDecoder(route)(query)(),
         headers,
         principal,
-        principalNow: () => principal,
+        reauthenticate: () => principal,
         cause: { ...arbitraryCause(), actor: principal.userId },
         stream: Readable.from([]),
-        onGone: () => () => undefined,
+        onDisconnect: () => () => undefined,
       })
     }
     throw new Error(`no route for ${method} ${path}`)
   }
 
   const as = (key: string) => ({
-    get: async (path: string, query?: Asked<unknown>['query']): Promise<Said> =>
-      (await ask(key, 'get', path, query === undefined ? {} : { query })).body as Said,
+    get: async (
+      path: string,
+      query?: Readonly<Record<string, string | string[] | undefined>>,
+    ): Promise<Said> => (await ask(key, 'get', path, query === undefined ? {} : { query })).body as Said,
     post: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>
       (await ask(key, 'post', path, { body, headers })).body as Said,
     put: async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Said> =>

@@ -7,7 +7,7 @@ export interface Parameter {
   readonly schema: JsonObject
 }
 
-export interface DescribedAnswer {
+export interface ResponseSpec {
   readonly headers: Readonly<Record<string, { readonly required?: boolean }>>
   readonly content: Readonly<Record<string, { readonly schema: JsonObject }>>
 }
@@ -16,7 +16,7 @@ export interface Operation {
   readonly tags: readonly string[]
   readonly parameters: readonly Parameter[]
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonObject }>> }
-  readonly responses: Readonly<Record<string, DescribedAnswer>>
+  readonly responses: Readonly<Record<string, ResponseSpec>>
   readonly security?: readonly unknown[]
 }
 

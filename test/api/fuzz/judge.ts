@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isJsonObject, type Json } from '../../../src/domain/json/json.js'
-import type { DescribedAnswer, Description } from './description.js'
+import type { ResponseSpec, Description } from './description.js'
 import { waitsInVain } from './requests.js'
 import type { Received, Sent } from './wire.js'
 
@@ -85,10 +85,7 @@ const matches = (template: string, path: string): boolean => {
   return new RegExp(`^(/traces)?${pattern}$`).test(path.split('?')[0]!)
 }
 
-const headerProblems = (
-  { headers: described }: DescribedAnswer,
-  { headers }: Received,
-): readonly string[] => {
+const headerProblems = ({ headers: described }: ResponseSpec, { headers }: Received): readonly string[] => {
   const names = Object.keys(described).map((name) => name.toLowerCase())
   return [
     ...Object.entries(described)
@@ -102,7 +99,7 @@ const headerProblems = (
 
 const bodyProblems = (
   pointer: string,
-  { content }: DescribedAnswer,
+  { content }: ResponseSpec,
   { headers, bytes }: Received,
   validate: (pointer: string, value: unknown) => readonly string[],
 ): readonly string[] => {

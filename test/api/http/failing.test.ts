@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { createApp } from '../../../src/api/app.js'
 import { Failure } from '../../../src/api/failure.js'
-import { begun } from '../../../src/api/http/begun.js'
-import { route, type Answer } from '../../../src/api/route.js'
+import { prefetchFirst } from '../../../src/api/http/prefetch-first.js'
+import type { RouteResponse } from '../../../src/api/route.js'
+import { openRoute } from '../../../src/api/route-kinds.js'
 import {
   ClickHouseUnavailable,
   ReadTooExpensive,
@@ -21,11 +22,11 @@ import type { JsonObject } from '../../../src/domain/json/json.js'
 const CANARY = 'CANARY-5ec4e7'
 
 /** An application whose only endpoint does as it is told. */
-const serving = async (handle: () => Promise<Answer>) => {
+const serving = async (handle: () => Promise<RouteResponse>) => {
   const logged: JsonObject[] = []
   const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
-  const answer = { schema: {} }
-  const only = route({ method: 'get', path: '/it', summary: '', access: 'open', answer, handle })
+  const spec = { schema: {} }
+  const only = openRoute({ method: 'get', path: '/it', summary: '', response: spec, handle })
   const app = createApp({ authenticate: () => undefined }, [only], { info: note, warn: note, error: note })
   const respond = app.callback()
   const server = createServer((request, response) => void respond(request, response))
@@ -96,7 +97,7 @@ describe('a stream that fails', () => {
 
   it('before its first piece is answered with the status of what went wrong', async () => {
     const service = await serving(async () => ({
-      body: Readable.from(await begun(failing(0))),
+      body: Readable.from(await prefetchFirst(failing(0))),
       type: 'text/plain',
     }))
     const answer = await service.get()
@@ -107,7 +108,7 @@ describe('a stream that fails', () => {
 
   it('later cuts the connection, so that nobody takes what came for the whole, and is logged', async () => {
     const service = await serving(async () => ({
-      body: Readable.from(await begun(failing(3))),
+      body: Readable.from(await prefetchFirst(failing(3))),
       type: 'text/plain',
     }))
     const answer = await service.get()
@@ -133,7 +134,7 @@ describe('a stream that fails', () => {
       }
     }
     const service = await serving(async () => ({
-      body: Readable.from(await begun(endless())),
+      body: Readable.from(await prefetchFirst(endless())),
       type: 'text/plain',
     }))
     const answer = await service.get()
@@ -145,7 +146,7 @@ describe('a stream that fails', () => {
 
   it('of nothing is empty', async () => {
     const items: string[] = []
-    for await (const item of await begun(Readable.from([]))) items.push(String(item))
+    for await (const item of await prefetchFirst(Readable.from([]))) items.push(String(item))
     assert.deepEqual(items, [])
   })
 })

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { nothing, type Decider } from '../../../src/domain/decider.js'
 import { execute } from '../../../src/domain/execute.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import { keptFolds } from '../../../src/domain/kept-folds.js'
+import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import {
   ConcurrencyConflict,
   EventTooLarge,
@@ -30,6 +31,14 @@ const writing =
   (eventStore: EventStore) =>
   (stream: string, by: string, assumeNew = false) =>
     execute({ eventStore, ids: { next: randomUUID } })(counting, stream, [by], cause, { assumeNew })
+
+/** The same fold, kept. */
+const asFold = ({ initialState, evolve }: typeof counting) => ({
+  fresh: () => initialState,
+  take: (state: readonly string[], { type, data }: RecordedEvent) =>
+    evolve(state, { type, data } as unknown as Counted),
+  weightOf: ({ length }: readonly string[]) => length,
+})
 
 const countedIn = async (eventStore: EventStore, stream: string) => {
   const counted: Counted['data'][] = []
@@ -69,6 +78,22 @@ describe('commands on one stream', () => {
       ),
       { numRuns: 25 },
     ))
+
+  it('say where a repeat finds what it repeats, as soon as another writer appended it', async () => {
+    const eventStore = openInMemoryEventStore()
+    const reload = () => stateOf('a')
+    const stateOf = keptFolds({ eventStore }, asFold(counting), 100)
+    const first = await writing(eventStore)('a', 'one')
+    await writing(eventStore)('b', 'other')
+    const ports = { eventStore, ids: { next: randomUUID } }
+    for (const options of [{}, { assumeNew: true }, { reload }]) {
+      const repeat = await execute(ports)(counting, 'a', ['one'], cause, options)
+      assert.deepEqual([repeat.position, repeat.readableAt], [undefined, first.position])
+    }
+    assert.equal(first.readableAt, first.position)
+    assert.equal((await execute(ports)(counting, 'c', [], cause)).readableAt, undefined)
+    await eventStore.close()
+  })
 
   describe('that write more than one append can hold', () => {
     const big = Array.from({ length: 5 }, (_, n) => `${n}`.padEnd(300_000, 'x'))

@@ -13,7 +13,7 @@ const DEFAULT_PROJECT = 'inference'
  * @throws Failure for a project that the key may not use, or that is none: 401, as clients of the field expect
  */
 export const attributedProject = (
-  { mayUse }: Pick<Teams, 'mayUse'>,
+  { canAccessTeam }: Pick<Teams, 'canAccessTeam'>,
   vendor: string,
   headers: IncomingHttpHeaders,
   principal: Principal,
@@ -26,7 +26,7 @@ export const attributedProject = (
       'The project header is not understood: expected team/project, each of 1 to 128 letters, digits, dots, ' +
         'underscores or hyphens.',
     )
-  if (!mayUse(principal, entityOf(project)))
+  if (!canAccessTeam(principal, entityOf(project)))
     throw refused(
       named === undefined
         ? 'Authentication failed: the API key belongs to no team. An administrator adds its user to one.'

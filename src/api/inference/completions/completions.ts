@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../domain/json/json.js'
 import { entityOf } from '../../../domain/ids.js'
 import { targetsOf, type Target } from '../../../domain/upstream/offered.js'
 import { Failure } from '../../failure.js'
-import { route, type Answer, type AnyRoute, type Asked } from '../../route.js'
+import type { AnyRoute, RouteRequest, RouteResponse } from '../../route.js'
 import { ask, NobodyAnswered, type Asked as UpstreamAsked } from './asking.js'
 import { attributedProject } from './attribution.js'
 import type { Completing } from './completing.js'
@@ -23,13 +23,13 @@ import { wholeOf } from './whole.js'
 
 /** `POST /v1/chat/completions`: one completion, whole or streamed, recorded as a call. */
 export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
-  route({
+  {
     method: 'post',
     path: '/v1/chat/completions',
     summary: 'Has a model complete a chat; every key of the request is passed on to its upstream.',
-    errors: 'chat',
+    errorFormat: 'chat',
     body: completionRequest,
-    takes: [
+    requestHeaders: [
       'Vendor-Project',
       'OpenAI-Project',
       'Tallytree-Parent-Call',
@@ -37,25 +37,29 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
       'traceparent',
       'Tallytree-Record',
     ],
-    answer: {
+    response: {
       schema: jsonObject.schema,
-      orElse: {
+      alternative: {
         type: 'text/event-stream',
         schema: { type: 'string', description: 'With `stream`: one event a chunk, and `[DONE]` at the end.' },
       },
     },
-    handle: (asked) => complete(inference, asked),
-  }),
+    responseHeaders: ['Tallytree-Position'],
+    handle: (asked: RouteRequest<CompletionRequest>) => complete(inference, asked),
+  },
 ]
 
-const complete = async (inference: Inference, asked: Asked<CompletionRequest>): Promise<Answer> => {
+const complete = async (
+  inference: Inference,
+  asked: RouteRequest<CompletionRequest>,
+): Promise<RouteResponse> => {
   const { body: request, headers, principal } = asked
   const { upstreams, underWay } = inference.inference
   const project = attributedProject(inference.teams, inference.vendor, headers, principal)
   const targets = targetsOf(upstreams(), teamsOf(principal), request.model, entityOf(project))
   const [first] = targets
   if (first === undefined) throw noSuchModel()
-  const leave = underWay.enter(asked.onGone)
+  const leave = underWay.enter(asked.onDisconnect)
   const startedAt = performance.now()
   try {
     const begun = await recorded(inference, asked, project, targets)
@@ -69,7 +73,7 @@ const complete = async (inference: Inference, asked: Asked<CompletionRequest>): 
 /** Admits the request and records it as a call of its project; nothing is asked of an upstream before. */
 const recorded = async (
   inference: Inference,
-  { body: request, headers, principal, cause }: Asked<CompletionRequest>,
+  { body: request, headers, principal, cause }: RouteRequest<CompletionRequest>,
   project: string,
   targets: readonly Target[],
 ): Promise<Pick<Begun, 'call' | 'promptTokens'>> => {
@@ -110,7 +114,7 @@ const answered = async (
   request: CompletionRequest,
   targets: readonly Target[],
   { call, promptTokens, leave, startedAt }: Begun,
-): Promise<Answer> => {
+): Promise<RouteResponse> => {
   let way: JsonObject = {}
   const said = () => ({ latency_ms: Math.round(performance.now() - startedAt), ...way })
   const from = async <A>(

@@ -11,7 +11,7 @@ import type { RecordLevel } from '../../../domain/project/events.js'
 import { Failure } from '../../failure.js'
 import type { Principal } from '../../principal.js'
 import type { EndWrite } from '../../tracing/call-writes.js'
-import { requireWriting } from '../../projects/access.js'
+import { authorizeWrite } from '../../projects/access.js'
 import { writeCalls } from '../../tracing/write-calls.js'
 import { giveUp, type GivenUp } from '../giving-up.js'
 import type { Inference } from '../inference.js'
@@ -60,7 +60,7 @@ export const begin = async (
   const { ends } = inference.inference
   ends.requireRoom()
   const [startedAt, began] = [ports.clock.now(), performance.now()]
-  await requireWriting(teams, principal, project, cause)
+  await authorizeWrite(teams, principal, project, cause)
   // Not paced: a client waits for this completion, and a read side that lags behind traces must not delay it.
   const { written, position } = await writeCalls(ports)(
     [
@@ -95,7 +95,7 @@ export const begin = async (
   if (written[0]?.refused !== undefined)
     throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
   return {
-    position: reading.acknowledged(project, position),
+    position: reading.ackPosition(project, position),
     keepsContent: level === 'all',
     end: async ({ output, metered, failure, said }) => {
       // As long after its start as it took, also where the clock was set meanwhile.
@@ -128,7 +128,7 @@ export const begin = async (
         const kept = level === 'all' ? await (asked ??= output()) : nothing
         const first = await write(kept)
         const { position } = first.isTooLarge ? await write(nothing) : first
-        return reading.acknowledged(project, position)
+        return reading.ackPosition(project, position)
       })
     },
   }

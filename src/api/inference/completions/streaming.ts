@@ -3,9 +3,9 @@ import type { CompletionRequest } from '../../../domain/completion/request.js'
 import { AnswerBuilder } from '../../../domain/completion/answer-builder.js'
 import { CompletionStream } from '../../../domain/completion/stream.js'
 import { isJsonObject } from '../../../domain/json/json.js'
-import { begun } from '../../http/begun.js'
+import { prefetchFirst } from '../../http/prefetch-first.js'
 import type { Inference } from '../inference.js'
-import type { Answer } from '../../route.js'
+import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
@@ -78,14 +78,14 @@ export const streamOf = (
 export const streamAnswer = async (
   open: (closeAnswer: () => void) => Promise<AsyncIterable<string>>,
   keepAlive: KeepAlive,
-  position: Answer['position'],
-): Promise<Answer> => {
+  position: RouteResponse['position'],
+): Promise<RouteResponse> => {
   const sent: { body?: Readable } = {}
   const events = keptAlive(
     open(() => sent.body?.destroy()),
     keepAlive,
   )
-  const body = Readable.from(await begun(events), { highWaterMark: 1 })
+  const body = Readable.from(await prefetchFirst(events), { highWaterMark: 1 })
   sent.body = body
   return {
     body,

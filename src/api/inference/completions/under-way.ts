@@ -1,6 +1,6 @@
 import { PassingSet } from '../../../domain/passing.js'
 import { Failure } from '../../failure.js'
-import type { OnGone } from '../../route.js'
+import type { OnDisconnect } from '../../route.js'
 
 /** One completion as long as it lasts. */
 export interface Leave {
@@ -14,7 +14,7 @@ export interface Leave {
 
 /** The completions that this process has begun and not ended. */
 export interface UnderWay {
-  readonly enter: (onGone: OnGone) => Leave
+  readonly enter: (onDisconnect: OnDisconnect) => Leave
   /** Ends all that are under way, and every one that comes. */
   readonly stop: () => void
   /** Resolves once none is under way. */
@@ -38,10 +38,10 @@ export const underWay = (): UnderWay => {
     waiters = []
   }
   return {
-    enter: (onGone) => {
+    enter: (onDisconnect) => {
       const leaving = new AbortController()
       if (isStopping) leaving.abort(stopping)
-      const forget = onGone(() => leaving.abort(clientGone))
+      const forget = onDisconnect(() => leaving.abort(clientGone))
       all.add(leaving)
       return {
         signal: leaving.signal,

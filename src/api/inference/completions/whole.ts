@@ -1,7 +1,7 @@
 import { isUpstreamError, meteredWhole, wholeAnswer } from '../../../domain/completion/whole.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { jsonText } from '../../../domain/json/text.js'
-import type { Answer } from '../../route.js'
+import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
 import type { Asked } from './asking.js'
 import type { Completing } from './completing.js'
@@ -13,7 +13,7 @@ import { badAnswer } from './upstream-failure.js'
 export const wholeOf = async (
   asked: Asked,
   { call, model, promptTokens, said }: Completing,
-): Promise<Answer> => {
+): Promise<RouteResponse> => {
   const body = await read(asked, model)
   const text = jsonText(body)
   const position = await call.end({

@@ -21,10 +21,10 @@ import {
 import type { Ports } from '../../../domain/ports/ports.js'
 import { amountFrom, amountOf, decimalText, numberFrom, tokenCost } from '../../../domain/price/decimal.js'
 import type { Access } from '../../auth/access.js'
-import { requireRole } from '../../auth/rights.js'
-import { readsDirectory, writesDirectory } from '../../conduct.js'
+import { roleInTeam } from '../../authorization.js'
 import { invalidBody, invalidField } from '../../failure.js'
-import { route, type AnyRoute, type Asked } from '../../route.js'
+import type { AnyRoute } from '../../route.js'
+import { readDirectory, writeDirectory } from '../../route-kinds.js'
 import type { LiveLedger } from './live-ledger.js'
 import { notReadYet } from './refusals.js'
 
@@ -83,18 +83,16 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
   const shown = (team: string, limited: Limited) => limitShown(limiting, team, limited)
 
   return [
-    route({
+    writeDirectory({
       method: 'put',
       path: PATH,
       summary:
         'Chooses what holds for completions of a team, of one of its projects, or with a key in its projects, whatever ' +
         'held before; nothing where no limit is given. Needs the role team_administrator.',
       body: newLimit,
-      ...writesDirectory,
-      fails: [...writesDirectory.fails, 'not-found', 'forbidden'],
-      answer: { schema: limitJson.schema },
-      handle: async ({ body: { scope, budget, ...rates }, params, principal, cause }) => {
-        const team = managedTeam(access, { params, principal })
+      response: limitJson,
+      authorization: roleInTeam(access, 'team_administrator'),
+      handle: ({ team, body: { scope, budget, ...rates } }) => {
         const problems = scopeProblems(scope)
         if (problems.length > 0) throw invalidBody(problems)
         const content: LimitContent = {
@@ -104,40 +102,28 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
         if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
         const known = inference.live.limitsOf(team).has(scopeText(scope))
         if (!known) requireKeyOf(limiting, team, scope)
-        const { position } = await execute(ports)(
-          limitDecider,
-          limitsStream(team),
-          [{ type: 'ChooseLimit', team, scope, content }],
-          cause,
-        )
-        if (position !== undefined) await inference.live.reached(position, KNOWN_WITHIN_MS)
-        return { body: shown(team, { scope, content, reached: null }), position }
+        const command = { type: 'ChooseLimit', team, scope, content } as const
+        return async (cause) => {
+          const { position } = await execute(ports)(limitDecider, limitsStream(team), [command], cause)
+          if (position !== undefined) await inference.live.reached(position, KNOWN_WITHIN_MS)
+          return { body: shown(team, { scope, content, reached: null }), position }
+        }
       },
     }),
-    route({
+    readDirectory({
       method: 'get',
       path: PATH,
       summary: "Lists a team's limits, with what is used of them now. Needs the role team_administrator.",
-      ...readsDirectory,
-      fails: ['not-found', 'forbidden', 'overloaded'],
-      answer: { schema: limitList.schema, headers: [] },
-      handle: async ({ params, principal }) => {
-        const team = managedTeam(access, { params, principal })
+      errors: ['overloaded'],
+      response: limitList,
+      authorization: roleInTeam(access, 'team_administrator'),
+      handle: ({ team }) => {
         if (!inference.live.isReady()) throw notReadYet(inference.live.progress())
         const limits = [...inference.live.limitsOf(team).entries()].sort(([a], [b]) => (a < b ? -1 : 1))
         return { body: { data: limits.map(([, limited]) => shown(team, limited)) } }
       },
     }),
   ]
-}
-
-const managedTeam = (
-  access: Limiting['access'],
-  { params, principal }: Pick<Asked<unknown>, 'params' | 'principal'>,
-): string => {
-  const team = params['team']!
-  requireRole(access, principal, team, 'team_administrator')
-  return team
 }
 
 /** A key of nobody in the team is told like one that is not there. */

@@ -1,14 +1,16 @@
 import type { Cause } from '../../../domain/event.js'
-import type { Position } from '../../../domain/ports/event-store.js'
+import type { Executed } from '../../../domain/execute.js'
+import type { JsonObject } from '../../../domain/json/json.js'
 import { BEARER_EXPECTED, isBearer } from '../../../domain/secret/bearer.js'
 import { upstreamProblems } from '../../../domain/upstream/checks.js'
 import type { UpstreamContent } from '../../../domain/upstream/content.js'
-import type { Upstream } from '../../../domain/upstream/directory.js'
+import type { Upstreams } from '../../../domain/upstream/directory.js'
 import { requireAdministrator, requireRole } from '../../auth/rights.js'
 import { hasSecret } from '../../automations/kept.js'
 import { secretValuesOf } from '../../automations/secret-values.js'
 import { invalidBody } from '../../failure.js'
 import type { Principal } from '../../principal.js'
+import { writing, type PlannedWrite } from '../../run.js'
 import type { UpstreamManaging } from '../inference.js'
 
 export const UPSTREAMS_PATH = '/api/inference/upstreams'
@@ -54,13 +56,22 @@ const secretProblem = async (
     : `The value of the secret cannot be sent in a header: it should be ${BEARER_EXPECTED}`
 }
 
-/** The answer to a write, once the prices that came with it are published. */
-export const written = async (
+/** A write of an upstream; the prices that come with it are published before it is answered. */
+export const written = (
   { shownUpstream, publishPrices }: UpstreamManaging,
-  upstream: Upstream,
-  position: Position | undefined,
-  cause: Cause,
-) => {
-  await publishPrices(upstream.team, cause)
-  return { body: shownUpstream(upstream), position }
-}
+  id: string,
+  run: (cause: Cause) => Promise<Executed<Upstreams>>,
+  refusalBody?: (state: Upstreams) => JsonObject,
+): PlannedWrite =>
+  writing(
+    async (cause) => {
+      const executed = await run(cause)
+      const upstream = executed.state.get(id)
+      if (executed.refusals.size === 0) await publishPrices(upstream!.team, cause)
+      return executed
+    },
+    {
+      respond: ({ state }) => ({ body: shownUpstream(state.get(id)!) }),
+      ...(refusalBody && { refusalBody }),
+    },
+  )

@@ -1,19 +1,18 @@
+import type * as t from 'io-ts'
 import { open } from '../../../domain/codec/struct.js'
 import { withDefault } from '../../../domain/codec/containers.js'
 import { teamName } from '../../../domain/ids.js'
 import type { Upstreams } from '../../../domain/upstream/directory.js'
 import { repeatableId } from '../../access/idempotency.js'
 import { pageFields, pageOf, takePage } from '../../access/page.js'
-import { refuseIf } from '../../auth/rights.js'
-import { readsDirectory, writesDirectory } from '../../conduct.js'
-import { invalid } from '../../failure.js'
-import { route, type AnyRoute, type Asked } from '../../route.js'
+import type { AnyRoute, RouteRequest } from '../../route.js'
+import { readDirectory, writeDirectory } from '../../route-kinds.js'
 import type { UpstreamManaging } from '../inference.js'
 import { requireGoodUpstream, requireOwner, UPSTREAMS_PATH, written } from './managed-upstream.js'
 import { newUpstream, upstreamJson } from './upstream-codecs.js'
 
 export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
-  route({
+  writeDirectory({
     method: 'post',
     path: UPSTREAMS_PATH,
     summary:
@@ -21,12 +20,18 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
       'there is a conflict; so is its own, with the id of the upstream that has it. Needs the role ' +
       'team_administrator, and the administrator key for all teams.',
     body: newUpstream,
-    takes: ['Idempotency-Key'],
-    fails: [...writesDirectory.fails, 'not-found', 'forbidden', 'conflict'],
-    answer: { schema: upstreamJson.schema },
-    handle: async ({ body: { team, ...content }, headers, principal, cause }) => {
-      const { ports, access, liveUpstreams } = managing
-      requireOwner(access, principal, team)
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: upstreamJson,
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ body: { team }, principal }: RouteRequest<t.TypeOf<typeof newUpstream>>) => {
+        requireOwner(managing.access, principal, team)
+        return {}
+      },
+    },
+    handle: async ({ body: { team, ...content }, headers, principal }) => {
+      const { ports, liveUpstreams } = managing
       await requireGoodUpstream(managing, team, content)
       const id = repeatableId(
         ports,
@@ -34,9 +39,12 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
         headers['idempotency-key'],
       )
       const command = { type: 'CreateUpstream', id, team, content } as const
-      const { state, refusals, position } = await liveUpstreams.run(command, cause)
-      refuseIf(refusals.get(0), state.has(id) ? {} : namesake(state, team, content.name))
-      return written(managing, state.get(id)!, position, cause)
+      return written(
+        managing,
+        id,
+        (cause) => liveUpstreams.run(command, cause),
+        (state) => (state.has(id) ? {} : namesake(state, team, content.name)),
+      )
     },
   })
 
@@ -51,19 +59,23 @@ const listQuery = open('UpstreamsAsked', {
 })
 
 export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: UpstreamManaging): AnyRoute =>
-  route({
+  readDirectory({
     method: 'get',
     path: UPSTREAMS_PATH,
     summary:
       'Lists the upstreams of a team, or all there are where no team is named, in the order of their ids, with how they ' +
       'do. Needs the role team_administrator, and the administrator key for all.',
     query: listQuery,
-    takes: [],
-    fails: [...readsDirectory.fails, 'not-found', 'forbidden'],
-    answer: { schema: pageOf(upstreamJson).schema, headers: [] },
-    handle: async ({ query, principal }) => {
-      const team = teamIn(query)
-      requireOwner(access, principal, team ?? null)
+    response: pageOf(upstreamJson),
+    authorization: {
+      errors: ['not-found', 'forbidden'],
+      authorize: ({ query: { team }, principal }: RouteRequest<unknown, t.TypeOf<typeof listQuery>>) => {
+        requireOwner(access, principal, team ?? null)
+        return {}
+      },
+    },
+    handle: ({ query }) => {
+      const { team } = query
       const listed = [...liveUpstreams.all().values()]
         .filter((one) => team === undefined || one.team === team)
         .sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -75,8 +87,3 @@ export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: Upstream
       return { body: { data: data.map(shownUpstream), next } }
     },
   })
-
-const teamIn = ({ team }: Asked<unknown>['query']): string | undefined => {
-  if (team === undefined || typeof team === 'string') return team
-  throw invalid([{ loc: ['query', 'team'], type: 'string_type', msg: 'Input should be a valid string' }])
-}

@@ -82,7 +82,7 @@ export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonO
     statuses.map((status) => {
       const ofStatus = kinds.filter((kind) => STATUS[kind] === status)
       const schema = named(
-        route.errors === 'chat' ? chatError : status === STATUS.invalid ? validation : reason,
+        route.errorFormat === 'chat' ? chatError : status === STATUS.invalid ? validation : reason,
       )
       return [
         status,
@@ -96,15 +96,15 @@ export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonO
   )
 }
 
-const kindsOf = ({ access, body, form, fails }: AnyRoute): readonly FailureKind[] => {
-  if (access === 'open') return fails ?? []
+const kindsOf = ({ access, body, form, errors }: AnyRoute): readonly FailureKind[] => {
+  if (access === 'open') return errors ?? []
   const all = Object.keys(SAYS) as FailureKind[]
   const possible = new Set<FailureKind>([
     'unauthenticated',
     'invalid',
     ...(body === undefined ? [] : (['bad-request', 'too-large'] as const)),
     ...(form === undefined ? [] : (['too-large'] as const)),
-    ...(fails ?? all),
+    ...(errors ?? all),
   ])
   return all.filter((kind) => possible.has(kind))
 }

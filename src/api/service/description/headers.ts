@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../../domain/json/json.js'
 import { id } from '../../../domain/ids.js'
 import { recordLevel } from '../../../domain/project/events.js'
-import type { AnswerHeader, AskedHeader } from '../../conduct.js'
+import type { RequestHeader, ResponseHeader } from '../../route.js'
 
 type CommonHeader = 'x-request-id' | 'WWW-Authenticate'
 
 const count = { type: 'integer', minimum: 0 }
 const position = { type: 'integer', format: 'int64', minimum: 0 }
 
-const ASKED: Readonly<Record<AskedHeader, JsonObject>> = {
+const ASKED: Readonly<Record<RequestHeader, JsonObject>> = {
   'Tallytree-Min-Position': {
     description: 'A log position, as another answer gave it: the read waits for it, for at most two seconds.',
     schema: position,
@@ -61,7 +61,7 @@ const ASKED: Readonly<Record<AskedHeader, JsonObject>> = {
   },
 }
 
-const ANSWERED: Readonly<Record<AnswerHeader | CommonHeader, JsonObject>> = {
+const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
   'x-request-id': {
     description: 'Names the request, in the log too: a UUID, or under /v1 what the request itself named it.',
     required: true,
@@ -102,9 +102,9 @@ const ANSWERED: Readonly<Record<AnswerHeader | CommonHeader, JsonObject>> = {
 }
 
 /** Request headers as parameters. */
-export const headerParameters = (names: readonly AskedHeader[]): readonly JsonObject[] =>
+export const headerParameters = (names: readonly RequestHeader[]): readonly JsonObject[] =>
   names.map((name) => ({ name, in: 'header', required: false, ...ASKED[name] }))
 
 /** Headers of an answer, the request's id among them. */
-export const answerHeaders = (names: readonly (AnswerHeader | CommonHeader)[]): JsonObject =>
+export const answerHeaders = (names: readonly (ResponseHeader | CommonHeader)[]): JsonObject =>
   Object.fromEntries((['x-request-id', ...names] as const).map((name) => [name, ANSWERED[name]]))

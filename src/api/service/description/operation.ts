@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../domain/json/json.js'
-import type { AnswerHeader } from '../../conduct.js'
-import type { AnyRoute, DescribedAnswer } from '../../route.js'
+import type { AnyRoute, ResponseHeader, ResponseSpec } from '../../route.js'
 import { areaOf, operationIdOf } from './areas.js'
 import { failuresOf } from './failures.js'
 import { answerHeaders, headerParameters } from './headers.js'
@@ -9,7 +8,7 @@ type Named = (schema: JsonObject) => JsonObject
 
 /** A route as an operation of OpenAPI; its named schemas go to the components. */
 export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
-  const { method, path, summary, access, body, form, answer } = route
+  const { method, path, summary, access, body, form, response } = route
   return {
     operationId: operationIdOf(method, path),
     tags: [areaOf(path)],
@@ -18,15 +17,15 @@ export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
     parameters: [
       ...pathParameters(path),
       ...queryParameters(route, named),
-      ...headerParameters(asked(route)),
+      ...headerParameters(route.requestHeaders),
     ],
     ...(body === undefined ? {} : requestBody('application/json', named(body.schema))),
     ...(form === undefined ? {} : requestBody('multipart/form-data', named(form))),
     responses: {
-      200: answered('Success.', answer, usualHeaders(route), named),
+      200: answered('Success.', response, route.responseHeaders, named),
       ...failuresOf(route, named),
       ...Object.fromEntries(
-        Object.entries(answer.otherwise ?? {}).map(([status, other]) => [
+        Object.entries(response.otherStatuses ?? {}).map(([status, other]) => [
           status,
           answered(other.says, other, [], named),
         ]),
@@ -34,12 +33,6 @@ export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
     },
   }
 }
-
-const asked = ({ access, takes }: AnyRoute) =>
-  takes ?? (access === 'open' ? [] : (['Tallytree-Min-Position', 'Tallytree-Stale'] as const))
-
-const usualHeaders = ({ access }: AnyRoute): readonly AnswerHeader[] =>
-  access === 'open' ? [] : ['Tallytree-Position']
 
 const pathParameters = (path: string): readonly JsonObject[] =>
   [...path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({
@@ -67,14 +60,14 @@ const requestBody = (type: string, schema: JsonObject): JsonObject => ({
 
 const answered = (
   description: string,
-  { schema, type = 'application/json', orElse, headers }: DescribedAnswer,
-  usual: readonly AnswerHeader[],
+  { schema, type = 'application/json', alternative, headers }: ResponseSpec,
+  usual: readonly ResponseHeader[],
   named: Named,
 ): JsonObject => ({
   description,
   headers: answerHeaders(headers ?? usual),
   content: {
     [type]: { schema: named(schema) },
-    ...(orElse === undefined ? {} : { [orElse.type]: { schema: named(orElse.schema) } }),
+    ...(alternative === undefined ? {} : { [alternative.type]: { schema: named(alternative.schema) } }),
   },
 })

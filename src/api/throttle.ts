@@ -12,7 +12,7 @@ const MAX_DELAY_MS = 2000
  * a second behind is where it is by itself while nobody waits for it. Where nothing at all is inserted for the longest
  * delay, waiting helps nobody: writes then go on at once until something is inserted again.
  */
-export const pacing = (projector: Lagging) => {
+export const throttling = (projector: Lagging) => {
   let stuck = false
   const mustWait = () => !stuck && projector.lagMs() >= MAX_LAG_MS
 

@@ -3,4 +3,4 @@ import { closed } from '../domain/codec/struct.js'
 const nothing = closed('Nothing', { says: 'It is done; there is nothing more to say.' })
 
 /** The answer `{}`. */
-export const nothingToSay = { schema: nothing.schema }
+export const emptyResponse = { schema: nothing.schema }

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
-import { pacing } from '../../src/api/pacing.js'
+import { throttling } from '../../src/api/throttle.js'
 
 const LAGGING = 10_000
 
-describe('the pacing of writes', () => {
+describe('the throttling of writes', () => {
   it('lets writes pass while the read side keeps up', async () => {
-    const pace = pacing({ lagMs: () => 500, nextInsert: () => Promise.reject(new Error('waited')) })
-    await pace()
+    const throttle = throttling({ lagMs: () => 500, nextInsert: () => Promise.reject(new Error('waited')) })
+    await throttle()
   })
 
   it('holds a write until inserts have caught up', async () => {
     let behind = 3
-    const pace = pacing({
+    const throttle = throttling({
       lagMs: () => (behind > 0 ? LAGGING : 0),
       nextInsert: () => Promise.resolve((behind -= 1) >= 0),
     })
-    await pace()
+    await throttle()
     assert.equal(behind, 0)
   })
 
@@ -23,7 +23,7 @@ describe('the pacing of writes', () => {
     let waits = 0
     let moves = false
     const ended: (() => void)[] = []
-    const pace = pacing({
+    const throttle = throttling({
       lagMs: () => LAGGING,
       nextInsert: (timeoutMs) => {
         waits += 1
@@ -37,16 +37,16 @@ describe('the pacing of writes', () => {
         })
       },
     })
-    await pace()
+    await throttle()
     const first = waits
-    for (let i = 0; i < 100; i += 1) await pace()
+    for (let i = 0; i < 100; i += 1) await throttle()
     assert.ok(waits <= first + 1)
 
     moves = true
     for (const end of ended) end()
     await new Promise((resolve) => setTimeout(resolve, 10))
     const before = waits
-    await pace()
+    await throttle()
     assert.ok(waits > before)
   })
 })

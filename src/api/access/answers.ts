@@ -1,7 +1,0 @@
-import { nothingToSay } from '../nothing-to-say.js'
-
-/** For answers that carry a key: no cache on the way may keep it. */
-export const neverStored = { 'Cache-Control': 'no-store' }
-
-/** Nothing to say but that it is so. */
-export const done = { ...nothingToSay }

@@ -1,0 +1,70 @@
+import type { Directory } from '../domain/access/directory.js'
+import type { Role } from '../domain/access/roles.js'
+import { requireAdministrator, requireRole } from './auth/rights.js'
+import type { FailureKind } from './failure.js'
+import { authorizeRead, projectInPath, type Teams } from './projects/access.js'
+import type { RouteRequest } from './route.js'
+import type { AnyRequest } from './run.js'
+
+/** Who may use a route. What it finds on the way, such as the team, is added to the request. */
+export interface Authorization<Scope extends object> {
+  /** How it refuses, beyond a missing key. */
+  readonly errors: readonly FailureKind[]
+  readonly authorize: (request: AnyRequest) => Scope | Promise<Scope>
+}
+
+/** Any valid key. */
+export const anyKey: Authorization<object> = { errors: [], authorize: () => ({}) }
+
+export const administratorKey: Authorization<object> = {
+  errors: ['forbidden'],
+  authorize: ({ principal }) => {
+    requireAdministrator(principal)
+    return {}
+  },
+}
+
+interface HasDirectory {
+  readonly directory: () => Directory
+}
+
+/** A role in the team that the path names. */
+export const roleInTeam = (access: HasDirectory, role: Role): Authorization<{ readonly team: string }> => ({
+  errors: ['not-found', 'forbidden'],
+  authorize: ({ params, principal }) => {
+    const team = params['team']!
+    requireRole(access, principal, team, role)
+    return { team }
+  },
+})
+
+/** Membership in the team that the query names. */
+export const memberOfTeam = (access: HasDirectory): Authorization<{ readonly team: string }> => ({
+  errors: ['not-found'],
+  authorize: ({ query: { team }, principal }: RouteRequest<unknown, { readonly team: string }>) => {
+    requireRole(access, principal, team, 'member')
+    return { team }
+  },
+})
+
+/** Access to the team of a project, or of each of several. */
+export const accessToProject = <Project extends string | readonly string[]>(
+  teams: Teams,
+  find: (request: AnyRequest) => Project,
+): Authorization<{ readonly project: Project }> => ({
+  errors: ['not-found'],
+  authorize: (request) => {
+    const project = find(request)
+    for (const one of projectsIn(project)) authorizeRead(teams, request.principal, one)
+    return { project }
+  },
+})
+
+export const projectsIn = (project: string | readonly string[]): readonly string[] =>
+  typeof project === 'string' ? [project] : [...new Set(project)]
+
+export const inBody = ({ body }: { readonly body: { readonly project_id: string } }): string =>
+  body.project_id
+export const inQuery = ({ query }: { readonly query: { readonly project_id: string } }): string =>
+  query.project_id
+export const inPath = ({ params }: Pick<RouteRequest, 'params'>): string => projectInPath(params)

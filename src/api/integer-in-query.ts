@@ -1,0 +1,13 @@
+import { Codec } from '../domain/codec/codec.js'
+import { integerBetween } from '../domain/codec/leaves.js'
+
+/** A whole number in a query, where values are text. */
+export const integerInQuery = (least: number, most: number): Codec<number> => {
+  const integer = integerBetween(least, most)
+  return new Codec<number>(
+    integer.name,
+    integer.is,
+    (u, context) => integer.validate(typeof u === 'string' && /^\d{1,9}$/.test(u) ? Number(u) : u, context),
+    integer.schema,
+  )
+}

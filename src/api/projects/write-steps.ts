@@ -1,0 +1,31 @@
+import { entityOf } from '../../domain/ids.js'
+import type { Cause } from '../../domain/event.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Principal } from '../principal.js'
+import type { Reading } from '../reading.js'
+import type { Teams } from './access.js'
+
+/** What a write to projects does before. */
+export const prepareProjects = async (
+  { teams, throttle }: { readonly teams: Pick<Teams, 'ensureTeam'>; readonly throttle: () => Promise<void> },
+  projects: readonly string[],
+  principal: Principal,
+  cause: Cause,
+): Promise<void> => {
+  for (const entity of new Set(projects.map(entityOf))) await teams.ensureTeam(principal, entity, cause)
+  await throttle()
+}
+
+/** What a write to projects does after: the last position at which it can be read in each of them. */
+export const acknowledgeProjects = (
+  { reading }: { readonly reading: Pick<Reading, 'ackPosition'> },
+  projects: readonly string[],
+  written: Position | undefined,
+): Position | undefined => {
+  let last = written
+  for (const project of projects) {
+    const position = reading.ackPosition(project, written)
+    if (last === undefined || position > last) last = position
+  }
+  return last
+}

@@ -1,0 +1,228 @@
+import { accessToProject, projectsIn, type Authorization } from './authorization.js'
+import type { FailureKind } from './failure.js'
+import type { Teams } from './projects/access.js'
+import { acknowledgeProjects, prepareProjects } from './projects/write-steps.js'
+import type { Reading } from './reading.js'
+import type {
+  AnyRoute,
+  RequestHeader,
+  ResponseHeader,
+  RouteRequest,
+  RouteResponse,
+  RouteSpec,
+} from './route.js'
+import {
+  runRead,
+  runWrite,
+  type AnyRequest,
+  type Eventually,
+  type PlannedRead,
+  type PlannedWrite,
+} from './run.js'
+
+export interface ProjectReads {
+  readonly teams: Teams
+  readonly reading: Reading
+}
+
+export interface ProjectWrites extends ProjectReads {
+  /** Delays a write while the read side lags. */
+  readonly throttle: () => Promise<void>
+}
+
+/** A route with its handler, which sees the request with what its authorisation found. */
+type RouteOf<Body, Query, Scope, Handled> = RouteSpec<Body, Query> & {
+  readonly handle: (request: RouteRequest<Body, Query> & Scope) => Eventually<Handled>
+}
+
+interface Authorized<Scope extends object> {
+  readonly authorization: Authorization<Scope>
+}
+
+/** A route of a project; `project` finds it in the request, or several for a batch. */
+type RouteOfProject<Body, Query, Project, Handled> = RouteOf<
+  Body,
+  Query,
+  { readonly project: Project },
+  Handled
+> & {
+  readonly project: (request: RouteRequest<NoInfer<Body>, NoInfer<Query>>) => Project
+}
+
+interface Described {
+  readonly requestHeaders: readonly RequestHeader[]
+  readonly errors: readonly FailureKind[]
+  readonly responseHeaders: readonly ResponseHeader[]
+}
+
+const described = (
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the kind ties body and query to the handler
+  { requestHeaders = [], errors = [], ...spec }: RouteSpec<any, any>,
+  kind: Described,
+  refusals: readonly FailureKind[],
+  handle: AnyRoute['handle'],
+): AnyRoute => ({
+  ...spec,
+  requestHeaders: [...kind.requestHeaders, ...requestHeaders],
+  errors: [...kind.errors, ...refusals, ...errors],
+  responseHeaders: kind.responseHeaders,
+  handle,
+})
+
+const NO_POSITION: Described = { requestHeaders: [], errors: [], responseHeaders: [] }
+
+const PRESENT: Described = {
+  requestHeaders: ['Tallytree-Min-Position', 'Tallytree-Stale'],
+  errors: ['overloaded', 'not-yet-readable', 'too-slow', 'too-costly'],
+  responseHeaders: ['Tallytree-Position'],
+}
+
+/** For writes that read the models first. */
+export const alsoReads: Pick<Described, 'requestHeaders' | 'errors'> = {
+  requestHeaders: PRESENT.requestHeaders,
+  errors: PRESENT.errors,
+}
+
+const AS_OF: Described = {
+  ...PRESENT,
+  requestHeaders: [...PRESENT.requestHeaders, 'Tallytree-As-Of'],
+  errors: [...PRESENT.errors, 'bad-request'],
+}
+
+const LOG: Described = { ...PRESENT, errors: ['overloaded', 'not-yet-readable'] }
+
+const WRITE: Described = {
+  requestHeaders: [],
+  errors: ['overloaded'],
+  responseHeaders: ['Tallytree-Position'],
+}
+
+const PROJECT_WRITE: Described = { ...WRITE, errors: [...WRITE.errors, 'too-large'] }
+
+type UnscopedRoute<Body, Query> = RouteSpec<Body, Query> & {
+  readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
+}
+
+/** Needs no key. */
+export const openRoute = <Body = undefined, Query = undefined>({
+  handle,
+  ...spec
+}: UnscopedRoute<Body, Query>): AnyRoute => ({ ...described(spec, NO_POSITION, [], handle), access: 'open' })
+
+/** Reads what this process holds or looks up itself, at no position. */
+export const readDirectory = <Scope extends object, Body = undefined, Query = undefined>({
+  authorization,
+  handle,
+  ...spec
+}: RouteOf<Body, Query, Scope, RouteResponse> & Authorized<Scope>): AnyRoute =>
+  described(spec, NO_POSITION, authorization.errors, async (request) =>
+    handle({ ...(await authorization.authorize(request)), ...request }),
+  )
+
+/** Reads a project from the read models, as of now or an earlier position. */
+export const readProject = <Body = undefined, Query = undefined>(
+  { teams, reading }: ProjectReads,
+  { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
+): AnyRoute => {
+  const authorization = accessToProject(teams, project)
+  const waitFor = ({ project, headers }: AnyRequest & { readonly project: string }) =>
+    reading.waitForAsOf(project, headers)
+  return described(spec, AS_OF, authorization.errors, runRead(authorization, handle, waitFor))
+}
+
+/** Reads what the request names in any projects: the handler waits for each, and leaves out those it may not read. */
+export const readProjects = <Body = undefined, Query = undefined>({
+  handle,
+  ...spec
+}: UnscopedRoute<Body, Query>): AnyRoute => described(spec, AS_OF, ['not-found'], handle)
+
+/** Reads a project from the log as it is now. */
+export const readProjectLog = <Body = undefined, Query = undefined>(
+  parts: ProjectReads,
+  { project, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
+): AnyRoute => readLog(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
+
+/** Reads the log as it is now. */
+export const readLog = <Scope extends object, Body = undefined, Query = undefined>(
+  { reading }: { readonly reading: Pick<Reading, 'logPosition'> },
+  { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedRead> & Authorized<Scope>,
+): AnyRoute => {
+  const waitFor = ({ headers }: AnyRequest) => reading.logPosition(headers)
+  return described(spec, LOG, authorization.errors, runRead(authorization, handle, waitFor))
+}
+
+/** Reads the read models as they are now; `scope` names whose acknowledged writes they have to hold. */
+export const readPresent = <Scope extends object, Body = undefined, Query = undefined>(
+  { reading }: { readonly reading: Pick<Reading, 'waitForNow'> },
+  {
+    authorization,
+    scope,
+    handle,
+    ...spec
+  }: RouteOf<Body, Query, Scope, PlannedRead> &
+    Authorized<Scope> & { readonly scope: (authorized: Scope) => string },
+): AnyRoute => {
+  const waitFor = (request: AnyRequest & Scope) => reading.waitForNow(scope(request), request.headers)
+  return described(spec, PRESENT, authorization.errors, runRead(authorization, handle, waitFor))
+}
+
+/** Writes to a project, or several. A team that the administrator names for the first time is created. */
+export const writeProject = <Project extends string | readonly string[], Body = undefined, Query = undefined>(
+  parts: ProjectWrites,
+  { project, ...spec }: RouteOfProject<Body, Query, Project, PlannedWrite>,
+): AnyRoute => writeAuthorized(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
+
+/** The same for a request whose project is found in another way. */
+export const writeAuthorized = <
+  Scope extends { readonly project: string | readonly string[] },
+  Body = undefined,
+  Query = undefined,
+>(
+  parts: ProjectWrites,
+  { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedWrite> & Authorized<Scope>,
+): AnyRoute =>
+  described(
+    spec,
+    PROJECT_WRITE,
+    authorization.errors,
+    runWrite(authorization, handle, {
+      prepare: ({ project, principal, cause }) =>
+        prepareProjects(parts, projectsIn(project), principal, cause),
+      acknowledge: ({ project }, { position, readableAt }) =>
+        acknowledgeProjects(parts, projectsIn(project), position ?? readableAt),
+    }),
+  )
+
+/** Changes or removes what a project has: it creates no team and is not throttled. */
+export const changeProject = <Body = undefined, Query = undefined>(
+  parts: ProjectReads,
+  { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedWrite>,
+): AnyRoute => {
+  const authorization = accessToProject(parts.teams, project)
+  return described(
+    spec,
+    PROJECT_WRITE,
+    authorization.errors,
+    runWrite(authorization, handle, {
+      prepare: () => Promise.resolve(),
+      acknowledge: ({ project }, { position, readableAt }) =>
+        parts.reading.ackPosition(project, position ?? readableAt),
+    }),
+  )
+}
+
+/** Writes what is of no project, such as teams, members and webhooks. */
+export const writeDirectory = <Scope extends object, Body = undefined, Query = undefined>({
+  authorization,
+  handle,
+  ...spec
+}: RouteOf<Body, Query, Scope, PlannedWrite> & Authorized<Scope>): AnyRoute =>
+  described(
+    spec,
+    WRITE,
+    authorization.errors,
+    runWrite(authorization, handle, {
+      prepare: () => Promise.resolve(),
+      acknowledge: (_, { position }) => position,
+    }),
+  )

@@ -46,6 +46,7 @@ const environment = 'src/config.ts is the only reader of the environment.'
 const noEnvironment = { object: 'process', property: 'env', message: environment }
 
 const pure = 'The domain is pure: time, new ids and the actor arrive inside the command.'
+const stateless = 'The domain keeps no state of its own: caches, locks and timers are in src/runtime.'
 const impureGlobals = [
   'crypto',
   'fetch',
@@ -178,6 +179,8 @@ export default defineConfig(
         'error',
         { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: pure },
         { selector: 'CallExpression[callee.name="Date"]', message: pure },
+        { selector: 'Program > VariableDeclaration[kind="let"]', message: stateless },
+        { selector: 'NewExpression[callee.name=/^Weak(Map|Set|Ref)$/]', message: stateless },
       ],
     },
   },

@@ -1,12 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { open as openFile, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { decode } from '../domain/codec/codec.js'
 import { arrayOf, nullable } from '../domain/codec/containers.js'
 import { integerBetween, int64, string } from '../domain/codec/leaves.js'
 import { open } from '../domain/codec/struct.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 import type { ModelDigest } from '../projections/digests/queries.js'
+import { writeFileAtomic } from '../runtime/atomic-file.js'
 
 const models = arrayOf(open('ModelDigest', { required: { model: string, rows: int64, digest: string } }))
 
@@ -30,21 +31,8 @@ export interface KeptDigests {
 
 const pathIn = (directory: string): string => join(directory, 'digests.json')
 
-/** Durable, and whole or as it was before. */
-export const keepDigests = async (directory: string, digests: KeptDigests): Promise<void> => {
-  const path = pathIn(directory)
-  const file = await openFile(`${path}.new`, 'w')
-  try {
-    await file.writeFile(`${JSON.stringify(digests, null, 2)}\n`)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(`${path}.new`, path)
-  const parent = await openFile(dirname(path), 'r')
-  await parent.sync()
-  await parent.close()
-}
+export const keepDigests = (directory: string, digests: KeptDigests): Promise<void> =>
+  writeFileAtomic(pathIn(directory), `${JSON.stringify(digests, null, 2)}\n`)
 
 /** Undefined where none were kept. */
 export const keptDigests = async (directory: string): Promise<KeptDigests | undefined> => {

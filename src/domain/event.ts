@@ -26,6 +26,7 @@ export const newEvent = (id: string, { type, data }: DomainEvent, cause: Cause):
   metadata: metadataOf(cause),
 })
 
+// eslint-disable-next-line no-restricted-syntax -- Memoizes one pure value, by which the stores recognise metadata that they have serialised.
 let last: { readonly cause: Cause; readonly metadata: EventMetadata } | undefined
 
 /** One object for the events that a cause has in a row: a store that has written it once knows its text. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { within } from '../../runtime/within.js'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type * as Port from '../../domain/ports/metrics.js'
 import { registerInference } from './inference.js'
@@ -32,7 +32,7 @@ export const openMetrics = (): Port.Metrics => {
     inference: registerInference(register),
     beforeRead: (task) => void tasks.push(task),
     read: async () => {
-      await Promise.race([Promise.allSettled(tasks.map(async (task) => task())), sleep(PATIENCE_MS)])
+      await within(PATIENCE_MS, Promise.allSettled(tasks.map(async (task) => task())))
       return registry.metrics()
     },
   }

@@ -5,8 +5,10 @@ import type { Json } from './json.js'
  * In memory such a number is the nearest double, which is what comparisons and sums take; whoever copies a holder says so
  * with `withDigitsOf`, or the copy has doubles.
  */
+// eslint-disable-next-line no-restricted-syntax -- Carries digits that a number cannot hold; a value and its digits belong together.
 const remembered = new WeakMap<object, Map<string | number, string>>()
 
+// eslint-disable-next-line no-restricted-syntax -- Skips the look-ups while no value in this process has such digits.
 let areAny = false
 
 /** Whether this process has come upon any: without them nobody need look. */

@@ -19,16 +19,10 @@ export const MAX_BODY_BYTES = 256 * 1024
 const referencesOf = ({ parts }: Template): readonly Reference[] =>
   parts.flatMap((part) => (part.kind === 'reference' ? [part.to] : []))
 
-const namedIn = new WeakMap<Template, readonly string[]>()
-
 /** The variables that a template names, each once, in its order. */
 export const variablesIn = (template: Template): readonly string[] => {
-  const known = namedIn.get(template)
-  if (known !== undefined) return known
   const names = referencesOf(template).flatMap((to) => (to.kind === 'variable' ? [to.name] : []))
-  const distinct = [...new Set(names)]
-  namedIn.set(template, distinct)
-  return distinct
+  return [...new Set(names)]
 }
 
 /** The secrets that a template names, as often as it does. */

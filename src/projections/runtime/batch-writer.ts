@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { within } from '../../runtime/within.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import { countQuarantined, writeCheckpoint, writeQuarantine } from './checkpoint.js'
 import { deferred } from './deferred.js'
@@ -91,7 +92,10 @@ export const batchWriter = async (projecting: Projecting, signal: AbortSignal): 
       return false
     },
     nextOutcome: (timeoutMs) =>
-      Promise.race([outcome.promise.then(() => true), sleep(timeoutMs, false, { ref: false })]),
+      within(
+        timeoutMs,
+        outcome.promise.then(() => true),
+      ).then((done) => done ?? false),
     failing: () => failing,
     quarantined: () => quarantined,
     recount: async () => {

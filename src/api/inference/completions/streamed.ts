@@ -1,3 +1,4 @@
+import { within } from '../../../runtime/within.js'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { CompletionStream } from '../../../domain/completion/stream.js'
 import type { Failure } from '../../failure.js'
@@ -71,11 +72,7 @@ async function* passedOn(
 /** Whoever says that nothing more comes ends the answer, too: a connection that is left before that is lost. */
 const END_WITHIN_MS = 50
 
-const soon = (ended: Promise<unknown>): Promise<unknown> => {
-  let timer: NodeJS.Timeout
-  const late = new Promise((resolve) => (timer = setTimeout(resolve, END_WITHIN_MS)))
-  return Promise.race([ended, late]).finally(() => clearTimeout(timer))
-}
+const soon = (ended: Promise<unknown>): Promise<unknown> => within(END_WITHIN_MS, ended)
 
 interface Passed {
   readonly text: string

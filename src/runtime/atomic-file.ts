@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** Replaces a file as a whole, durably. Several processes may do so at the same time: the last one wins. */
+export const writeFileAtomic = async (path: string, text: string, mode = 0o666): Promise<void> => {
+  const temporary = `${path}.${randomUUID()}`
+  try {
+    const file = await open(temporary, 'wx', mode)
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  const directory = await open(dirname(path), 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}

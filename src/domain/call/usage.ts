@@ -50,6 +50,12 @@ export type ReportedUsage = t.TypeOf<typeof reportedUsage>
 
 const clamp = (value: number): number => Math.min(LARGEST, Math.max(-LARGEST, Math.trunc(value))) + 0
 
+/** Without a pattern that backtracks: one over megabytes of digits overflows the stack of regular expressions. */
+const integerIn = (text: string): number => {
+  const digits = text.trim().replace(/^[+-]/, '')
+  return digits === '' || /[^0-9]/.test(digits) ? 0 : clamp(Number(text))
+}
+
 /**
  * A figure as the real servers read it: numbers are truncated, true is 1, a string counts if it is a sign and
  * digits with blanks around; all else is 0. Clamped to ±2^53.
@@ -57,8 +63,7 @@ const clamp = (value: number): number => Math.min(LARGEST, Math.max(-LARGEST, Ma
 export const figureOf = (value: Json | undefined): number => {
   if (typeof value === 'number') return clamp(value)
   if (value === true) return 1
-  if (typeof value === 'string' && /^\s*[+-]?[0-9]+\s*$/.test(value)) return clamp(Number(value))
-  return 0
+  return typeof value === 'string' ? integerIn(value) : 0
 }
 
 /** The names under which providers and their proxies report cached tokens, a path each. */

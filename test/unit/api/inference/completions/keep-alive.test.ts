@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keptAlive } from '../../../../../src/api/inference/completions/keep-alive.js'
 
+/** No other timer of this process has this delay. */
+const EVERY_MS = 7
+
 describe('keeping a stream alive', () => {
   it('sets no timer any more when an event comes after the reader has left', async () => {
     let arrive = (): void => undefined
@@ -13,11 +16,11 @@ describe('keeping a stream alive', () => {
     const { setTimeout: set } = globalThis
     let timers = 0
     globalThis.setTimeout = ((...given: Parameters<typeof set>) => {
-      timers += 1
+      if (given[1] === EVERY_MS) timers += 1
       return set(...given)
     }) as typeof set
     try {
-      const events = keptAlive(Promise.resolve(source()), { headAfterMs: 60_000, everyMs: 5 })
+      const events = keptAlive(Promise.resolve(source()), { headAfterMs: 60_000, everyMs: EVERY_MS })
       const reader = events[Symbol.asyncIterator]()
       const pending = reader.next()
       const left = reader.return?.()

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore, Position, RecordedEvent, TailItem } from '../domain/ports/event-store.js'
+import { backoff } from './backoff.js'
 import { within } from './within.js'
 
 export interface LogFollower {
@@ -28,8 +28,7 @@ interface Following {
   readonly signal: AbortSignal
 }
 
-const FIRST_BACKOFF_MS = 100
-const MAX_BACKOFF_MS = 5000
+const BACKOFF = { firstMs: 100, maxMs: 5000 }
 
 /** Handles the events of the log in order, one at a time. A subscription that fails is replaced, with back-off. */
 export const followLog = (following: Following): LogFollower => {
@@ -84,8 +83,7 @@ export const followLog = (following: Following): LogFollower => {
         failures += 1
         onError(error)
       }
-      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)
-      await sleep(backoffMs, undefined, { signal }).catch(() => undefined)
+      await backoff(failures, { ...BACKOFF, signal })
     }
     for (const waiter of waiters) waiter.resolve()
   }

@@ -8,6 +8,7 @@ import { replay } from './cli/replay.js'
 import { reencrypt } from './cli/secrets.js'
 import { verify } from './cli/verify.js'
 import { readConfig } from './config.js'
+import { OperatorError } from './domain/ports/operator-error.js'
 
 const USAGE = `usage: tallytree <command>
 
@@ -37,17 +38,6 @@ const USAGE = `usage: tallytree <command>
 
 Exit codes: 0 all is well, 1 something differs, 2 it could not be done.
 `
-
-/** What an operator can mend is said in a sentence. */
-const MENDABLE = [
-  'ConfigurationError',
-  'SourceUnusable',
-  'StoreUnavailable',
-  'ClickHouseUnavailable',
-  'NewerDatabase',
-  'UnusableMasterKeys',
-  'SecretsUnavailable',
-]
 
 const run = async ([command = '', ...rest]: readonly string[]): Promise<number | undefined> => {
   if (['help', '--help', '-h'].includes(command)) {
@@ -84,7 +74,7 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
 
 const explained = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  return MENDABLE.includes(error.name) ? error.message : (error.stack ?? error.message)
+  return error instanceof OperatorError ? error.message : (error.stack ?? error.message)
 }
 
 const isMisused = (error: unknown): boolean =>

@@ -10,6 +10,7 @@ import { string } from './domain/codec/leaves.js'
 import { open } from './domain/codec/struct.js'
 import { textLike } from './domain/codec/text.js'
 import { IDENTIFIER } from './domain/ports/clickhouse-url.js'
+import { OperatorError } from './domain/ports/operator-error.js'
 import { VENDOR } from './domain/webhook/signing.js'
 import { masterKeys, type MasterKeyText } from './domain/secret/master-keys.js'
 
@@ -82,26 +83,21 @@ export interface Config {
   readonly clickHouseCluster: string | null
 }
 
-/** Says of each variable that is wrong what it must be. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError'
-}
-
 /** Decodes the environment, once; nothing else reads it. An empty variable counts as absent. */
 export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config => {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const decoded = decode(environment)(given)
   if (E.isLeft(decoded))
-    throw new ConfigurationError(decoded.left.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n'))
+    throw new OperatorError(decoded.left.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('\n'))
   const env = decoded.right
   const absent = ROLES.filter((role) => !env.TALLYTREE_ROLES.has(role))
   if (absent.length > 0 && (env.EVENTSTORE_URL === null || env.CLICKHOUSE_URL === null))
-    throw new ConfigurationError(
+    throw new OperatorError(
       `TALLYTREE_ROLES: leaves ${absent.join(', ')} to another process, and the embedded stores belong to one: set ` +
         'EVENTSTORE_URL and CLICKHOUSE_URL, or leave TALLYTREE_ROLES out',
     )
   if (env.CLICKHOUSE_CLUSTER !== null && env.CLICKHOUSE_URL === null)
-    throw new ConfigurationError(
+    throw new OperatorError(
       'CLICKHOUSE_CLUSTER: names a cluster of the server in CLICKHOUSE_URL, which is missing',
     )
   return {

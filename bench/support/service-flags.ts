@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 
-const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } }
-
-/** What the service is started with: `node` and these, and then the program. */
-export const serviceFlags = /node (.*) \S+$/.exec(scripts.start)![1]!.split(' ')
+/** The flags of V8 that the service runs with. */
+export const serviceFlags: readonly string[] =
+  readFileSync(new URL('../../bin/start', import.meta.url), 'utf8').match(/--[a-z-]+(?:=\d+)?/g) ?? []
 
 /** The same for a program that is not compiled. */
 export const flagsBeforeTypeScript = [...serviceFlags, '--import', 'tsx']

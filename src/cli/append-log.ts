@@ -1,7 +1,8 @@
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { EventStore, Position, RecordedEvent } from '../domain/ports/event-store.js'
 import { ConcurrencyConflict } from '../domain/ports/event-store-errors.js'
-import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+import type { LogSource } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { copyBlobs } from './copy-blobs.js'
 
 export interface Appending {
@@ -17,7 +18,7 @@ const MOST_CHARACTERS = 256 * 1024
  * Appends a log to a store of another kind, event after event: ids, streams, revisions and the order are the source's,
  * positions and times the store's own. Run again after it was cut off, it goes on where the store ends.
  *
- * @throws SourceUnusable when the store holds another log
+ * @throws OperatorError when the store holds another log
  */
 export const appendLog = async (
   { source, store, blobs }: Appending,
@@ -57,7 +58,7 @@ export const appendLog = async (
 
 const explained = (error: unknown): never => {
   if (!(error instanceof ConcurrencyConflict)) throw error
-  throw new SourceUnusable(`the store holds another log, or is written to meanwhile: ${error.message}`)
+  throw new OperatorError(`the store holds another log, or is written to meanwhile: ${error.message}`)
 }
 
 /** Events were appended in order, so what is there ends somewhere: the position in the source behind which nothing is. */
@@ -65,7 +66,7 @@ const firstMissing = async (source: LogSource, store: EventStore, upTo: Position
   let [there, missing] = [0n, upTo]
   if ((await store.head()) === 0n) return 0n
   if (!(await isThere(source, store, 0n)))
-    throw new SourceUnusable('the store has events already, and they are not of this log')
+    throw new OperatorError('the store has events already, and they are not of this log')
   while (there < missing) {
     const middle = (there + missing) / 2n
     if (await isThere(source, store, middle)) there = middle + 1n

@@ -9,7 +9,8 @@ import type { Json } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
-import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+import type { LogSource } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { copyBlobs } from './copy-blobs.js'
 
 export interface Copying {
@@ -25,7 +26,7 @@ const BATCH_CHARACTERS = 8 * 1024 * 1024
  * Adds to a copy what the source has behind its last event, up to a position. A batch is there whole or not at all, and
  * the blobs that it names before it: whenever this is cut off, it can go on from there.
  *
- * @throws SourceUnusable when the copy is of another log
+ * @throws OperatorError when the copy is of another log
  */
 export const copyLog = async (
   { source, copy, blobs }: Copying,
@@ -60,14 +61,14 @@ export const copyLog = async (
   return copied
 }
 
-/** @throws SourceUnusable when the source has another event, or none, where the copy has this one */
+/** @throws OperatorError when the source has another event, or none, where the copy has this one */
 export const requireSame = async (source: LogSource, last: WrittenEvent): Promise<void> => {
   const { stream } = last
   const place = { stream, revision: BigInt(last.revision), position: BigInt(last.position) }
   const event = await source.eventAt(place)
   const ids = event === undefined ? [] : [event.id, idOfRepeat(event)]
   if (event === undefined || !ids.some((id) => imprint({ ...event, id }) === imprint(recorded(last))))
-    throw new SourceUnusable(
+    throw new OperatorError(
       `the directory holds another log: its last event, ${last.id} at position ${last.position}, is not in the source`,
     )
 }

@@ -5,9 +5,9 @@ import { decode } from '../domain/codec/codec.js'
 import { arrayOf, nullable } from '../domain/codec/containers.js'
 import { integerBetween, int64, string } from '../domain/codec/leaves.js'
 import { open } from '../domain/codec/struct.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import type { ModelDigest } from '../projections/digests/queries.js'
 import { writeFileAtomic } from '../runtime/atomic-file.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
 
 const models = arrayOf(open('ModelDigest', { required: { model: string, rows: int64, digest: string } }))
 
@@ -40,14 +40,14 @@ export const keptDigests = async (directory: string): Promise<KeptDigests | unde
   if (text === undefined) return undefined
   const decoded = decode(kept)(parsed(text))
   if (E.isRight(decoded)) return decoded.right
-  throw new SourceUnusable(`${pathIn(directory)} is not what a replay writes`)
+  throw new OperatorError(`${pathIn(directory)} is not what a replay writes`)
 }
 
-/** @throws SourceUnusable when it is something else */
+/** @throws OperatorError when it is something else */
 export const digestsIn = (answer: unknown): readonly ModelDigest[] => {
   const decoded = decode(answered)(answer)
   if (E.isRight(decoded)) return decoded.right.digests
-  throw new SourceUnusable('the service answered something else than digests')
+  throw new OperatorError('the service answered something else than digests')
 }
 
 const parsed = (text: string): unknown => {

@@ -11,7 +11,7 @@ import { accessDecider } from '../domain/access/decider.js'
 import { ACCESS_STREAM } from '../domain/access/events.js'
 import { execute } from '../runtime/execute.js'
 import type { EventStore } from '../domain/ports/event-store.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 
 /**
  * `tallytree keys issue`: one more API key of a user whose keys are lost, the administrator's where none is named; it is
@@ -27,7 +27,7 @@ export const issueKey = async (user: string = ADMINISTRATOR, config: Config): Pr
     const command = { type: 'IssueApiKey', user, key: known } as const
     const { refusals } = await execute(ports)(accessDecider, ACCESS_STREAM, [command], cause)
     const refused = refusals.get(0)
-    if (refused !== undefined) throw new SourceUnusable(`no key for ${user}: ${refused.reason}`)
+    if (refused !== undefined) throw new OperatorError(`no key for ${user}: ${refused.reason}`)
     process.stdout.write(`API key of ${user} (shown this once): ${key}\n`)
     return 0
   } finally {
@@ -39,6 +39,6 @@ const openLog = async ({ dataDirectory, eventStoreUrl }: Config): Promise<EventS
   if (eventStoreUrl !== null) return openEventStoreServer(eventStoreUrl)
   const path = join(dataDirectory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new SourceUnusable(`${dataDirectory} holds no log (events.db); see TALLYTREE_DATA_DIR`)
+    throw new OperatorError(`${dataDirectory} holds no log (events.db); see TALLYTREE_DATA_DIR`)
   return openSqliteEventStore(path)
 }

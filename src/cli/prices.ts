@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { asking, textOf } from '../adapters/remote-service/request.js'
+import { asking, requireApiKey, textOf } from '../adapters/remote-service/request.js'
 import type { Config } from '../config.js'
 import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 
 interface Asked {
   readonly file: string
@@ -15,14 +15,13 @@ const ANSWER_WITHIN_MS = 30_000
 
 /** `tallytree prices import`: a file's prices into a list of the running service; answers the exit code. */
 export const importPrices = async ({ file, list, url }: Asked, config: Config): Promise<number> => {
-  if (config.apiKey === null)
-    throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+  const apiKey = requireApiKey(config.apiKey)
   const body = { ...(await pricesIn(file)), ...(list === undefined ? {} : { list }) }
-  const ask = asking(url ?? `http://${config.host}:${config.port}`, config.apiKey, ANSWER_WITHIN_MS)
+  const ask = asking(url ?? `http://${config.host}:${config.port}`, apiKey, ANSWER_WITHIN_MS)
   const answer = await ask('/api/admin/prices', 'POST', JSON.stringify(body))
   const text = await textOf(answer)
   if (answer.statusCode !== 200)
-    throw new SourceUnusable(`the service answered ${answer.statusCode}: ${text.slice(0, 2000)}`)
+    throw new OperatorError(`the service answered ${answer.statusCode}: ${text.slice(0, 2000)}`)
   const said = JSON.parse(text) as Imported
   process.stdout.write(
     `list ${said.list}, version ${said.version}: ${said.published} prices published, ${said.withdrawn} withdrawn, ` +
@@ -44,11 +43,11 @@ const pricesIn = async (file: string): Promise<JsonObject> => {
   try {
     text = await readFile(file, 'utf8')
   } catch (cause) {
-    throw new SourceUnusable(`${file} cannot be read`, { cause })
+    throw new OperatorError(`${file} cannot be read`, { cause })
   }
   const prices = parsed(text)
   if (isJsonObject(prices)) return prices
-  throw new SourceUnusable(`${file} is not a JSON object: docs/prices.md describes what it should be`)
+  throw new OperatorError(`${file} is not a JSON object: docs/prices.md describes what it should be`)
 }
 
 const parsed = (text: string): Json | undefined => {

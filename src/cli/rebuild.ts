@@ -1,17 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { systemIds } from '../adapters/system/ids.js'
 import { systemClock } from '../adapters/system/system.js'
 import { jsonLog } from '../adapters/log/json-log.js'
-import { asking, ServiceSilent, textOf, type Ask } from '../adapters/remote-service/request.js'
+import { asking, requireApiKey, ServiceSilent, textOf, type Ask } from '../adapters/remote-service/request.js'
 import { openReadSide, type ReadSide } from '../composition/read-side.js'
 import { openStores, type Stores } from '../composition/stores.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
 import { execute } from '../runtime/execute.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { rebuildDecider } from '../domain/rebuild/decider.js'
 import { rebuildStream } from '../domain/rebuild/events.js'
-import { rebuildOf, rebuildsIn, UNFINISHED } from '../projections/rebuilds/queries.js'
-import { toldUntilEnded, type LookAt, type SeenRebuild } from './rebuild-progress.js'
+import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuilds/queries.js'
 
 /** Where so much was not projected yet, a rebuild that was asked for before is not known yet. */
 const KNOWN_WITHIN_MS = 30_000
@@ -25,14 +25,12 @@ const SILENCE_MS = 60_000
 export const rebuild = async (url: string | undefined, config: Config): Promise<number> => {
   const named = url ?? `http://${config.host}:${config.port}`
   if (!(await isAnswering(named)) && url === undefined) return rebuildHere(config)
-  if (config.apiKey === null)
-    throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
-  const ask = asking(named, config.apiKey, SILENCE_MS)
+  const ask = asking(named, requireApiKey(config.apiKey), SILENCE_MS)
   const { id } = await said(ask, '/api/admin/rebuilds', 'POST')
   return toldUntilEnded(() => said(ask, `/api/admin/rebuilds/${id}`))
 }
 
-/** @throws SourceUnusable when something accepts connections and stays silent: it may be the service over these stores */
+/** @throws OperatorError when something accepts connections and stays silent: it may be the service over these stores */
 const isAnswering = async (url: string): Promise<boolean> => {
   try {
     const answer = await asking(url, '')('/health')
@@ -51,7 +49,7 @@ const said = async (ask: Ask, path: string, method: 'GET' | 'POST' = 'GET'): Pro
   const { statusCode = 0 } = answer
   if (statusCode === 503 && method === 'GET') return { id: '', state: 'running' }
   if (statusCode !== 200 && statusCode !== 409)
-    throw new SourceUnusable(`the service answered ${statusCode} to ${path}: ${text.slice(0, 500)}`)
+    throw new OperatorError(`the service answered ${statusCode} to ${path}: ${text.slice(0, 500)}`)
   return JSON.parse(text) as SeenRebuild
 }
 
@@ -91,4 +89,43 @@ const requested = async ({ eventStore }: Stores): Promise<string> => {
     assumeNew: true,
   })
   return id
+}
+
+/** What of a rebuild is told; positions as numbers or as digits. */
+interface SeenRebuild extends Partial<Pick<Rebuild, 'events' | 'events_per_second' | 'remaining_seconds'>> {
+  readonly id: string
+  readonly state: Rebuild['state']
+  readonly changed_models?: readonly string[]
+  readonly reason?: string | null
+}
+
+type LookAt = () => Promise<SeenRebuild>
+
+const LOOK_MS = 1000
+
+/** Says on stderr how far a rebuild is until it has ended, and then what became of it; the exit code. */
+const toldUntilEnded = async (look: LookAt): Promise<number> => {
+  for (;;) {
+    const seen = await look()
+    if (seen.state === 'finished') {
+      const changed = seen.changed_models ?? []
+      process.stdout.write(
+        changed.length === 0
+          ? 'rebuilt: every read model says what it said before\n'
+          : `rebuilt: ${changed.join(', ')} said something else before\n`,
+      )
+      return 0
+    }
+    if (seen.state === 'failed' || seen.state === 'superseded') {
+      process.stderr.write(`the rebuild is ${seen.state}${seen.reason ? `: ${seen.reason}` : ''}\n`)
+      return 1
+    }
+    process.stderr.write(`${lineOf(seen)}\n`)
+    await sleep(LOOK_MS)
+  }
+}
+
+const lineOf = ({ state, events = 0, events_per_second = 0, remaining_seconds }: SeenRebuild): string => {
+  const left = remaining_seconds == null ? '' : `, about ${Math.ceil(remaining_seconds)} s left`
+  return `${state}: ${events} events, ${Math.round(events_per_second)}/s${left}`
 }

@@ -1,12 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
-import type { RecordedEvent } from '../domain/ports/event-store.js'
-import type { ModelDigest } from '../projections/digests/queries.js'
+import type { RecordedEvent, Position } from '../domain/ports/event-store.js'
+import { type ModelDigest, digestsOf } from '../projections/digests/queries.js'
 import { sizeOf } from '../projections/runtime/gathering.js'
 import { eventChecks } from './check-event.js'
 import { logDigest, pagesOf } from './log-digest.js'
-import { scratchModels } from './scratch-models.js'
+import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
+import { projections } from '../projections/all.js'
+import { migrate } from '../projections/migrate.js'
+import { writeRows } from '../projections/runtime/write-rows.js'
 
 /** What a log is found to be. */
 export interface Rederived {
@@ -76,5 +82,32 @@ export const rederived = async (
     return { events, wrong, log: digest.digest(), logEvents: digest.events(), models: told }
   } finally {
     await models.remove()
+  }
+}
+
+/** Read models that are made from a log and thrown away. */
+interface ScratchModels {
+  /** Takes events in log order; while they are written, the next can be read. Answers those that make no rows. */
+  add(events: readonly RecordedEvent[]): Promise<readonly string[]>
+  digestsAt(position: Position): Promise<readonly ModelDigest[]>
+  remove(): Promise<void>
+}
+
+/** In an embedded engine of their own: one a process. */
+const scratchModels = async (blobs: BlobStore): Promise<ScratchModels> => {
+  const directory = await mkdtemp(join(tmpdir(), 'tallytree-verify-'))
+  const clickHouse = await openEmbeddedClickHouse(directory)
+  await migrate(clickHouse.writer)
+  return {
+    add: async (events) => {
+      const refused = await writeRows({ clickHouse: clickHouse.writer, blobs, projections }, events)
+      return refused.map(({ event, reason }) => `position ${event.position}: it makes no rows: ${reason}`)
+    },
+    digestsAt: (position) => digestsOf(clickHouse.reader, position),
+    remove: async () => {
+      await clickHouse.close()
+      // A thread of the engine may still be writing there.
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
+    },
   }
 }

@@ -1,12 +1,13 @@
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy, type RepeatedEvent } from '../adapters/event-store/sqlite/log-copy.js'
-import { makeDirectory } from '../adapters/system/make-directory.js'
 import { openEventStoreServer } from '../composition/event-store-server.js'
 import { openLogSource } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
 import type { Position } from '../domain/ports/event-store.js'
-import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+import type { LogSource } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { appendLog } from './append-log.js'
 import { copyLog } from './copy-log.js'
 import { digestsIn, keepDigests } from './digests-file.js'
@@ -25,12 +26,12 @@ interface Replay {
  */
 export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
   const named = from ?? config.eventStoreUrl ?? config.dataDirectory
-  if (resolve(named) === resolve(to)) throw new SourceUnusable('--to names the directory that is copied from')
+  if (resolve(named) === resolve(to)) throw new OperatorError('--to names the directory that is copied from')
   const { log: source, service } = await openLogSource(named, config)
   try {
     const end = await endOf(source.head(), upTo)
     if (isEventStoreDb(to)) return await appendTo(to, source, end, config)
-    makeDirectory(resolve(to))
+    mkdirSync(resolve(to), { recursive: true })
     const copy = openLogCopy(join(to, 'events.db'))
     try {
       const blobs = openFileBlobStore(join(to, 'blobs'))
@@ -76,7 +77,7 @@ const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(t
 const appendTo = async (to: string, source: LogSource, end: Position, config: Config): Promise<number> => {
   const store = await openEventStoreServer(to)
   try {
-    makeDirectory(resolve(config.dataDirectory))
+    mkdirSync(resolve(config.dataDirectory), { recursive: true })
     const blobs = openFileBlobStore(join(config.dataDirectory, 'blobs'))
     const progress = progressOn(process.stderr, 'appending')
     const appended = await appendLog({ source, store, blobs }, end, (events, position) =>
@@ -93,7 +94,7 @@ const appendTo = async (to: string, source: LogSource, end: Position, config: Co
 const endOf = async (head: Promise<Position>, upTo: Position | undefined): Promise<Position> => {
   const last = await head
   if (upTo === undefined || upTo <= last) return upTo ?? last
-  throw new SourceUnusable(`the log ends at position ${last}, before --upto ${upTo}`)
+  throw new OperatorError(`the log ends at position ${last}, before --upto ${upTo}`)
 }
 
 const partOf = (start: number, now: number, end: number): number =>

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { reencryptSecrets } from '../adapters/secrets/reencrypt.js'
 import { keyRingOf, secretsFile } from '../composition/secrets.js'
 import type { Config } from '../config.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { progressOn } from './progress.js'
 
 /**
@@ -12,7 +12,7 @@ import { progressOn } from './progress.js'
 export const reencrypt = async (config: Config): Promise<number> => {
   const path = secretsFile(config.dataDirectory)
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new SourceUnusable(`${config.dataDirectory} holds no secrets (secrets.db); see TALLYTREE_DATA_DIR`)
+    throw new OperatorError(`${config.dataDirectory} holds no secrets (secrets.db); see TALLYTREE_DATA_DIR`)
   const progress = progressOn(process.stderr, 're-encrypting', undefined, 'values')
   const done = await reencryptSecrets(path, keyRingOf(config), (values, all) =>
     progress.note(values, values / all),

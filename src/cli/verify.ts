@@ -4,9 +4,8 @@ import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
 import { openService } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
-import { SourceUnusable } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import type { ModelDigest } from '../projections/digests/queries.js'
-import { compared } from './compare.js'
 import { requireSame } from './copy-log.js'
 import { digestsIn, keptDigests, type KeptDigests } from './digests-file.js'
 import { progressOn } from './progress.js'
@@ -23,7 +22,7 @@ const SHOWN = 100
 export const verify = async ({ directory, against }: Verify, config: Config): Promise<number> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new SourceUnusable(`${directory} holds no log (events.db)`)
+    throw new OperatorError(`${directory} holds no log (events.db)`)
   const copy = openLogCopy(path)
   try {
     const kept = await keptDigests(directory)
@@ -76,4 +75,29 @@ const wrongLog = ({ log, logEvents }: Rederived, kept: KeptDigests | undefined):
     `up to position ${kept.position} the log is not what was copied: ${logEvents} events with digest ${log}, ` +
       `then ${kept.events} with ${kept.log}`,
   ]
+}
+
+interface Comparison {
+  /** A line for each model. */
+  readonly lines: readonly string[]
+  /** The models that differ. */
+  readonly differing: readonly string[]
+}
+
+/** Holds what was made from a log against what a service said. */
+const compared = (made: readonly ModelDigest[], said: readonly ModelDigest[] | null): Comparison => {
+  const differing: string[] = []
+  const lines = made.map(({ model, rows, digest }) => {
+    const told = `${model.padEnd(16)} ${String(rows).padStart(10)} rows  ${digest}`
+    if (said === null) return told
+    const other = said.find((one) => one.model === model)
+    if (other?.digest === digest && other.rows === rows) return `${told}  equal`
+    differing.push(model)
+    return `${told}  differs: ${other === undefined ? 'not told' : `${other.rows} rows  ${other.digest}`}`
+  })
+  const unknown = (said ?? []).filter(({ model }) => made.every((one) => one.model !== model))
+  return {
+    lines: [...lines, ...unknown.map(({ model }) => `${model.padEnd(16)} differs: it is not known here`)],
+    differing: [...differing, ...unknown.map(({ model }) => model)],
+  }
 }

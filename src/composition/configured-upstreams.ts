@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
-import { ConfigurationError, type Config } from '../config.js'
+import type { Config } from '../config.js'
 import { decode } from '../domain/codec/codec.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { BEARER_EXPECTED, isBearer } from '../domain/secret/bearer.js'
 import { upstreamProblems } from '../domain/upstream/checks.js'
 import { noUpstreams, type Upstream, type Upstreams } from '../domain/upstream/directory.js'
@@ -17,13 +18,12 @@ export interface ConfiguredUpstreams {
 
 type Given = UpstreamsFile['upstreams'][number]
 
-/** @throws ConfigurationError naming the file, the place in it and what belongs there; it quotes no value of the file */
+/** @throws OperatorError naming the file, the place in it and what belongs there; it quotes no value of the file */
 export const configuredUpstreams = ({
   upstreams: { file, variable },
 }: Pick<Config, 'upstreams'>): ConfiguredUpstreams => {
   if (file === null) return { upstreams: noUpstreams, credentials: new Map() }
-  const wrong = (why: string): ConfigurationError =>
-    new ConfigurationError(`TALLYTREE_UPSTREAMS_FILE: ${file}: ${why}`)
+  const wrong = (why: string): OperatorError => new OperatorError(`TALLYTREE_UPSTREAMS_FILE: ${file}: ${why}`)
   const decoded = decode(upstreamsFile)(jsonIn(file, wrong))
   if (E.isLeft(decoded))
     throw wrong(decoded.left.map(({ loc, msg }) => `${loc.join('.') || 'the whole'}: ${msg}`).join('; '))
@@ -61,7 +61,7 @@ const upstreamOf = (given: Omit<Given, 'api_key_env'>): Upstream => ({
   isConfigured: true,
 })
 
-const jsonIn = (file: string, wrong: (why: string) => ConfigurationError): unknown => {
+const jsonIn = (file: string, wrong: (why: string) => OperatorError): unknown => {
   let text: string
   try {
     text = readFileSync(file, 'utf8')

@@ -7,5 +7,5 @@ import type { HealthReports } from '../domain/ports/health.js'
  */
 export const openEventStoreServer = async (url: string, health?: HealthReports): Promise<EventStore> => {
   const { openEventStoreDb } = await import('../adapters/event-store/eventstoredb/event-store-db.js')
-  return openEventStoreDb(url, health)
+  return openEventStoreDb(url, { health })
 }

@@ -1,19 +1,9 @@
-const MENDABLE = [
-  'ConfigurationError',
-  'UnusableBootstrapKey',
-  'UnusableMasterKeys',
-  'SecretsUnavailable',
-  'StoreUnavailable',
-  'ClickHouseUnavailable',
-  'NewerDatabase',
-  'CannotListen',
-  'TooFewOpenFiles',
-]
+import { OperatorError } from '../domain/ports/operator-error.js'
 
-/** Says why the program cannot go on: what an operator can mend in a sentence, anything else with its stack. */
+/** Why the program cannot start or stop: a message for the operator, or a stack for an unexpected error. */
 export const explanation = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  if (MENDABLE.includes(error.name)) return error.message
+  if (error instanceof OperatorError) return error.message
   if (error.name === 'ChdbConnectionError')
     return (
       `TALLYTREE_DATA_DIR: the engine cannot open its files, as when another process uses them (${error.message}); ` +

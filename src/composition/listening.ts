@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import type { AddressInfo } from 'node:net'
 import type { MostConnections } from './open-files.js'
 
@@ -25,11 +26,6 @@ interface BodyLimits {
 }
 
 const BODY_LIMITS: BodyLimits = { bodyMs: 300_000, uploadSilenceMs: 60_000 }
-
-/** The message says where, why, and which setting is about it. */
-class CannotListen extends Error {
-  override readonly name = 'CannotListen'
-}
 
 const WHY: Readonly<Record<string, string>> = {
   EADDRINUSE: 'something else listens there; stop it, or set TALLYTREE_PORT',
@@ -60,7 +56,7 @@ export const listen = async (
   await new Promise<void>((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {
       const why = WHY[error.code ?? ''] ?? `${error.message}; set TALLYTREE_HOST or TALLYTREE_PORT`
-      reject(new CannotListen(`cannot listen at ${host}:${port}: ${why}`))
+      reject(new OperatorError(`cannot listen at ${host}:${port}: ${why}`))
     }
     server.once('error', refused)
     server.listen(port, host, () => {

@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { storedLog } from '../adapters/event-store/log-source.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
+import { requireApiKey } from '../adapters/remote-service/request.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
 import type { Config } from '../config.js'
 import { StoreInUse } from '../domain/ports/event-store-errors.js'
-import { SourceUnusable, type LogSource } from '../domain/ports/log-source.js'
+import type { LogSource } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { openEventStoreServer } from './event-store-server.js'
 
 export interface OpenedSource {
@@ -19,7 +21,7 @@ export interface OpenedSource {
  * What a log is copied from, by how it is named: the address of a running service, an EventStoreDB, of which the blobs
  * lie in the configuration's data directory, or the data directory of a stopped service.
  *
- * @throws SourceUnusable that says what to do
+ * @throws OperatorError that says what to do
  */
 export const openLogSource = async (
   named: string,
@@ -34,25 +36,22 @@ export const openLogSource = async (
       log: storedLog(await openEventStoreServer(named), openFileBlobStore(join(dataDirectory, 'blobs'))),
     }
   if (/^[a-z]+:\/\//.test(named))
-    throw new SourceUnusable(`${named.split(':')[0]!}: logs of this kind cannot be copied from`)
+    throw new OperatorError(`${named.split(':')[0]!}: logs of this kind cannot be copied from`)
   return { log: await openDirectory(named) }
 }
 
-export const openService = (url: string, apiKey: string | null): Promise<RemoteService> => {
-  if (apiKey === null)
-    throw new SourceUnusable("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
-  return openRemoteService(url, apiKey)
-}
+export const openService = (url: string, apiKey: string | null): Promise<RemoteService> =>
+  openRemoteService(url, requireApiKey(apiKey))
 
 const openDirectory = async (directory: string): Promise<LogSource> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new SourceUnusable(`${directory} holds no log (events.db)`)
+    throw new OperatorError(`${directory} holds no log (events.db)`)
   try {
     return storedLog(openSqliteEventStore(path), openFileBlobStore(join(directory, 'blobs')))
   } catch (cause) {
     if (!(cause instanceof StoreInUse)) throw cause
-    throw new SourceUnusable(
+    throw new OperatorError(
       `a service is running on ${directory}: stop it, or name its address instead, such as --from http://127.0.0.1:4600`,
       { cause },
     )

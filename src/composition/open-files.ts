@@ -1,18 +1,15 @@
 import type { Log } from '../domain/ports/log.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 
 /** Measured: the embedded engine opens three files for each of its threads, and starts over a hundred in all. */
 const LEAST = 256
 /** For stores, messages and upstreams; where there are few, clients get a quarter. */
 const KEPT_FROM_CLIENTS = 256
 
-class TooFewOpenFiles extends Error {
-  override readonly name = 'TooFewOpenFiles'
-}
-
-/** @throws TooFewOpenFiles where the engine would come to a standstill, and take the service with it */
+/** @throws OperatorError where the engine would come to a standstill, and take the service with it */
 export const requireOpenFiles = (most: number | undefined): void => {
   if (most !== undefined && most < LEAST)
-    throw new TooFewOpenFiles(
+    throw new OperatorError(
       `only ${most} files may be open at once, and the embedded stores need ${LEAST}: raise the limit (ulimit -n)`,
     )
 }

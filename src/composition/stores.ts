@@ -1,9 +1,9 @@
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
-import { makeDirectory } from '../adapters/system/make-directory.js'
 import { mostOpenFiles } from '../adapters/system/open-files.js'
 import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
@@ -33,7 +33,7 @@ const WAIT_MS = 60_000
 export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
   if (clickHouseUrl === null) requireOpenFiles(mostOpenFiles())
-  makeDirectory(resolve(dataDirectory))
+  mkdirSync(resolve(dataDirectory), { recursive: true })
   const health = openHealth(log)
   return {
     health,

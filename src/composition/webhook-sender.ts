@@ -5,7 +5,8 @@ import {
   webhookSender,
   type ClosableWebhookSender,
 } from '../adapters/outgoing/webhook-sender/webhook-sender.js'
-import { ConfigurationError, type Config } from '../config.js'
+import type { Config } from '../config.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 
 /** The sender that the operator configured; `address` is where this process listens, `http://host:port`, once it does. */
 export const openWebhookSender = (
@@ -31,7 +32,7 @@ const certificatesIn = (file: string): string => {
     return certificates.map((pem) => new X509Certificate(pem).toString()).join('')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigurationError(`TALLYTREE_WEBHOOK_CA_FILE: must be a file of certificates, PEM: ${why}`, {
+    throw new OperatorError(`TALLYTREE_WEBHOOK_CA_FILE: must be a file of certificates, PEM: ${why}`, {
       cause,
     })
   }

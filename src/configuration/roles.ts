@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import { Codec, refuse } from '../domain/codec/codec.js'
 
-export const ROLES = ['api', 'projector', 'dispatcher', 'worker'] as const
+export const ROLES = ['api', 'projector', 'dispatcher'] as const
 export type Role = (typeof ROLES)[number]
 
 /** Some of the roles, separated by commas. */

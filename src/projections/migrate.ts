@@ -1,11 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseWriter } from '../domain/ports/clickhouse.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
 import { SCHEMA } from '../files.js'
-
-/** The database was last used by a later release, whose tables this one does not know. */
-class NewerDatabase extends Error {
-  override readonly name = 'NewerDatabase'
-}
 
 /** The file that makes the table of events whose rows could not be made. */
 const WITH_QUARANTINE = '0001_checkpoints.sql'
@@ -17,7 +13,7 @@ const MIGRATIONS = 'CREATE TABLE migrations (name String) ENGINE = ReplacingMerg
  * may be run again, so one that was cut off is, and processes that start at once do not disturb each other. Where there
  * was one to run, events that were set aside before are projected again.
  *
- * @throws NewerDatabase before anything is changed
+ * @throws OperatorError before anything is changed
  */
 export const migrate = async (clickHouse: ClickHouseWriter): Promise<void> => {
   await clickHouse.command(repeatable(MIGRATIONS))
@@ -67,7 +63,7 @@ const refuseNewer = (done: readonly string[], files: readonly string[]): void =>
     (name) => /^\d{4}_/.test(name) && name.slice(0, 4) > (files.at(-1) ?? '').slice(0, 4),
   )
   if (newer === undefined) return
-  throw new NewerDatabase(
+  throw new OperatorError(
     `the ClickHouse database was used by a later release (it has ${newer}): start that release, or give this one ` +
       'another database, which it fills from the log',
   )

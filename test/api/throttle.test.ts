@@ -3,7 +3,7 @@ import { throttling } from '../../src/api/throttle.js'
 
 const LAGGING = 10_000
 
-describe('the pacing of writes', () => {
+describe('the throttling of writes', () => {
   it('lets writes pass while the read side keeps up', async () => {
     const throttle = throttling({ lagMs: () => 500, nextInsert: () => Promise.reject(new Error('waited')) })
     await throttle()

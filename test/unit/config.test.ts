@@ -12,7 +12,7 @@ describe('the configuration', () => {
       { port, eventStoreUrl, clickHouseUrl },
       { port: 4600, eventStoreUrl: null, clickHouseUrl: null },
     )
-    assert.deepEqual([...roles], ['api', 'projector', 'dispatcher', 'worker'])
+    assert.deepEqual([...roles], ['api', 'projector', 'dispatcher'])
   })
 
   it('takes how many processes share what limits allow, one where nothing is said', () => {
@@ -82,11 +82,16 @@ describe('the configuration', () => {
       { TALLYTREE_ROLES: 'api,reader' },
       /TALLYTREE_ROLES: must be some of api, projector/,
     ],
+    [
+      'the role that did nothing',
+      { TALLYTREE_ROLES: 'api,worker' },
+      /TALLYTREE_ROLES: must be some of api, projector, dispatcher,/,
+    ],
     ['roles that are only commas', { TALLYTREE_ROLES: ',' }, /TALLYTREE_ROLES: must be some of/],
     [
       'roles apart over embedded stores',
       { TALLYTREE_ROLES: 'api' },
-      /leaves projector, dispatcher, worker to another/,
+      /leaves projector, dispatcher to another/,
     ],
     [
       'roles apart over an embedded log',
@@ -107,7 +112,7 @@ describe('the configuration', () => {
   ]
   for (const [what, variables, says] of wrong)
     it(`refuses ${what}, and says what to do`, () => {
-      assert.throws(() => readConfig(variables), { name: 'ConfigurationError', message: says })
+      assert.throws(() => readConfig(variables), { name: 'OperatorError', message: says })
     })
 
   it('never repeats a password', () => {
@@ -119,7 +124,7 @@ describe('the configuration', () => {
   })
 
   const refused = (variables: Record<string, string>, message: RegExp) =>
-    assert.throws(() => readConfig(variables), { name: 'ConfigurationError', message })
+    assert.throws(() => readConfig(variables), { name: 'OperatorError', message })
 
   it('names the variable that is wrong and says what it must be, without its password', () => {
     refused({ CLICKHOUSE_URL: 'http://u:hid/den@host:8123' }, /^CLICKHOUSE_URL: (?!.*hid).*%2F/)

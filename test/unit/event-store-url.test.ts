@@ -32,7 +32,7 @@ describe('EVENTSTORE_URL', () => {
       assert.throws(
         () => readConfig({ EVENTSTORE_URL: url }),
         ({ name, message }: Error) => {
-          assert.equal(name, 'ConfigurationError')
+          assert.equal(name, 'OperatorError')
           assert.match(message, /^EVENTSTORE_URL: must be the connection string of an EventStoreDB/)
           assert.doesNotMatch(message, /with:colon|with@at/)
           return true

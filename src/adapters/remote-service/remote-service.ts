@@ -5,7 +5,8 @@ import { jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { parseJson } from '../../domain/json/parse.js'
 import type { EventMetadata, Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import { SourceUnusable, type LogSource } from '../../domain/ports/log-source.js'
+import type { LogSource } from '../../domain/ports/log-source.js'
+import { OperatorError } from '../../domain/ports/operator-error.js'
 import { linesOf } from './lines.js'
 import { askPatiently, asking, textOf, type Ask } from './request.js'
 
@@ -32,7 +33,7 @@ const NO_BLOB = '0'.repeat(64)
 /**
  * The service at a URL, asked with the administrator's key.
  *
- * @throws SourceUnusable when it cannot be reached, or the key is not the administrator's
+ * @throws OperatorError when it cannot be reached, or the key is not the administrator's
  */
 export const openRemoteService = async (url: string, apiKey: string): Promise<RemoteService> => {
   const ask = asking(url, apiKey)
@@ -40,7 +41,7 @@ export const openRemoteService = async (url: string, apiKey: string): Promise<Re
   const probe = await ask(`/api/blobs/${NO_BLOB}`)
   probe.resume()
   if (probe.statusCode !== 404)
-    throw new SourceUnusable(
+    throw new OperatorError(
       `${new URL(url).origin} answered ${probe.statusCode ?? 0}: TALLYTREE_API_KEY must be its administrator's key`,
     )
   return {
@@ -86,7 +87,7 @@ async function* eventsAfter(ask: Ask, start: Position): AsyncGenerator<RecordedE
       }
       return
     } catch (error) {
-      if (error instanceof SourceUnusable || after === before) throw error
+      if (error instanceof OperatorError || after === before) throw error
     }
   }
 }
@@ -97,7 +98,7 @@ async function* eventsOf(answer: IncomingMessage): AsyncGenerator<RecordedEvent>
 
 const eventIn = (text: string): RecordedEvent => {
   const decoded = line(parseJson(text))
-  if (E.isLeft(decoded)) throw new SourceUnusable('the service answered something else than events')
+  if (E.isLeft(decoded)) throw new OperatorError('the service answered something else than events')
   const { revision, position, recorded_at, metadata, ...event } = decoded.right
   return {
     ...event,

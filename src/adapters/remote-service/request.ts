@@ -1,9 +1,15 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http'
+import { OperatorError } from '../../domain/ports/operator-error.js'
 import { request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SourceUnusable } from '../../domain/ports/log-source.js'
 
-/** Asks one service with one key; answers what it says, whatever the status. Fails with SourceUnusable. */
+export const requireApiKey = (apiKey: string | null): string => {
+  if (apiKey === null)
+    throw new OperatorError("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+  return apiKey
+}
+
+/** Asks one service with one key; answers what it says, whatever the status. Fails with OperatorError. */
 export type Ask = (path: string, method?: 'GET' | 'POST', json?: string) => Promise<IncomingMessage>
 
 const SILENCE_MS = 15_000
@@ -32,14 +38,14 @@ export const asking = (url: string, apiKey: string, silenceMs = SILENCE_MS): Ask
         reject(
           cause instanceof ServiceSilent
             ? cause
-            : new SourceUnusable(`${base.origin} cannot be reached: ${cause.message}`, { cause }),
+            : new OperatorError(`${base.origin} cannot be reached: ${cause.message}`, { cause }),
         ),
       )
       asked.end(json)
     })
 }
 
-export class ServiceSilent extends SourceUnusable {
+export class ServiceSilent extends OperatorError {
   constructor(origin: string, silenceMs: number) {
     super(
       `${origin} accepts connections but did not answer within ${silenceMs / 1000} s: ` +
@@ -59,7 +65,7 @@ export const askPatiently = async (ask: Ask, path: string): Promise<IncomingMess
     if (statusCode === 200 || statusCode === 404) return answer
     const said = (await textOf(answer)).slice(0, 500)
     if (statusCode !== 503 || tries === TRIES)
-      throw new SourceUnusable(`the service answered ${statusCode} to ${path.split('?')[0]!}: ${said}`)
+      throw new OperatorError(`the service answered ${statusCode} to ${path.split('?')[0]!}: ${said}`)
     await sleep(WAIT_MS)
   }
 }

@@ -12,12 +12,8 @@ import {
 import { dirname } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../domain/codec/codec.js'
+import { OperatorError } from '../../domain/ports/operator-error.js'
 import { masterKeys, type MasterKeyText } from '../../domain/secret/master-keys.js'
-
-/** What an operator has to mend; the message quotes nothing of a key. */
-export class UnusableMasterKeys extends Error {
-  override readonly name = 'UnusableMasterKeys'
-}
 
 /** The keys in a file; none where there is no file. */
 export const readKeyFile = (path: string): readonly MasterKeyText[] => {
@@ -25,7 +21,7 @@ export const readKeyFile = (path: string): readonly MasterKeyText[] => {
   if (text === undefined) return []
   const decoded = decode(masterKeys)(text)
   if (E.isRight(decoded)) return decoded.right
-  throw new UnusableMasterKeys(`${path} cannot be used: it ${decoded.left[0]?.msg ?? ''}, or one a line`)
+  throw new OperatorError(`${path} cannot be used: it ${decoded.left[0]?.msg ?? ''}, or one a line`)
 }
 
 const textIn = (path: string): string | undefined => {
@@ -33,7 +29,7 @@ const textIn = (path: string): string | undefined => {
     return readFileSync(path, 'utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new UnusableMasterKeys(`${path} cannot be read`, { cause })
+    throw new OperatorError(`${path} cannot be read`, { cause })
   }
 }
 
@@ -53,7 +49,7 @@ export const makeKeyFile = (path: string): void => {
     linkSync(scratch, path)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new UnusableMasterKeys(`${path} cannot be made`, { cause })
+      throw new OperatorError(`${path} cannot be made`, { cause })
   } finally {
     discard(scratch)
   }

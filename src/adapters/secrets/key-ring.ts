@@ -1,5 +1,6 @@
+import { OperatorError } from '../../domain/ports/operator-error.js'
 import type { MasterKeyText } from '../../domain/secret/master-keys.js'
-import { makeKeyFile, readKeyFile, UnusableMasterKeys } from './key-file.js'
+import { makeKeyFile, readKeyFile } from './key-file.js'
 import { masterKey, type MasterKey } from './master-key.js'
 
 export interface KeyRing {
@@ -13,7 +14,7 @@ export interface KeyRing {
  * The keys of the configuration, and behind them those of the file, which is made only where there is no other key and
  * one is needed.
  *
- * @throws UnusableMasterKeys
+ * @throws OperatorError
  */
 export const openKeyRing = (given: readonly MasterKeyText[], file: string): KeyRing => {
   let ring = ringOf(given, readKeyFile(file))
@@ -40,7 +41,7 @@ const ringOf = (given: readonly MasterKeyText[], inFile: readonly MasterKeyText[
     const known = ring.find(({ id }) => id === key.id)
     if (known === undefined) ring.push(key)
     else if (!known.key.equals(key.key))
-      throw new UnusableMasterKeys(
+      throw new OperatorError(
         `the master key ${key.id} is one in TALLYTREE_MASTER_KEYS and another in the file of keys`,
       )
   }

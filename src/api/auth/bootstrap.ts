@@ -1,6 +1,7 @@
 import type { NewApiKey } from '../../domain/access/commands.js'
 import type { Directory } from '../../domain/access/directory.js'
 import { principalOf } from '../../domain/access/look-ups.js'
+import { OperatorError } from '../../domain/ports/operator-error.js'
 import type { Access } from './access.js'
 import { describeKey, makeKey, type KeyPorts } from './new-key.js'
 
@@ -9,11 +10,6 @@ export interface Bootstrapped {
   readonly createdKey?: string
   /** The operator's key is not one of the administrator's: it was ignored, and a warning is due. */
   readonly ignoredKey: boolean
-}
-
-/** The operator's key cannot be an API key; the message says why and never quotes it. */
-export class UnusableBootstrapKey extends Error {
-  override readonly name = 'UnusableBootstrapKey'
 }
 
 /** The user that the first start makes. */
@@ -56,7 +52,7 @@ const LEAST_CHARACTERS = 16
 const refuseUnusable = (key: string): void => {
   const name = 'TALLYTREE_BOOTSTRAP_API_KEY'
   if (key.length < LEAST_CHARACTERS)
-    throw new UnusableBootstrapKey(`${name} must have at least ${LEAST_CHARACTERS} characters`)
+    throw new OperatorError(`${name} must have at least ${LEAST_CHARACTERS} characters`)
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new UnusableBootstrapKey(`${name} must consist of visible ASCII characters, without spaces`)
+    throw new OperatorError(`${name} must consist of visible ASCII characters, without spaces`)
 }

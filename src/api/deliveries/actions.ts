@@ -46,7 +46,7 @@ export const resendRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'post',
     path: '/api/deliveries/:id/resend',
     summary:
-      'Sends a delivery again, under its own id and now, whatever became of it; one that is pending stays as it is. ' +
+      'Sends a delivery again, under its own id and now, whatever became of it; closes the breaker of its webhook. ' +
       "Needs the role that its automation's scope needs.",
     requestHeaders: ['Idempotency-Key'],
     response: acted,

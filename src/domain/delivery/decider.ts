@@ -116,7 +116,7 @@ const cannotCancel = ({ phase }: KnownDelivery): string =>
 const resend = (state: KnownDelivery, { deliveryId, now }: ResendDelivery): Decision<DeliveryEvent> => {
   if (state.phase === 'in_flight')
     return refused('conflict', 'An attempt is under way: it can be sent again once that has ended.')
-  if (state.phase === 'pending') return nothing
+  // Also one that is pending: it may wait behind an open breaker or a Retry-After, which a resend lifts.
   return {
     events: [{ type: 'DeliveryResent', data: { delivery_id: deliveryId, team: state.team, due_at: now } }],
   }

@@ -1,3 +1,5 @@
+import { OperatorError } from './operator-error.js'
+
 /** Values for `{name:Type}` placeholders: a client's value reaches ClickHouse in no other way. */
 export type SqlParameters = Readonly<Record<string, SqlParameter>>
 export type SqlParameter = string | number | bigint | boolean | null | readonly (string | number | bigint)[]
@@ -74,7 +76,7 @@ export class RowsRefused extends Error {
 type Unavailability = 'away' | 'busy' | 'refusing'
 
 /** The engine does not do its work now, whatever it was asked; its message is for operators and quotes nothing. */
-export class ClickHouseUnavailable extends Error {
+export class ClickHouseUnavailable extends OperatorError {
   override readonly name = 'ClickHouseUnavailable'
   constructor(
     readonly why: Unavailability,

@@ -1,4 +1,5 @@
 import type { Expected } from './event-store.js'
+import { OperatorError } from './operator-error.js'
 
 /** The stream was not where the writer expected it. `actual` is its last revision, or `none`. */
 export class ConcurrencyConflict extends Error {
@@ -28,7 +29,7 @@ export class InvalidAppend extends Error {
 }
 
 /** The store cannot be reached or does not accept writes now. Nothing was written. */
-export class StoreUnavailable extends Error {
+export class StoreUnavailable extends OperatorError {
   override readonly name = 'StoreUnavailable'
 }
 

@@ -53,12 +53,7 @@ export type TailItem =
  * Failures are the classes of `event-store-errors.ts`.
  */
 export interface EventStore {
-  append(
-    stream: string,
-    expected: Expected,
-    events: readonly NewEvent[],
-    options?: { readonly timeoutMs?: number },
-  ): Promise<Appended>
+  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
   /** A missing stream is empty. `from` is inclusive in the direction of reading. */
   readStream(
     stream: string,

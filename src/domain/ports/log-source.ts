@@ -12,8 +12,3 @@ export interface LogSource {
   openBlob(digest: string): Promise<OpenedBlob | undefined>
   close(): Promise<void>
 }
-
-/** The source cannot be used; the message says to an operator why, and what to do. */
-export class SourceUnusable extends Error {
-  override readonly name = 'SourceUnusable'
-}

@@ -1,3 +1,5 @@
+import { OperatorError } from './operator-error.js'
+
 /** One version of a secret of a team; versions count from 1. */
 export interface SecretVersion {
   readonly team: string
@@ -40,7 +42,7 @@ export interface SecretStore {
 }
 
 /** The store cannot be used now. */
-export class SecretsUnavailable extends Error {
+export class SecretsUnavailable extends OperatorError {
   override readonly name = 'SecretsUnavailable'
 }
 

@@ -127,6 +127,8 @@ const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 const asIs: Encode = (secret) => secret
 const json: Encode = (secret) => JSON.stringify(secret).slice(1, -1)
+const unicodeEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+const capitalUnicodeEscape = (unit: string): string => `\\u${unicodeEscape(unit).slice(2).toUpperCase()}`
 const hex: Encode = (secret) =>
   bytesOf(secret).reduce((digits, byte) => digits + (byte < 16 ? '0' : '') + byte.toString(16), '')
 const base64: Encode = (secret) => base64Of(bytesOf(secret))
@@ -155,7 +157,15 @@ const ENCODINGS: readonly Encode[] = [
   json,
   // As PHP escapes.
   (secret) => json(secret).replaceAll('/', '\\/'),
+  // As Python, Go and .NET escape.
+  (secret) => json(secret).replace(/[\x7f-\uffff]/g, unicodeEscape),
+  (secret) => json(secret).replace(/[<>&]/g, unicodeEscape),
+  (secret) =>
+    json(secret)
+      .replaceAll('\\"', '\\u0022')
+      .replace(/[<>&'+`\x7f-\uffff]/g, capitalUnicodeEscape),
   encodeURIComponent,
+  (secret) => encodeURIComponent(secret).replace(/%../g, (byte) => byte.toLowerCase()),
   (secret) => new URLSearchParams([['', secret]]).toString().slice(1),
   hex,
   (secret) => hex(secret).toUpperCase(),

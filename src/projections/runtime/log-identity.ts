@@ -35,7 +35,9 @@ export const findLogMismatch = async (
   if (first !== undefined)
     return (await notIn(log, first, { limit: UNPROJECTED_AT_START })) ?? endMismatch(clickHouse, log)
   if (!tables.has('checkpoints')) return undefined
-  const [row] = await clickHouse.query<{ rows: number }>('SELECT count() AS rows FROM checkpoints')
+  const [row] = await clickHouse.query<{ rows: number }>(
+    'SELECT count() AS rows FROM checkpoints WHERE position > 0',
+  )
   return row?.rows === 0 ? undefined : another('the release that filled it did not note from which log')
 }
 

@@ -26,8 +26,8 @@ const givenStore = () => {
 /** What another process does between two appends of this one. */
 const meanwhile = (eventStore: EventStore, after: string, task: () => Promise<unknown>): EventStore => ({
   ...eventStore,
-  append: async (stream, expected, events, options) => {
-    const appended = await eventStore.append(stream, expected, events, options)
+  append: async (stream, expected, events) => {
+    const appended = await eventStore.append(stream, expected, events)
     if (events[0]?.type === after) await task()
     return appended
   },

@@ -23,8 +23,8 @@ describe('the ends of completions', () => {
     const store = service.stores.eventStore as { append: EventStore['append'] }
     const append = store.append.bind(store)
     let refused = 0
-    store.append = async (stream, expected, events, options) => {
-      if (events.every(({ type }) => type !== 'CallEnded')) return append(stream, expected, events, options)
+    store.append = async (stream, expected, events) => {
+      if (events.every(({ type }) => type !== 'CallEnded')) return append(stream, expected, events)
       refused += 1
       throw new StoreUnavailable('away')
     }
@@ -54,8 +54,8 @@ describe('the ends of completions', () => {
     const project = 'acme/unseen'
     const store = service.stores.eventStore as { append: EventStore['append'] }
     const append = store.append.bind(store)
-    store.append = async (stream, expected, events, options) => {
-      const appended = await append(stream, expected, events, options)
+    store.append = async (stream, expected, events) => {
+      const appended = await append(stream, expected, events)
       if (events.some(({ type }) => type === 'CallStarted')) throw new AppendOutcomeUnknown('too late')
       return appended
     }

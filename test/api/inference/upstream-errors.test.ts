@@ -67,6 +67,8 @@ describe('the errors of an upstream', () => {
     ['vLLM', { object: 'error', message: MESSAGE, type: 'NotFoundError', param: null, code: 404 }],
     ['FastAPI', { detail: MESSAGE }],
     ['a text as error', { error: MESSAGE }],
+    ['Gemini', [{ error: { code: 503, message: MESSAGE, status: 'UNAVAILABLE' } }]],
+    ['an error beside the whole request', { error: { message: MESSAGE }, input: 'x'.repeat(100_000) }],
   ]
   for (const [form, body] of bodies)
     it(`are read in the form of ${form}`, async () => {
@@ -84,15 +86,18 @@ describe('the errors of an upstream', () => {
     assert.equal(messageIn(html.answer), 'The upstream answered with status 503.')
   })
 
-  it('are read where the status is 200', async () => {
-    const { answer, call, logged } = await failed(
-      echoing((message) => does.refusing(200, { error: { message, code: 503 } })),
-    )
-    assert.equal(answer.status, 502)
-    assert.equal(messageIn(answer), `The upstream reported an error: ${TOLD}`)
-    assert.equal(call.exception, messageIn(answer))
-    assert.equal(logged[0]?.['message'], messageIn(answer))
-  })
+  for (const stream of [false, true])
+    it(`are read where the status is 200 and the body JSON, ${stream ? 'streamed' : 'whole'}`, async () => {
+      const { answer, call, logged } = await failed(
+        echoing((message) => does.refusing(200, { error: { message, code: 503 } })),
+        { stream },
+      )
+      assert.equal(answer.status, 502)
+      assert.equal(messageIn(answer), `The upstream reported an error: ${TOLD}`)
+      assert.equal(call.exception, messageIn(answer))
+      assert.equal(call.summary.tallytree?.['owed'], false)
+      assert.equal(logged[0]?.['message'], messageIn(answer))
+    })
 
   const streams: readonly (readonly [string, (message: string) => string])[] = [
     ['an error in an event', (message) => `data: ${JSON.stringify({ error: { message } })}\n\n`],
@@ -113,6 +118,7 @@ describe('the errors of an upstream', () => {
       assert.equal(answer.status, 502)
       assert.equal(messageIn(answer), `The upstream reported an error: ${TOLD}`)
       assert.equal(call.exception, messageIn(answer))
+      assert.equal(call.summary.tallytree?.['owed'], false)
       assert.equal(logged[0]?.['message'], messageIn(answer))
     })
 
@@ -125,6 +131,7 @@ describe('the errors of an upstream', () => {
       const { error } = JSON.parse(eventsIn(answer.text).at(-1)!) as { error: { message: string } }
       assert.equal(error.message, `The upstream reported an error: ${TOLD}`)
       assert.equal(call.exception, error.message)
+      assert.equal(call.summary.tallytree?.['owed'], undefined)
       assert.equal(logged[0]?.['message'], error.message)
     })
   }

@@ -17,11 +17,11 @@ const failingAfter = (store: EventStore, appends: number): EventStore => {
   let left = appends
   return {
     ...store,
-    append: async (stream, expected, events, options) => {
+    append: async (stream, expected, events) => {
       if (events.length > 1) throw new EventTooLarge('one event at a time')
       if (left === 0) throw new StoreUnavailable('gone')
       left -= 1
-      return store.append(stream, expected, events, options)
+      return store.append(stream, expected, events)
     },
   }
 }

@@ -5,14 +5,14 @@ import { sha256 } from '../../../src/adapters/system/system.js'
 import { recordRefusals } from '../../../src/api/tracing/refusals.js'
 import { idsIn } from '../../contract/event-store/collect.js'
 import { startProtocolDouble } from '../../support/eventstoredb-protocol-double/double.js'
-import { patient } from '../../support/eventstoredb-protocol-double/patient.js'
+import { PATIENT } from '../../support/eventstoredb-protocol-double/patient.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'ada' }
 
 describe('refused elements over an EventStoreDB (a protocol double)', () => {
   it('are kept once when the same batch comes again, also after a restart and at once', async () => {
     const double = await startProtocolDouble()
-    const eventStore = patient(await openEventStoreDb(double.url))
+    const eventStore = await openEventStoreDb(double.url, PATIENT)
     const blobs = openInMemoryBlobStore()
     const record = recordRefusals({ eventStore, blobs, sha256 })
     const refusals = Array.from({ length: 20 }, (_, index) => ({

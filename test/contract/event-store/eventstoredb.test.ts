@@ -1,16 +1,18 @@
 import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
 import { eventStoreContract } from './event-store-contract.js'
 import { startProtocolDouble } from '../../support/eventstoredb-protocol-double/double.js'
-import { patient } from '../../support/eventstoredb-protocol-double/patient.js'
+import { PATIENT } from '../../support/eventstoredb-protocol-double/patient.js'
 
 for (const batchAppend of [true, false])
   eventStoreContract(
     `the store in EventStoreDB, over a protocol double ${batchAppend ? 'with' : 'without'} batched appends,`,
     async () => {
       const double = await startProtocolDouble({ misbehaviour: { batchAppend } })
-      const store = patient(await openEventStoreDb(double.url))
+      const store = await openEventStoreDb(double.url, PATIENT)
+      const impatient = await openEventStoreDb(double.url, { appendMs: 1900 })
       return {
         store,
+        impatient,
         restart: async () => {
           await double.restart()
           return store
@@ -18,6 +20,7 @@ for (const batchAppend of [true, false])
         loseNextAnswer: () => (double.misbehaviour.swallowAnswers = 1),
         dispose: async () => {
           await store.close()
+          await impatient.close()
           await double.stop()
         },
       }

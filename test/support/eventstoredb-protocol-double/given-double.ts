@@ -1,17 +1,31 @@
 import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { startProtocolDouble, type ProtocolDouble } from './double.js'
-import { patient } from './patient.js'
+import { PATIENT } from './patient.js'
+
+interface GivenDouble {
+  readonly double: ProtocolDouble
+  readonly store: EventStore
+  /** Another store over the double, whose appends may take this long. */
+  readonly storeWith: (appendMs: number) => Promise<EventStore>
+}
 
 /** A double and the adapter over it, anew for each test of a suite. */
-export const givenDouble = (): { readonly double: ProtocolDouble; readonly store: EventStore } => {
-  const given = {} as { double: ProtocolDouble; store: EventStore }
+export const givenDouble = (): GivenDouble => {
+  const given = {} as { -readonly [Key in keyof GivenDouble]: GivenDouble[Key] }
+  let others: EventStore[]
   beforeEach(async () => {
+    others = []
     given.double = await startProtocolDouble()
-    given.store = patient(await openEventStoreDb(given.double.url))
+    given.store = await openEventStoreDb(given.double.url, PATIENT)
+    given.storeWith = async (appendMs) => {
+      const store = await openEventStoreDb(given.double.url, { appendMs })
+      others.push(store)
+      return store
+    }
   })
   afterEach(async () => {
-    await given.store.close()
+    for (const store of [given.store, ...others]) await store.close()
     await given.double.stop()
   })
   return given

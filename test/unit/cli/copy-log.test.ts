@@ -26,7 +26,7 @@ import { newEvent } from '../../../src/domain/event.js'
 import { append, PROJECT, startOf } from '../projections/given-log.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { startProtocolDouble } from '../../support/eventstoredb-protocol-double/double.js'
-import { patient } from '../../support/eventstoredb-protocol-double/patient.js'
+import { PATIENT } from '../../support/eventstoredb-protocol-double/patient.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'
 
 const all = async (events: AsyncIterable<RecordedEvent>) => {
@@ -121,7 +121,7 @@ describe('a copied log', () => {
     await service.post('/obj/create', { obj: { project_id, object_id: 'moved', val } })
     const source = storedLog(service.stores.eventStore, service.stores.blobs)
     const double = await startProtocolDouble()
-    const store = patient(await openEventStoreDb(double.url))
+    const store = await openEventStoreDb(double.url, PATIENT)
     try {
       const blobs = [openInMemoryBlobStore(), openInMemoryBlobStore()] as const
       const end = await source.head()
@@ -149,7 +149,7 @@ describe('a copied log', () => {
 
   it('has a repeated event of an old log in its place under another id, reports it, and goes on', async () => {
     const double = await startProtocolDouble()
-    const store = patient(await openEventStoreDb(double.url))
+    const store = await openEventStoreDb(double.url, PATIENT)
     try {
       const stream = `intake-${PROJECT}`
       const cause = { correlationId: 'c', causationId: 'c', actor: 'a' }
@@ -187,7 +187,7 @@ describe('a copied log', () => {
 
   it('moves to an EventStoreDB with the repeated events of an old log as they are', async () => {
     const double = await startProtocolDouble()
-    const store = patient(await openEventStoreDb(double.url))
+    const store = await openEventStoreDb(double.url, PATIENT)
     try {
       const memory = openInMemoryEventStore()
       await append(memory, 'CallStarted', startOf('a'))

@@ -84,7 +84,7 @@ describe("the operator's file of upstreams", () => {
       await assert.rejects(
         async () => read(content),
         (error: Error) => {
-          assert.equal(error.name, 'ConfigurationError')
+          assert.equal(error.name, 'OperatorError')
           assert.ok(error.message.startsWith(`TALLYTREE_UPSTREAMS_FILE: ${file}: `), error.message)
           assert.match(error.message, message)
           assert.ok(!error.message.includes('geheim'))

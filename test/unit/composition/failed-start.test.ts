@@ -34,7 +34,7 @@ describe('a start that does not succeed', () => {
       TALLYTREE_DATA_DIR: await scratchDirectory(),
       TALLYTREE_PORT: String((taken.address() as AddressInfo).port),
     })
-    await assert.rejects(startService(config, stores, quiet), { name: 'CannotListen' })
+    await assert.rejects(startService(config, stores, quiet), { name: 'OperatorError' })
     taken.close()
 
     assert.equal(closed, 1)

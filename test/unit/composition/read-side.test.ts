@@ -23,7 +23,7 @@ import { scratchDirectory } from '../../support/scratch.js'
 
 const KEY = 'administrator-key-of-the-tests'
 const PROJECT = 'default/shared'
-const ALL_ROLES = 'api,projector,dispatcher,worker'
+const ALL_ROLES = 'api,projector,dispatcher'
 
 /** Of another deployment, or of this one at an earlier time. */
 interface Deployment {

@@ -15,7 +15,7 @@ import { slots } from './slots.js'
 import { storedAlready } from './stored-already.js'
 import { backOff } from './waiting.js'
 
-/** How long an append may take with all its tries, unless the caller says otherwise. */
+/** How long an append may take with all its tries. */
 const APPEND_MS = 5000
 /** How long one try may take. */
 const ATTEMPT_MS = 2000
@@ -33,6 +33,7 @@ const LEAST_MS = 100
 export const appending = (
   shared: SharedClient,
   reading: Pick<EventStore, 'readStream'>,
+  appendMs = APPEND_MS,
 ): Pick<EventStore, 'append' | 'checkWritable'> => {
   const attempt = attempts(shared)
   const { acquire } = slots(SLOTS)
@@ -52,8 +53,8 @@ export const appending = (
     }
   }
 
-  const untilSettled = async (proposal: Proposal, timeoutMs: number): Promise<Appended> => {
-    const until = performance.now() + timeoutMs
+  const untilSettled = async (proposal: Proposal): Promise<Appended> => {
+    const until = performance.now() + appendMs
     let isSent = false
     for (let tries = 1; ; tries += 1) {
       const left = Math.max(until - performance.now(), 1)
@@ -69,11 +70,11 @@ export const appending = (
   }
 
   return {
-    append: async (stream, expected, events, { timeoutMs = APPEND_MS } = {}) => {
+    append: async (stream, expected, events) => {
       const proposal = proposalOf(stream, expected, events)
       const release = await acquire(proposal.bytes)
       try {
-        const appended = await untilSettled(proposal, timeoutMs)
+        const appended = await untilSettled(proposal)
         return appended.position === undefined ? await placed(reading, stream, appended) : appended
       } finally {
         release()

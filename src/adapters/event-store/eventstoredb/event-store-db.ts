@@ -15,13 +15,22 @@ const START_MS = 5000
 const READS_AT_ONCE = 64
 const LOOK_UPS_AT_ONCE = 64
 
+interface EventStoreDbOptions {
+  readonly health?: HealthReports | undefined
+  /** How long an append may take with all its tries. */
+  readonly appendMs?: number | undefined
+}
+
 /**
  * The log in an EventStoreDB, by connection string (`esdb://…` or `esdb+discover://…`), from which credentials come too.
  * Other programs may write to the same server, under other stream names; their events are passed over.
  *
  * @throws StoreUnavailable when the server cannot be reached or read or its log has newer events, without the user and password in the message
  */
-export const openEventStoreDb = async (url: string, health = noHealthReports): Promise<EventStore> => {
+export const openEventStoreDb = async (
+  url: string,
+  { health = noHealthReports, appendMs }: EventStoreDbOptions = {},
+): Promise<EventStore> => {
   const shared = sharedClient(url)
   try {
     await requireReachable(shared, hostsOf(url))
@@ -29,7 +38,7 @@ export const openEventStoreDb = async (url: string, health = noHealthReports): P
     await shared.release()
     throw error
   }
-  const store = eventStoreOver(shared, health)
+  const store = eventStoreOver(shared, health, appendMs)
   try {
     // Reads the last event, so that an older release does not start over a newer log.
     await store.head()
@@ -40,7 +49,11 @@ export const openEventStoreDb = async (url: string, health = noHealthReports): P
   }
 }
 
-const eventStoreOver = (shared: SharedClient, health: HealthReports): EventStore => {
+const eventStoreOver = (
+  shared: SharedClient,
+  health: HealthReports,
+  appendMs: number | undefined,
+): EventStore => {
   const closing = new AbortController()
   const { signal: closed } = closing
   // Every read that is under way listens.
@@ -48,7 +61,7 @@ const eventStoreOver = (shared: SharedClient, health: HealthReports): EventStore
   const { lastAfter, ...reads } = reading(shared, closed, READS_AT_ONCE, health)
   // Look-ups of appends, which hold a slot meanwhile, and subscriptions do not wait behind the reads of others.
   const lookUps = reading(shared, closed, LOOK_UPS_AT_ONCE, health)
-  const { append, checkWritable } = appending(shared, lookUps)
+  const { append, checkWritable } = appending(shared, lookUps, appendMs)
   const underWay = new Set<Promise<unknown>>()
   let released: Promise<void> | undefined
 

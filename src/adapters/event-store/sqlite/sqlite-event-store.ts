@@ -13,8 +13,7 @@ import { streamIndex } from './stream-index.js'
 
 /**
  * The log in one SQLite file, written by this process alone. It works on the main thread, where a commit takes less than
- * the way to a worker and back; only the sync of the disk, which takes longest, goes on in the background. An append is
- * never left without an outcome, so `timeoutMs` is not needed.
+ * the way to a worker and back; only the sync of the disk, which takes longest, goes on in the background.
  *
  * @throws StoreUnavailable when another process writes to the file
  */

@@ -28,9 +28,15 @@ export interface Asked {
   readonly target: Target
   readonly answer: UpstreamAnswer
   readonly tries: readonly Try[]
+  /** Whether an upstream that was asked before may have worked on the request. */
+  readonly isOwed: boolean
   /** Logs an error that the answer reports, and makes it a failure. */
   readonly errorIn: (reported: Json) => Failure
 }
+
+/** An upstream reported an error in place of an answer: it refused, whatever the status was. */
+export const refusedIn = ({ errorIn, tries, isOwed }: Asked, reported: Json): NobodyAnswered =>
+  new NobodyAnswered(errorIn(reported), tries, isOwed)
 
 /** Every target was asked that could be; the last one's failure counts. */
 export class NobodyAnswered extends Error {
@@ -79,7 +85,7 @@ export const ask = async (
     patienceMs = Math.max(0, patienceMs - (performance.now() - since))
     left = left.filter((target) => target !== visit.target)
     const tried = await askOne({ inference }, request, visit, signal, tries, logsMessages)
-    if ('answer' in tried) return tried
+    if ('answer' in tried) return { ...tried, isOwed }
     ;({ failure } = tried)
     isOwed ||= tried.isOwed
     isFinal &&= failure.details.isFinal === true
@@ -109,7 +115,7 @@ const askOne = async (
   signal: AbortSignal,
   tries: Try[],
   logsMessages: boolean,
-): Promise<Asked | Failed> => {
+): Promise<Omit<Asked, 'isOwed'> | Failed> => {
   const { target } = visit
   const note = (outcome: string, counted: string) => {
     tries.push({ upstream: target.upstream.content.name, outcome })

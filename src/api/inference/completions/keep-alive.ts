@@ -24,8 +24,11 @@ export const keptAlive = (
   let hasSent = false
   let sendComment = (): void => undefined
   let timer: NodeJS.Timeout | undefined
+  let hasLeft = false
   const startTimer = (ms: number): void => {
     clearTimeout(timer)
+    // An event may still come after its reader has left.
+    if (hasLeft) return
     timer = setTimeout(() => {
       startTimer(everyMs)
       sendComment()
@@ -72,6 +75,7 @@ export const keptAlive = (
     [Symbol.asyncIterator]: () => ({
       next,
       return: async () => {
+        hasLeft = true
         clearTimeout(timer)
         await opening.then(
           () => source?.return?.(),

@@ -1,11 +1,12 @@
 import type { Json } from '../../../domain/json/json.js'
 import { parsed } from './parsed.js'
 
-const MOST_BYTES = 16_384
+/** Some upstreams repeat the whole request in their errors. */
+const MOST_BYTES = 1_048_576
 const WITHIN_MS = 2000
 
 /**
- * The body of an upstream's error: JSON or, as a string, plain text; undefined for HTML, and for more than 16 KiB. The
+ * The body of an upstream's error: JSON or, as a string, plain text; undefined for HTML, and for more than 1 MiB. The
  * time is short, since another upstream may be tried next.
  */
 export const readError = async (body: AsyncIterable<Uint8Array>): Promise<Json | undefined> => {

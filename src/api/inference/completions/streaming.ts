@@ -2,29 +2,32 @@ import { Readable } from 'node:stream'
 import type { CompletionRequest } from '../../../domain/completion/request.js'
 import { AnswerBuilder } from '../../../domain/completion/answer-builder.js'
 import { CompletionStream } from '../../../domain/completion/stream.js'
+import { isUpstreamError } from '../../../domain/completion/whole.js'
 import { isJsonObject } from '../../../domain/json/json.js'
 import { prefetchFirst } from '../../http/prefetch-first.js'
 import type { Inference } from '../inference.js'
+import type { Failure } from '../../failure.js'
 import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
-import type { Asked } from './asking.js'
+import { refusedIn, type Asked } from './asking.js'
 import type { Completing } from './completing.js'
 import { keptAlive, type KeepAlive } from './keep-alive.js'
 import { atHand } from './output.js'
+import { readError } from './read-error.js'
 import { streamed } from './streamed.js'
 import { stopping } from './under-way.js'
 import { tooSlowReader } from './upstream-failure.js'
 
 /** The events of an upstream's stream as the client gets them. `closeAnswer` ends an answer that its client does not read. */
-export const streamOf = (
+export const streamOf = async (
   { inference }: Pick<Inference, 'inference'>,
   { n, stream_options, given }: CompletionRequest,
   asked: Asked,
   { call, model, promptTokens, startedAt, said, leave }: Completing,
   closeAnswer: () => void,
-): AsyncGenerator<string> => {
+): Promise<AsyncGenerator<string>> => {
   const { answer, target } = asked
-  requireType(answer, 'stream')
+  await requireStream(asked)
   const options = given['stream_options']
   const answerBuilder = call.keepsContent ? new AnswerBuilder(model) : null
   const kept = answerBuilder && inference.keeping(answerBuilder)
@@ -41,21 +44,26 @@ export const streamOf = (
     answerBuilder,
   )
   let contentAt: number | undefined
+  let reported: Failure | undefined
   const reader = unreadFor(Math.min(MOST_UNREAD_MS, target.upstream.content.timeouts.total_ms))
   const events = streamed(
-    asked,
+    { answer, errorIn: (error) => (reported = asked.errorIn(error)) },
     stream,
     leave.signal,
     () => (contentAt ??= performance.now()),
     () => kept?.makeRoom(),
     async (failure) => {
       reader.over()
+      const { metered } = stream
+      // An error before anything else is a refusal.
+      const isRefused = failure !== null && failure === reported && metered.metering === 'unknown'
       await call.end({
         output: kept === null ? atHand(null) : () => kept.output(failure === stopping),
-        metered: stream.metered,
+        metered,
         failure,
         said: {
           ...said(),
+          ...(isRefused && !asked.isOwed ? { owed: false } : {}),
           ...(contentAt === undefined ? {} : { time_to_first_token_ms: Math.round(contentAt - startedAt) }),
         },
       })
@@ -69,6 +77,16 @@ export const streamOf = (
     }),
   )
   return events
+}
+
+/** An upstream that was asked for a stream may report an error as JSON with status 200. */
+const requireStream = async (asked: Asked): Promise<void> => {
+  try {
+    requireType(asked.answer, 'stream')
+  } catch (refusal) {
+    const body = await readError(asked.answer.body)
+    throw body !== undefined && isUpstreamError(body) ? refusedIn(asked, body) : refusal
+  }
 }
 
 /**

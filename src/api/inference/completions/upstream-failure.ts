@@ -79,9 +79,10 @@ const errorIn = (body: Json | undefined, redact: Redact): UpstreamError =>
     }),
   )
 
-/** Reads OpenAI's form, vLLM's, FastAPI's, and plain text. */
+/** Reads OpenAI's form, vLLM's, FastAPI's, Gemini's list of one, and plain text. */
 const textsOf = (body: Json | undefined): UpstreamError => {
   if (typeof body === 'string') return { message: body }
+  if (Array.isArray(body)) return isJsonObject(body[0]) ? textsOf(body[0]) : {}
   if (!isJsonObject(body)) return {}
   const { error, detail, message } = body
   if (isJsonObject(error)) return textsIn(error)

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../domain/json/json.js'
 import { jsonText } from '../../../domain/json/text.js'
 import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
-import type { Asked } from './asking.js'
+import { refusedIn, type Asked } from './asking.js'
 import type { Completing } from './completing.js'
 import { atHand } from './output.js'
 import { readWhole } from './read-whole.js'
@@ -25,10 +25,10 @@ export const wholeOf = async (
   return { body: text, type: 'application/json', position }
 }
 
-const read = async ({ answer, errorIn }: Asked, model: string): Promise<JsonObject> => {
-  requireType(answer, 'whole')
-  const read = await readWhole(answer.body)
-  if (isUpstreamError(read)) throw errorIn(read)
+const read = async (asked: Asked, model: string): Promise<JsonObject> => {
+  requireType(asked.answer, 'whole')
+  const read = await readWhole(asked.answer.body)
+  if (isUpstreamError(read)) throw refusedIn(asked, read)
   const body = wholeAnswer(read, model)
   if (body === undefined) throw badAnswer('it has no choices')
   return body

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asking, textOf } from '../../../../src/adapters/remote-service/request.js'
-import { SourceUnusable } from '../../../../src/domain/ports/log-source.js'
+import { OperatorError } from '../../../../src/domain/ports/operator-error.js'
 import { startAnsweringServer, type AnsweringServer } from '../../../support/answering-server.js'
 
 const SILENCE_MS = 200
@@ -21,7 +21,7 @@ describe('a request to a running service', () => {
 
   const ask = (path: string) => asking(server.url, 'key', SILENCE_MS)(path)
   const silent = (error: unknown) =>
-    error instanceof SourceUnusable &&
+    error instanceof OperatorError &&
     /accepts connections but did not answer within 0.2 s/.test(error.message)
 
   it('fails when the port accepts it and stays silent', () => assert.rejects(ask('/silent'), silent))

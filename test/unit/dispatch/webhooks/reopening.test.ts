@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemIds } from '../../../../src/adapters/system/ids.js'
 import type { Dispatcher } from '../../../../src/dispatch/webhooks/dispatcher.js'
+import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { DeliveryCommand } from '../../../../src/domain/delivery/commands.js'
+import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
 import { newEvent } from '../../../../src/domain/event.js'
+import { execute } from '../../../../src/runtime/execute.js'
 import {
   aliasAdded,
   automationCreated,
@@ -126,6 +130,26 @@ describe('a webhook whose receiver was fixed', () => {
     await until(async () => (await count('AttemptFinished')) === 1)
     await log.append(COLLECTION, aliasAdded('new'))
     await arrived('new')
+  })
+
+  it('gets a message that was never attempted when that is resent while its breaker is open', async () => {
+    await given(answers(500))
+    await sent(40)
+    const failed = receiver.received.length
+    receiver.behave(answers(200))
+    const events = await log.deliveryEvents()
+    const attempted = new Set(
+      events.flatMap(({ type, stream }) => (type === 'AttemptStarted' ? [stream] : [])),
+    )
+    const { stream, data } = events.find((event) => !attempted.has(event.stream))!
+    const command: DeliveryCommand = {
+      type: 'ResendDelivery',
+      deliveryId: data['delivery_id'] as string,
+      now: '2026-01-01T00:00:00.000000Z' as Instant,
+    }
+    const cause = { correlationId: 'request', causationId: 'request', actor: 'ada' }
+    await execute({ eventStore: log.eventStore, ids: systemIds })(deliveryDecider, stream, [command], cause)
+    await until(() => receiver.received.length === failed + 40, 5000)
   })
 
   it('has its breaker closed once by a request that resends many messages', async () => {

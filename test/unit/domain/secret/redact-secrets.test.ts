@@ -9,11 +9,27 @@ const OLDER = 'pässwörd & "quotes"/+'
 const redacted = (text: string, ...secrets: readonly string[]): string =>
   redactSecrets([secretMatcher(secrets)])(text)
 
+const upper = (text: string) => text.toUpperCase()
+const unicodeEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+const asciiJson = (text: string) =>
+  JSON.stringify(text)
+    .slice(1, -1)
+    .replace(/[\x7f-\uffff]/g, unicodeEscape)
+
 const encodings: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   'escaped for JSON': (text) => JSON.stringify(text).slice(1, -1),
   'escaped for JSON by PHP': (text) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
+  'escaped for JSON by Python': (text) => asciiJson(text),
+  'escaped for JSON by Go': (text) => JSON.stringify(text).slice(1, -1).replace(/[<>&]/g, unicodeEscape),
+  'escaped for JSON by .NET': (text) =>
+    JSON.stringify(text)
+      .slice(1, -1)
+      .replaceAll('\\"', '\\u0022')
+      .replace(/[<>&'+`\x7f-\uffff]/g, (unit) => `\\u${upper(unicodeEscape(unit).slice(2))}`),
   'encoded for a URL': encodeURIComponent,
+  'encoded for a URL in small hexadecimal': (text) =>
+    encodeURIComponent(text).replace(/%../g, (byte) => byte.toLowerCase()),
   'encoded for a form': (text) => new URLSearchParams([['', text]]).toString().slice(1),
   'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
   'in capital hexadecimal': (text) => Buffer.from(text).toString('hex').toUpperCase(),

@@ -97,6 +97,17 @@ describe('read models', () => {
     assert.equal(await mismatchWith(eventStore), 'of_another_log')
   })
 
+  it('belong to any log where an earlier release noted only that it had projected nothing', async () => {
+    for (const table of ['event_times', 'checkpoints'])
+      await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
+    await clickHouse.writer.insert({
+      table: 'checkpoints',
+      columns: ['projector', 'position'],
+      values: [['main', '0']],
+    })
+    for (const log of [eventStore, openInMemoryEventStore()]) assert.equal(await mismatchWith(log), undefined)
+  })
+
   it('belong to any log after they were emptied, also when that was cut off at any statement', async () => {
     await noteSourceLog(clickHouse.writer, eventStore)
     const other = await logOf(EVENTS)

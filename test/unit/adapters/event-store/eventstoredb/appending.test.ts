@@ -46,8 +46,9 @@ describe('appending to an EventStoreDB', () => {
       const { double, store } = given
       const { stream, ids } = await streamFor(expected)
       const events = arbitraryEvents(2)
+      const impatient = await given.storeWith(1900)
       double.misbehaviour.swallowAnswers = 1
-      await assert.rejects(store.append(stream, expected, events, { timeoutMs: 1900 }), {
+      await assert.rejects(impatient.append(stream, expected, events), {
         name: 'AppendOutcomeUnknown',
       })
       const [later] = [arbitraryEvent()]
@@ -118,10 +119,11 @@ describe('appending to an EventStoreDB', () => {
     const { double, store } = given
     const stream = arbitraryStream()
     const events = arbitraryEvents(2)
+    const impatient = await given.storeWith(100)
     double.misbehaviour.answerLateMs = 300
 
     const settled = await Promise.allSettled([
-      store.append(stream, 'none', events, { timeoutMs: 100 }),
+      impatient.append(stream, 'none', events),
       store.append(stream, 'none', events),
     ])
 

@@ -76,7 +76,9 @@ describe('opening an EventStoreDB', () => {
     const reports = new Map<string, unknown>()
     const double = await startProtocolDouble()
     const port = Number(new URL(double.url.replace('esdb', 'http')).port)
-    const store = await openEventStoreDb(double.url, { report: (part, error) => reports.set(part, error) })
+    const store = await openEventStoreDb(double.url, {
+      health: { report: (part, error) => reports.set(part, error) },
+    })
     const { stream } = await givenStreamOf(store, 2)
     assert.equal(reports.get('event-log-writes'), null)
     await double.stop()

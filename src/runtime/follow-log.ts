@@ -46,22 +46,26 @@ export const followLog = (following: Following): LogFollower => {
     for (const waiter of reached) waiter.resolve()
   }
 
-  const handle = async (item: TailItem): Promise<void> => {
-    switch (item.kind) {
-      case 'caughtUp':
-        await onCaughtUp?.()
-        return
-      case 'checkpoint':
-        if (item.position <= position) return
+  /** Returns a promise only where there is something to wait for: most events are handled at once. */
+  const handle = (item: TailItem): Promise<void> | undefined => {
+    if (item.kind === 'caughtUp') return waitedFor(onCaughtUp?.())
+    if (item.kind === 'checkpoint') {
+      if (item.position > position) {
         advance(item.position)
         onCheckpoint?.(item.position)
-        return
-      case 'event':
-        // A subscription may repeat events of the one before.
-        if (item.event.position <= position) return
-        await onEvent(item.event)
-        if (!attempt.signal.aborted) advance(item.event.position)
+      }
+      return undefined
     }
+    const { event } = item
+    // A subscription may repeat events of the one before.
+    if (event.position <= position) return undefined
+    const done = () => {
+      if (!attempt.signal.aborted) advance(event.position)
+    }
+    const handled = waitedFor(onEvent(event))
+    if (handled !== undefined) return handled.then(done)
+    done()
+    return undefined
   }
 
   const follow = async (): Promise<void> => {
@@ -74,7 +78,8 @@ export const followLog = (following: Following): LogFollower => {
         const until = AbortSignal.any([signal, attempt.signal])
         for await (const item of eventStore.subscribeAll({ after: position, signal: until })) {
           if (until.aborted) break
-          await handle(item)
+          const handled = handle(item)
+          if (handled !== undefined) await handled
           failures = 0
         }
         failures += 1
@@ -107,6 +112,9 @@ export const followLog = (following: Following): LogFollower => {
     stopped: follow(),
   }
 }
+
+const waitedFor = (result: unknown): Promise<void> | undefined =>
+  result instanceof Promise ? (result as Promise<void>) : undefined
 
 interface Waiter {
   readonly position: Position

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStore, Position, RecordedEvent, TailItem } from '../domain/ports/event-store.js'
+import { backoff } from './backoff.js'
 import { within } from './within.js'
 
 export interface LogFollower {
@@ -28,8 +28,7 @@ interface Following {
   readonly signal: AbortSignal
 }
 
-const FIRST_BACKOFF_MS = 100
-const MAX_BACKOFF_MS = 5000
+const BACKOFF = { firstMs: 100, maxMs: 5000 }
 
 /** Handles the events of the log in order, one at a time. A subscription that fails is replaced, with back-off. */
 export const followLog = (following: Following): LogFollower => {
@@ -47,22 +46,26 @@ export const followLog = (following: Following): LogFollower => {
     for (const waiter of reached) waiter.resolve()
   }
 
-  const handle = async (item: TailItem): Promise<void> => {
-    switch (item.kind) {
-      case 'caughtUp':
-        await onCaughtUp?.()
-        return
-      case 'checkpoint':
-        if (item.position <= position) return
+  /** Returns a promise only where there is something to wait for: most events are handled at once. */
+  const handle = (item: TailItem): Promise<void> | undefined => {
+    if (item.kind === 'caughtUp') return waitedFor(onCaughtUp?.())
+    if (item.kind === 'checkpoint') {
+      if (item.position > position) {
         advance(item.position)
         onCheckpoint?.(item.position)
-        return
-      case 'event':
-        // A subscription may repeat events of the one before.
-        if (item.event.position <= position) return
-        await onEvent(item.event)
-        if (!attempt.signal.aborted) advance(item.event.position)
+      }
+      return undefined
     }
+    const { event } = item
+    // A subscription may repeat events of the one before.
+    if (event.position <= position) return undefined
+    const done = () => {
+      if (!attempt.signal.aborted) advance(event.position)
+    }
+    const handled = waitedFor(onEvent(event))
+    if (handled !== undefined) return handled.then(done)
+    done()
+    return undefined
   }
 
   const follow = async (): Promise<void> => {
@@ -75,7 +78,8 @@ export const followLog = (following: Following): LogFollower => {
         const until = AbortSignal.any([signal, attempt.signal])
         for await (const item of eventStore.subscribeAll({ after: position, signal: until })) {
           if (until.aborted) break
-          await handle(item)
+          const handled = handle(item)
+          if (handled !== undefined) await handled
           failures = 0
         }
         failures += 1
@@ -84,8 +88,7 @@ export const followLog = (following: Following): LogFollower => {
         failures += 1
         onError(error)
       }
-      const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (failures - 1), MAX_BACKOFF_MS)
-      await sleep(backoffMs, undefined, { signal }).catch(() => undefined)
+      await backoff(failures, { ...BACKOFF, signal })
     }
     for (const waiter of waiters) waiter.resolve()
   }
@@ -109,6 +112,9 @@ export const followLog = (following: Following): LogFollower => {
     stopped: follow(),
   }
 }
+
+const waitedFor = (result: unknown): Promise<void> | undefined =>
+  result instanceof Promise ? (result as Promise<void>) : undefined
 
 interface Waiter {
   readonly position: Position

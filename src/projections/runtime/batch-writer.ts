@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { backoff } from '../../runtime/backoff.js'
 import { within } from '../../runtime/within.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import { countQuarantined, writeCheckpoint, writeQuarantine } from './checkpoint.js'
@@ -26,7 +26,8 @@ export interface BatchWriter {
 
 /** The checkpoint is written this often: after a crash the rows since then are written again, and are the same rows. */
 const CHECKPOINT_MS = 1000
-const RETRY_MS = [100, 300, 1000, 2000]
+const BACKOFF = { firstMs: 100, maxMs: 2000 }
+const LOG_FIRST = 4
 /** A failure that lasts is logged at first and then about once a minute. */
 const LOG_EVERY = 30
 
@@ -66,10 +67,9 @@ export const batchWriter = async (projecting: Projecting, signal: AbortSignal): 
   const failed = async (error: unknown, tries: number) => {
     failing = reasonOf(error)
     announce()
-    if (tries < RETRY_MS.length || tries % LOG_EVERY === 0)
+    if (tries < LOG_FIRST || tries % LOG_EVERY === 0)
       log.error('projection.insert_failed', { error: errorName(error), reason: failing, tries })
-    const pause = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]
-    await sleep(pause, undefined, { signal }).catch(() => undefined)
+    await backoff(tries + 1, { ...BACKOFF, signal })
   }
 
   return {

@@ -95,12 +95,15 @@ export const startProjector = async (projecting: Projecting): Promise<Projector>
     if (await writer.write(events, position)) progress.advance(position)
   }
 
+  const waitForRoom = async () => {
+    while (gathered.isFull() && !signal.aborted) await gathered.change()
+  }
   const follower = followLog({
     eventStore,
     after: startedAt,
-    onEvent: async (event) => {
+    onEvent: (event) => {
       gathered.add(event)
-      while (gathered.isFull() && !signal.aborted) await gathered.change()
+      return gathered.isFull() ? waitForRoom() : undefined
     },
     onCheckpoint: () => {
       if (gathered.isEmpty()) gathered.announce()

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { backoff } from '../../../runtime/backoff.js'
 
 /** Nothing came in time. */
 export class TimedOut extends Error {
@@ -19,11 +19,8 @@ export const within = async <T>(promise: Promise<T>, ms: number): Promise<T> => 
   }
 }
 
-const FIRST_MS = 50
-const LONGEST_MS = 2000
+const BACKOFF = { firstMs: 50, maxMs: 2000 }
 
 /** Waits longer after each failure in a row, counted from 1, up to two seconds; less once `signal` aborts. */
 export const backOff = (failures: number, signal?: AbortSignal): Promise<void> =>
-  sleep(Math.min(FIRST_MS * 2 ** (failures - 1), LONGEST_MS), undefined, {
-    ...(signal === undefined ? {} : { signal }),
-  }).catch(() => undefined)
+  backoff(failures, signal === undefined ? BACKOFF : { ...BACKOFF, signal })

@@ -1,6 +1,7 @@
 import type { Log } from '../../../domain/ports/log.js'
 import type { Position } from '../../../domain/ports/event-store.js'
 import { Failure } from '../../failure.js'
+import { backoff } from '../../../runtime/backoff.js'
 import { within } from '../../../runtime/within.js'
 
 /** Sees to it that the end of each completion comes into the log, also where the store is away for a while. */
@@ -17,8 +18,7 @@ export interface Ends {
 }
 
 const PATIENCE_MS = 5000
-const FIRST_WAIT_MS = 100
-const LONGEST_WAIT_MS = 5000
+const BACKOFF = { firstMs: 100, maxMs: 5000, ref: false }
 const MOST_WAITING = 1000
 
 export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
@@ -28,8 +28,8 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
   const again = async (attempt: () => Promise<Position | undefined>, first: unknown) => {
     waiting += 1
     if (waiting === 1) log.warn('inference.ends_wait', { name: first instanceof Error ? first.name : '' })
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      await after(waitMs)
+    for (let failures = 1; ; failures += 1) {
+      await backoff(failures, BACKOFF)
       try {
         const position = await attempt()
         waiting -= 1
@@ -66,8 +66,3 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
     },
   }
 }
-
-const after = (ms: number): Promise<undefined> =>
-  new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms).unref()
-  })

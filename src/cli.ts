@@ -13,30 +13,30 @@ import { OperatorError } from './domain/ports/operator-error.js'
 const USAGE = `usage: tallytree <command>
 
   replay --to DIR [--from SOURCE] [--upto POSITION]
-                 copies a log, with the content that it names, into DIR, or goes on with a copy there. SOURCE is the
-                 data directory of a stopped service (TALLYTREE_DATA_DIR without it), or the address of a running one,
-                 which is asked with the administrator's key in TALLYTREE_API_KEY, or an EventStoreDB, esdb://...
-                 Where DIR is esdb://... too, the log is appended there, for a service that moves to an EventStoreDB
+                 copies a log and its blobs into DIR, or resumes a copy there. SOURCE is the
+                 data directory of a stopped service (default: TALLYTREE_DATA_DIR), the address of a running one
+                 (with the administrator's key in TALLYTREE_API_KEY), or an EventStoreDB, esdb://...
+                 If DIR is esdb://... the log is appended there, to move a service to an EventStoreDB
   verify DIR [--against URL]
-                 checks every event of a copied log, makes every read model from it anew, and compares with what the
-                 service said when the log was copied, or with a running service
+                 checks every event of a copied log, rebuilds every read model from it, and compares their digests with
+                 those recorded by the copy, or with those of a running service
   rebuild [--url URL]
-                 makes every read model anew from the log, through the running service (asked with the administrator's
-                 key in TALLYTREE_API_KEY), or here while it is stopped
+                 rebuilds every read model from the log, through the running service (with the administrator's
+                 key in TALLYTREE_API_KEY), or in this process while the service is stopped
   prices import [--list NAME] [--url URL] FILE
-                 imports prices into the list that prices what projects have no price for, or into a list of another
-                 name, through the running service (asked with the administrator's key in TALLYTREE_API_KEY);
+                 imports prices into the default price list, which applies where a project has no price, or into
+                 list NAME, through the running service (with the administrator's key in TALLYTREE_API_KEY);
                  docs/prices.md describes the file
   secrets reencrypt
-                 encrypts all values of secrets in the data directory under the active master key, while services go on;
-                 docs/secrets.md says what to do before and after
+                 re-encrypts all secrets in the data directory with the active master key, also while services run;
+                 docs/secrets.md describes the steps before and after
   keys issue [USER]
-                 makes one more API key for a user whose keys are lost, the administrator where none is named, and prints
-                 it; while the service is stopped, or over an EventStoreDB
-  docs           writes docs/events.md, the catalogue of events
-  docs --check   only says whether it is up to date
+                 issues an API key for a user who lost theirs (default: the administrator) and prints it; requires a
+                 stopped service or an EventStoreDB
+  docs           writes docs/events.md, the event catalogue
+  docs --check   only checks whether it is up to date
 
-Exit codes: 0 all is well, 1 something differs, 2 it could not be done.
+Exit codes: 0 success, 1 differences found, 2 error.
 `
 
 const run = async ([command = '', ...rest]: readonly string[]): Promise<number | undefined> => {

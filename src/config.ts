@@ -27,7 +27,11 @@ const environment = open('Environment', {
     TALLYTREE_API_PROCESSES: withDefault(integer(1, 1000), 1),
     TALLYTREE_STOP_SECONDS: withDefault(integer(10, 3600), 10),
     TALLYTREE_VENDOR: withDefault(
-      textLike('vendor', VENDOR, 'must be 1 to 64 letters, digits or inner hyphens'),
+      textLike(
+        'vendor',
+        VENDOR,
+        'must be 1 to 64 letters, digits or hyphens, without a leading or trailing hyphen',
+      ),
       'Vendor',
     ),
     TALLYTREE_WEBHOOK_ALLOW_CIDRS: withDefault(networks, []),
@@ -93,13 +97,11 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
   const absent = ROLES.filter((role) => !env.TALLYTREE_ROLES.has(role))
   if (absent.length > 0 && (env.EVENTSTORE_URL === null || env.CLICKHOUSE_URL === null))
     throw new OperatorError(
-      `TALLYTREE_ROLES: leaves ${absent.join(', ')} to another process, and the embedded stores belong to one: set ` +
-        'EVENTSTORE_URL and CLICKHOUSE_URL, or leave TALLYTREE_ROLES out',
+      `TALLYTREE_ROLES: without ${absent.join(', ')}, other processes must share the stores, and embedded stores cannot be shared: set ` +
+        'EVENTSTORE_URL and CLICKHOUSE_URL, or unset TALLYTREE_ROLES',
     )
   if (env.CLICKHOUSE_CLUSTER !== null && env.CLICKHOUSE_URL === null)
-    throw new OperatorError(
-      'CLICKHOUSE_CLUSTER: names a cluster of the server in CLICKHOUSE_URL, which is missing',
-    )
+    throw new OperatorError('CLICKHOUSE_CLUSTER: requires CLICKHOUSE_URL, which is not set')
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,

@@ -16,8 +16,8 @@ for (const out of [process.stdout, process.stderr]) out.on('error', () => undefi
 /** An orderly exit would wait for what hangs, or pull the engine away from under what it is at. */
 const breakOff = (seconds: number) => {
   process.stderr.write(
-    `Tallytree did not stop within ${seconds} s, and is killed. Nothing acknowledged is lost. ` +
-      'Where the machine is slow, give it more time with TALLYTREE_STOP_SECONDS.\n',
+    `Tallytree did not stop within ${seconds} s and is killed. No acknowledged write is lost. ` +
+      'On a slow machine, raise TALLYTREE_STOP_SECONDS.\n',
   )
   process.kill(process.pid, 'SIGKILL')
 }
@@ -38,7 +38,7 @@ const main = async (): Promise<void> => {
     service.stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`Tallytree did not stop as it should: ${explanation(error)}\n`)
+        process.stderr.write(`Tallytree failed to stop cleanly: ${explanation(error)}\n`)
         process.exit(1)
       },
     )

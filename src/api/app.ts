@@ -74,7 +74,7 @@ const noteCutOff = (log: Log) => {
     if (WENT_AWAY.has(code) || code.startsWith('HPE_') || noted.has(error)) return
     noted.add(error)
     const requestId = ctx?.response.get('x-request-id') ?? ''
-    log.error('answer.cut_off', {
+    log.error('response.aborted', {
       requestId,
       path: ctx?.path ?? '',
       name: error.name,
@@ -108,13 +108,13 @@ const withoutPrefix = (ctx: Context, next: Next) => {
 const answerUnrouted = (ctx: Context) => {
   const allowed = methodsAt(ctx)
   if (allowed.length === 0) {
-    respondUnrouted(ctx, 404, 'unknown_url', 'There is no such endpoint. GET /openapi.json lists them all.')
+    respondUnrouted(ctx, 404, 'unknown_url', 'Unknown endpoint. GET /openapi.json lists all endpoints.')
     return
   }
   ctx.set('Allow', [...allowed, 'OPTIONS'].join(', '))
   if (ctx.method === 'OPTIONS') ctx.status = 204
   else {
-    const reason = `This endpoint takes ${allowed.join(', ')}. GET /openapi.json lists them all.`
+    const reason = `Method not allowed: this endpoint supports ${allowed.join(', ')}. GET /openapi.json lists all endpoints.`
     respondUnrouted(ctx, 405, 'method_not_allowed', reason)
   }
 }

@@ -32,7 +32,7 @@ export const asOfIn = (headers: IncomingHttpHeaders): AsOf | undefined => {
  */
 export const refuseAsOf = (headers: IncomingHttpHeaders): void => {
   if (headers[HEADER] !== undefined)
-    throw unusable('Value error, this endpoint reads and writes the present alone: leave it out')
+    throw unusable('Value error, this endpoint only reads and writes the present: omit it')
 }
 
 const unusable = (msg: string): Failure =>
@@ -50,11 +50,10 @@ export interface History {
 /** Refuses what has not happened yet: the answer would not stay the same. */
 export const requirePast = async (asOf: AsOf, { head, now }: History): Promise<void> => {
   if (asOf.kind === 'time') {
-    if (asOf.time > now())
-      throw new Failure('bad-request', 'Tallytree-As-Of names a time that is yet to come.')
+    if (asOf.time > now()) throw new Failure('bad-request', 'Tallytree-As-Of is in the future.')
     return
   }
   const last = await head()
   if (asOf.position > last)
-    throw new Failure('bad-request', `Tallytree-As-Of lies beyond the log, which ends at position ${last}.`)
+    throw new Failure('bad-request', `Tallytree-As-Of is beyond the end of the log, position ${last}.`)
 }

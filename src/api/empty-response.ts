@@ -1,6 +1,6 @@
 import { closed } from '../domain/codec/struct.js'
 
-const nothing = closed('Nothing', { says: 'It is done; there is nothing more to say.' })
+const nothing = closed('Nothing', { says: 'Success, with an empty body.' })
 
 /** The answer `{}`. */
 export const emptyResponse = { schema: nothing.schema }

@@ -21,5 +21,5 @@ const isId = (operand: Operand): boolean => '$getField' in operand && operand.$g
 const notByIds = (what: string): Failure =>
   new Failure(
     'bad-request',
-    `${what} purged by ids alone: query should be $eq or $in on the field id, or $or of such.`,
+    `${what} only purged by id: query should be $eq or $in on the field id, or an $or of these.`,
   )

@@ -117,7 +117,7 @@ const later = (a: Position, b: Position): Position => (a > b ? a : b)
 const notYetReadable = (): Failure =>
   new Failure(
     'not-yet-readable',
-    'What was written last cannot be read yet. Try again; a read may say "Tallytree-Stale: allow" for the state so far.',
+    'The read models have not caught up with the requested position. Try again, or send "Tallytree-Stale: allow" to read the current state.',
     { retryAfter: 1 },
   )
 

@@ -58,7 +58,9 @@ export const appendLog = async (
 
 const explained = (error: unknown): never => {
   if (!(error instanceof ConcurrencyConflict)) throw error
-  throw new OperatorError(`the store holds another log, or is written to meanwhile: ${error.message}`)
+  throw new OperatorError(
+    `the store contains another log, or another program is writing to it: ${error.message}`,
+  )
 }
 
 /** Events were appended in order, so what is there ends somewhere: the position in the source behind which nothing is. */
@@ -66,7 +68,7 @@ const firstMissing = async (source: LogSource, store: EventStore, upTo: Position
   let [there, missing] = [0n, upTo]
   if ((await store.head()) === 0n) return 0n
   if (!(await isThere(source, store, 0n)))
-    throw new OperatorError('the store has events already, and they are not of this log')
+    throw new OperatorError('the store already contains events of another log')
   while (there < missing) {
     const middle = (there + missing) / 2n
     if (await isThere(source, store, middle)) there = middle + 1n

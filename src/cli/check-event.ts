@@ -28,7 +28,7 @@ export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
     revisions[sid] = revision
     return revision === expected
       ? []
-      : [`stream ${JSON.stringify(stream)} goes on with revision ${revision} in place of ${expected}`]
+      : [`stream ${JSON.stringify(stream)} has revision ${revision} where ${expected} is expected`]
   }
 
   const wrongBlobs = async (event: RecordedEvent): Promise<readonly string[]> => {
@@ -37,7 +37,7 @@ export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
       if (known.has(digest)) continue
       const found = await digestOfBlob(blobs, digest)
       if (found === digest) known.add(digest)
-      else wrong.push(`blob ${digest} ${found === undefined ? 'is missing' : 'was altered'}`)
+      else wrong.push(`blob ${digest} ${found === undefined ? 'is missing' : 'is corrupt'}`)
     }
     return wrong
   }
@@ -55,10 +55,10 @@ export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
 
 const wrongData = ({ type, data }: RecordedEvent): readonly string[] => {
   const codec = CODECS.get(type)
-  if (codec === undefined) return [`no event is called ${JSON.stringify(type)}`]
+  if (codec === undefined) return [`unknown event type ${JSON.stringify(type)}`]
   return codec.quick(data) !== undefined || codec.decode(data)._tag === 'Right'
     ? []
-    : [`the codec of ${type} does not take its data`]
+    : [`the data does not match the codec of ${type}`]
 }
 
 const eventOf = (

@@ -69,7 +69,7 @@ export const requireSame = async (source: LogSource, last: WrittenEvent): Promis
   const ids = event === undefined ? [] : [event.id, idOfRepeat(event)]
   if (event === undefined || !ids.some((id) => imprint({ ...event, id }) === imprint(recorded(last))))
     throw new OperatorError(
-      `the directory holds another log: its last event, ${last.id} at position ${last.position}, is not in the source`,
+      `the directory contains another log: its last event, ${last.id} at position ${last.position}, is not in the source`,
     )
 }
 

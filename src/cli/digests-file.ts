@@ -40,14 +40,14 @@ export const keptDigests = async (directory: string): Promise<KeptDigests | unde
   if (text === undefined) return undefined
   const decoded = decode(kept)(parsed(text))
   if (E.isRight(decoded)) return decoded.right
-  throw new OperatorError(`${pathIn(directory)} is not what a replay writes`)
+  throw new OperatorError(`${pathIn(directory)} is not a digests file written by tallytree replay`)
 }
 
 /** @throws OperatorError when it is something else */
 export const digestsIn = (answer: unknown): readonly ModelDigest[] => {
   const decoded = decode(answered)(answer)
   if (E.isRight(decoded)) return decoded.right.digests
-  throw new OperatorError('the service answered something else than digests')
+  throw new OperatorError('the service did not respond with digests')
 }
 
 const parsed = (text: string): unknown => {

@@ -27,7 +27,7 @@ export const issueKey = async (user: string = ADMINISTRATOR, config: Config): Pr
     const command = { type: 'IssueApiKey', user, key: known } as const
     const { refusals } = await execute(ports)(accessDecider, ACCESS_STREAM, [command], cause)
     const refused = refusals.get(0)
-    if (refused !== undefined) throw new OperatorError(`no key for ${user}: ${refused.reason}`)
+    if (refused !== undefined) throw new OperatorError(`cannot issue a key for ${user}: ${refused.reason}`)
     process.stdout.write(`API key of ${user} (shown this once): ${key}\n`)
     return 0
   } finally {
@@ -39,6 +39,6 @@ const openLog = async ({ dataDirectory, eventStoreUrl }: Config): Promise<EventS
   if (eventStoreUrl !== null) return openEventStoreServer(eventStoreUrl)
   const path = join(dataDirectory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new OperatorError(`${dataDirectory} holds no log (events.db); see TALLYTREE_DATA_DIR`)
+    throw new OperatorError(`${dataDirectory} does not contain a log (events.db); see TALLYTREE_DATA_DIR`)
   return openSqliteEventStore(path)
 }

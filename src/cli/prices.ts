@@ -43,11 +43,11 @@ const pricesIn = async (file: string): Promise<JsonObject> => {
   try {
     text = await readFile(file, 'utf8')
   } catch (cause) {
-    throw new OperatorError(`${file} cannot be read`, { cause })
+    throw new OperatorError(`cannot read ${file}`, { cause })
   }
   const prices = parsed(text)
   if (isJsonObject(prices)) return prices
-  throw new OperatorError(`${file} is not a JSON object: docs/prices.md describes what it should be`)
+  throw new OperatorError(`${file} is not a JSON object: see docs/prices.md for the format`)
 }
 
 const parsed = (text: string): Json | undefined => {

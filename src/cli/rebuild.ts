@@ -111,8 +111,8 @@ const toldUntilEnded = async (look: LookAt): Promise<number> => {
       const changed = seen.changed_models ?? []
       process.stdout.write(
         changed.length === 0
-          ? 'rebuilt: every read model says what it said before\n'
-          : `rebuilt: ${changed.join(', ')} said something else before\n`,
+          ? 'rebuilt: no read model changed\n'
+          : `rebuilt: ${changed.join(', ')} changed\n`,
       )
       return 0
     }

@@ -101,7 +101,7 @@ const scratchModels = async (blobs: BlobStore): Promise<ScratchModels> => {
   return {
     add: async (events) => {
       const refused = await writeRows({ clickHouse: clickHouse.writer, blobs, projections }, events)
-      return refused.map(({ event, reason }) => `position ${event.position}: it makes no rows: ${reason}`)
+      return refused.map(({ event, reason }) => `position ${event.position}: cannot be projected: ${reason}`)
     },
     digestsAt: (position) => digestsOf(clickHouse.reader, position),
     remove: async () => {

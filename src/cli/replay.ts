@@ -26,7 +26,7 @@ interface Replay {
  */
 export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
   const named = from ?? config.eventStoreUrl ?? config.dataDirectory
-  if (resolve(named) === resolve(to)) throw new OperatorError('--to names the directory that is copied from')
+  if (resolve(named) === resolve(to)) throw new OperatorError('--to and --from are the same directory')
   const { log: source, service } = await openLogSource(named, config)
   try {
     const end = await endOf(source.head(), upTo)
@@ -50,7 +50,9 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
       const { position, events } = digests
       const models = service === undefined ? null : digestsIn(await service.digestsAt(BigInt(position)))
       await keepDigests(to, { ...digests, models })
-      process.stdout.write(`copied ${copied} events to ${to}: ${events} in all, up to position ${position}\n`)
+      process.stdout.write(
+        `copied ${copied} events to ${to}: ${events} in total, up to position ${position}\n`,
+      )
       return 0
     } finally {
       copy.close()
@@ -65,10 +67,10 @@ const SHOWN = 100
 const reportRepeated = (repeated: readonly RepeatedEvent[]): void => {
   for (const { position, stream, id, copiedAs } of repeated.slice(0, SHOWN))
     process.stderr.write(
-      `position ${position}: event ${id} is in stream ${stream} already; copied with the id ${copiedAs}\n`,
+      `position ${position}: duplicate event id ${id} in stream ${stream}; copied with the id ${copiedAs}\n`,
     )
   if (repeated.length > SHOWN)
-    process.stderr.write(`… and ${repeated.length - SHOWN} more events with a repeated id\n`)
+    process.stderr.write(`… and ${repeated.length - SHOWN} more events with duplicate ids\n`)
 }
 
 const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(to)

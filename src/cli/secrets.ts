@@ -12,18 +12,20 @@ import { progressOn } from './progress.js'
 export const reencrypt = async (config: Config): Promise<number> => {
   const path = secretsFile(config.dataDirectory)
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new OperatorError(`${config.dataDirectory} holds no secrets (secrets.db); see TALLYTREE_DATA_DIR`)
+    throw new OperatorError(
+      `${config.dataDirectory} does not contain secrets (secrets.db); see TALLYTREE_DATA_DIR`,
+    )
   const progress = progressOn(process.stderr, 're-encrypting', undefined, 'values')
   const done = await reencryptSecrets(path, keyRingOf(config), (values, all) =>
     progress.note(values, values / all),
   )
   progress.end()
   process.stdout.write(
-    `re-encrypted ${done.reencrypted} values under the master key ${done.activeKey}; ${done.already} were before\n`,
+    `re-encrypted ${done.reencrypted} values with the master key ${done.activeKey}; ${done.already} already were\n`,
   )
   for (const [keyId, values] of done.unreadable)
     process.stderr.write(
-      `${values} values under the master key ${keyId} are as they were: it is not in the key ring, or they were changed\n`,
+      `${values} values encrypted with the master key ${keyId} were skipped: the key is not in the key ring, or the values are corrupt\n`,
     )
   return done.unreadable.size === 0 ? 0 : 1
 }

@@ -22,7 +22,7 @@ const SHOWN = 100
 export const verify = async ({ directory, against }: Verify, config: Config): Promise<number> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new OperatorError(`${directory} holds no log (events.db)`)
+    throw new OperatorError(`${directory} does not contain a log (events.db)`)
   const copy = openLogCopy(path)
   try {
     const kept = await keptDigests(directory)
@@ -59,12 +59,12 @@ const report = (
   if (differences.length > SHOWN) say(`… and ${differences.length - SHOWN} more`)
   lines.forEach(say)
   if (differences.length + differing.length === 0) {
-    const compare = said === null ? 'there were no digests of read models to compare with' : 'all is equal'
+    const compare = said === null ? 'no digests of read models to compare with' : 'all equal'
     say(`verified ${events} events: ${compare}`)
     return 0
   }
   const models = differing.length === 0 ? '' : `; differing: ${differing.join(', ')}`
-  say(`not verified: ${differences.length} faults in ${events} events${models}`)
+  say(`verification failed: ${differences.length} errors in ${events} events${models}`)
   return 1
 }
 
@@ -72,8 +72,8 @@ const report = (
 const wrongLog = ({ log, logEvents }: Rederived, kept: KeptDigests | undefined): readonly string[] => {
   if (kept === undefined || (kept.log === log && kept.events === logEvents)) return []
   return [
-    `up to position ${kept.position} the log is not what was copied: ${logEvents} events with digest ${log}, ` +
-      `then ${kept.events} with ${kept.log}`,
+    `the log differs from the copied one up to position ${kept.position}: now ${logEvents} events with digest ${log}, ` +
+      `when copied ${kept.events} events with digest ${kept.log}`,
   ]
 }
 
@@ -93,11 +93,11 @@ const compared = (made: readonly ModelDigest[], said: readonly ModelDigest[] | n
     const other = said.find((one) => one.model === model)
     if (other?.digest === digest && other.rows === rows) return `${told}  equal`
     differing.push(model)
-    return `${told}  differs: ${other === undefined ? 'not told' : `${other.rows} rows  ${other.digest}`}`
+    return `${told}  differs: ${other === undefined ? 'missing there' : `${other.rows} rows  ${other.digest}`}`
   })
   const unknown = (said ?? []).filter(({ model }) => made.every((one) => one.model !== model))
   return {
-    lines: [...lines, ...unknown.map(({ model }) => `${model.padEnd(16)} differs: it is not known here`)],
+    lines: [...lines, ...unknown.map(({ model }) => `${model.padEnd(16)} differs: unknown to this release`)],
     differing: [...differing, ...unknown.map(({ model }) => model)],
   }
 }

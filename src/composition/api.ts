@@ -37,7 +37,8 @@ export const openApi = async (
   if (createdKey !== undefined) hearsKey(createdKey)
   if (ignoredKey)
     ports.log.warn('access.bootstrap_key_ignored', {
-      reason: 'TALLYTREE_BOOTSTRAP_API_KEY is not the key of the first start, which stays valid',
+      reason:
+        'TALLYTREE_BOOTSTRAP_API_KEY differs from the key of the first start and is ignored; the first key stays valid',
     })
   await publishDefaultPrices(ports)
   const correlationId = ports.ids.next()

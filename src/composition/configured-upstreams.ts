@@ -26,7 +26,7 @@ export const configuredUpstreams = ({
   const wrong = (why: string): OperatorError => new OperatorError(`TALLYTREE_UPSTREAMS_FILE: ${file}: ${why}`)
   const decoded = decode(upstreamsFile)(jsonIn(file, wrong))
   if (E.isLeft(decoded))
-    throw wrong(decoded.left.map(({ loc, msg }) => `${loc.join('.') || 'the whole'}: ${msg}`).join('; '))
+    throw wrong(decoded.left.map(({ loc, msg }) => `${loc.join('.') || 'whole file'}: ${msg}`).join('; '))
 
   let upstreams: Upstreams = noUpstreams
   const credentials = new Map<string, string>()
@@ -34,17 +34,17 @@ export const configuredUpstreams = ({
     const upstream = upstreamOf(given)
     const problems = upstreamProblems(upstream.content).map(({ loc, msg }) => `.${loc.join('.')}: ${msg}`)
     const taken = upstreams.has(upstream.id)
-      ? `There is already an upstream named ${given.name}.`
+      ? `An upstream named ${given.name} already exists.`
       : takenBy(upstreams, upstream)
     if (taken !== undefined) problems.push(`: ${taken}`)
     const credential = api_key_env === null ? undefined : variable(api_key_env)
     if (api_key_env !== null && (credential === undefined || credential === ''))
       problems.push(
-        `.api_key_env: there is no environment variable ${api_key_env}; set it, or leave api_key_env out`,
+        `.api_key_env: environment variable ${api_key_env} is not set; set it or omit api_key_env`,
       )
     else if (credential !== undefined && !isBearer(credential))
       problems.push(
-        `.api_key_env: the environment variable ${api_key_env} cannot be sent in a header: it should be ${BEARER_EXPECTED}`,
+        `.api_key_env: environment variable ${api_key_env} is not valid in a header: it should be ${BEARER_EXPECTED}`,
       )
     if (problems.length > 0) throw wrong(problems.map((one) => `upstreams.${place}${one}`).join('; '))
     upstreams = new Map([...upstreams, [upstream.id, upstream]])

@@ -31,7 +31,7 @@ export const openAttempts = (
       try {
         return records.of(deliveryId, attempts)
       } catch (error) {
-        log.warn('attempts.not_read', { error: error instanceof Error ? error.name : 'unknown' })
+        log.warn('attempts.read_failed', { error: error instanceof Error ? error.name : 'unknown' })
         return []
       }
     },

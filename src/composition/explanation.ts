@@ -6,8 +6,8 @@ export const explanation = (error: unknown): string => {
   if (error instanceof OperatorError) return error.message
   if (error.name === 'ChdbConnectionError')
     return (
-      `TALLYTREE_DATA_DIR: the engine cannot open its files, as when another process uses them (${error.message}); ` +
-      'if they are spoilt, remove clickhouse/ there: it is made anew from the log'
+      `TALLYTREE_DATA_DIR: the engine cannot open its files; another process may be using them (${error.message}); ` +
+      'if they are corrupt, delete clickhouse/ in the data directory; it is rebuilt from the log'
     )
   return ofSystem(error) ?? error.stack ?? error.message
 }
@@ -15,8 +15,8 @@ export const explanation = (error: unknown): string => {
 /** What the operating system, or a file of SQLite, refuses. */
 const ofSystem = (error: Error & { readonly syscall?: unknown; readonly code?: unknown }) => {
   const { name, message, syscall } = error
-  if (syscall !== undefined) return `TALLYTREE_DATA_DIR: a file in it cannot be used (${message})`
+  if (syscall !== undefined) return `TALLYTREE_DATA_DIR: cannot access a file in it (${message})`
   if (name === 'SqliteError')
-    return `TALLYTREE_DATA_DIR: a database in it cannot be used (${String(error.code)}: ${message})`
+    return `TALLYTREE_DATA_DIR: cannot use a database in it (${String(error.code)}: ${message})`
   return undefined
 }

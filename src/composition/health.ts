@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
     resumed: 'log.writes_resumed',
     reasonOf: (error) =>
       error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown
-        ? `the event log takes no writes (${codeOf(error.cause) ?? error.name})`
+        ? `the event log does not accept writes (${codeOf(error.cause) ?? error.name})`
         : undefined,
   },
   'event-log-reads': {

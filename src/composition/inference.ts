@@ -54,9 +54,9 @@ export const openInference = async (
   for (const [id, { content }] of liveUpstreams.all()) {
     const left = liveUpstreams.now().get(id)?.content.models.length ?? 0
     if (left < content.models.length)
-      ports.log.warn('inference.upstream_overtaken', {
+      ports.log.warn('gateway.models_shadowed', {
         upstream: id,
-        reason: "names of its models stand for others in the operator's file, so that they are not offered",
+        reason: "the operator's file defines models of the same names, which take precedence",
       })
   }
   const upstreamClient = undiciUpstreamClient({

@@ -28,10 +28,10 @@ interface BodyLimits {
 const BODY_LIMITS: BodyLimits = { bodyMs: 300_000, uploadSilenceMs: 60_000 }
 
 const WHY: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'something else listens there; stop it, or set TALLYTREE_PORT',
-  EACCES: 'this user may not use the port; set TALLYTREE_PORT',
-  EADDRNOTAVAIL: 'this machine has no such address; set TALLYTREE_HOST',
-  ENOTFOUND: 'there is no such host; set TALLYTREE_HOST',
+  EADDRINUSE: 'the address is already in use; stop the other program or set TALLYTREE_PORT',
+  EACCES: 'permission denied; set TALLYTREE_PORT to a port that this user may use',
+  EADDRNOTAVAIL: 'this machine does not have the address; set TALLYTREE_HOST',
+  ENOTFOUND: 'the host name does not resolve; set TALLYTREE_HOST',
 }
 
 export const listen = async (

@@ -36,7 +36,9 @@ export const openLogSource = async (
       log: storedLog(await openEventStoreServer(named), openFileBlobStore(join(dataDirectory, 'blobs'))),
     }
   if (/^[a-z]+:\/\//.test(named))
-    throw new OperatorError(`${named.split(':')[0]!}: logs of this kind cannot be copied from`)
+    throw new OperatorError(
+      `${named.split(':')[0]!}: unsupported log source; use a data directory, http(s):// or esdb://`,
+    )
   return { log: await openDirectory(named) }
 }
 
@@ -46,13 +48,13 @@ export const openService = (url: string, apiKey: string | null): Promise<RemoteS
 const openDirectory = async (directory: string): Promise<LogSource> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
-    throw new OperatorError(`${directory} holds no log (events.db)`)
+    throw new OperatorError(`${directory} does not contain a log (events.db)`)
   try {
     return storedLog(openSqliteEventStore(path), openFileBlobStore(join(directory, 'blobs')))
   } catch (cause) {
     if (!(cause instanceof StoreInUse)) throw cause
     throw new OperatorError(
-      `a service is running on ${directory}: stop it, or name its address instead, such as --from http://127.0.0.1:4600`,
+      `a running service uses ${directory}: stop it, or give its address, such as --from http://127.0.0.1:4600`,
       { cause },
     )
   }

@@ -10,7 +10,7 @@ const KEPT_FROM_CLIENTS = 256
 export const requireOpenFiles = (most: number | undefined): void => {
   if (most !== undefined && most < LEAST)
     throw new OperatorError(
-      `only ${most} files may be open at once, and the embedded stores need ${LEAST}: raise the limit (ulimit -n)`,
+      `the limit of open files is ${most}, and the embedded stores need ${LEAST}: raise it (ulimit -n)`,
     )
 }
 
@@ -39,7 +39,7 @@ export const connectionsOf = (
     refused: () => {
       refused += 1
       if (now() - saidAt < SAID_EVERY_MS) return
-      const should = 'let clients go, or raise the limit of open files (ulimit -n)'
+      const should = 'close client connections, or raise the limit of open files (ulimit -n)'
       log.warn('connections.refused', { refused, most_connections: most, most_open_files: files, should })
       ;[refused, saidAt] = [0, now()]
     },

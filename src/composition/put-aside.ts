@@ -13,7 +13,11 @@ export const openOrPutAside = <A>(path: string, open: (path: string) => A, log: 
     if (!isSpoilt(error)) throw error
     const aside = `${path}.spoilt`
     for (const end of ['', '-wal', '-shm']) if (existsSync(path + end)) renameSync(path + end, aside + end)
-    log.warn('data.file_put_aside', { path, aside, reason: 'it is no readable database' })
+    log.warn('database.recreated', {
+      path,
+      aside,
+      reason: 'the file is not a readable database; it was renamed and a new one created',
+    })
     return named(path, open)
   }
 }

@@ -46,11 +46,11 @@ export const tidySecretsAtStart = async (
     const abandonedAfterMs = eventStoreUrl === null ? 0 : ABANDONED_AFTER_MS
     const { unknown } = await tidySecrets(ports, { abandonedAfterMs })
     if (unknown > 0)
-      ports.log.warn('secrets.unknown_to_the_log', {
+      ports.log.warn('secrets.orphaned', {
         values: unknown,
-        reason: 'the log is not the one that these values were stored beside; they are left as they are',
+        reason: 'the log has no event for these values, so it is probably another log; they are kept',
       })
   } catch (error) {
-    ports.log.warn('secrets.not_tidied', { name: error instanceof Error ? error.name : typeof error })
+    ports.log.warn('secrets.cleanup_failed', { name: error instanceof Error ? error.name : typeof error })
   }
 }

@@ -50,7 +50,7 @@ export const openStores = async (config: Config, log: Log): Promise<Stores> => {
             cluster: clickHouseCluster ?? undefined,
             waitMs: WAIT_MS,
             health,
-            onWaiting: (reason) => log.warn('clickhouse.waited_for', { reason }),
+            onWaiting: (reason) => log.warn('clickhouse.waiting', { reason }),
           }),
   }
 }

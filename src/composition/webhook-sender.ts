@@ -28,11 +28,11 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 const certificatesIn = (file: string): string => {
   try {
     const certificates = readFileSync(file, 'utf8').match(CERTIFICATE)
-    if (certificates === null) throw new Error('there is no certificate in it')
+    if (certificates === null) throw new Error('it contains no certificate')
     return certificates.map((pem) => new X509Certificate(pem).toString()).join('')
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new OperatorError(`TALLYTREE_WEBHOOK_CA_FILE: must be a file of certificates, PEM: ${why}`, {
+    throw new OperatorError(`TALLYTREE_WEBHOOK_CA_FILE: must be a PEM file with certificates: ${why}`, {
       cause,
     })
   }

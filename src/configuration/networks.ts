@@ -22,7 +22,7 @@ const isNetwork = (word: string): boolean =>
 export const networks = listOf(
   'networks',
   isNetwork,
-  'must be networks such as 10.0.0.0/8 or fd00::/8, separated by commas',
+  'must be a comma-separated list of networks such as 10.0.0.0/8 or fd00::/8',
 )
 
 const HOST = /^(?:[\w.-]{1,253}|\[[\da-f:.]+\])(?::(\d{1,5}))?$/i
@@ -38,5 +38,5 @@ const isHost = (word: string): boolean => {
 export const hosts = listOf(
   'hosts',
   isHost,
-  'must be hosts such as receiver.internal or receiver.internal:8443, separated by commas',
+  'must be a comma-separated list of hosts such as receiver.internal or receiver.internal:8443',
 )

@@ -14,7 +14,7 @@ export const roles = new Codec<ReadonlySet<Role>>(
       .map((word) => word.trim())
     return words.every((word): word is Role => (ROLES as readonly string[]).includes(word))
       ? t.success(new Set(words))
-      : refuse(u, c, 'value_error', `must be some of ${ROLES.join(', ')}, separated by commas`)
+      : refuse(u, c, 'value_error', `must be a comma-separated list of ${ROLES.join(', ')}`)
   },
   { type: 'string' },
 )

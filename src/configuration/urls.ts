@@ -30,5 +30,5 @@ export const connectionString = textLike(
   'connection string',
   CONNECTION_STRING,
   'must be the connection string of an EventStoreDB, esdb://user:password@host:2113, or esdb+discover:// for a ' +
-    'cluster, with : @ / ? in the user and password written as %3A %40 %2F %3F, and without throwOnAppendFailure',
+    'cluster, with : @ / ? in the user and password percent-encoded as %3A %40 %2F %3F, and without throwOnAppendFailure',
 )

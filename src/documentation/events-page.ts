@@ -3,13 +3,13 @@ import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js
 
 const INTRODUCTION = `# The events
 
-Generated from the codecs by \`npm run docs\`; \`npm run check\` says when it is out of date.
+Generated from the codecs by \`npm run docs\`; \`npm run check\` fails when it is out of date.
 
-Every event carries, beside its data: \`id\` (a UUID), \`stream\`, \`revision\` (from 0 within the stream), \`position\` (in the
+Besides its data, every event has: \`id\` (a UUID), \`stream\`, \`revision\` (from 0 within the stream), \`position\` (in the
 whole log), \`recordedAt\`, and metadata: \`correlationId\` (the request's id), \`causationId\`, \`actor\` (a user, or
-\`system\`) and \`schemaVersion\`. What the gateway writes of its own knowledge has the \`part\` \`inference\`.
+\`system\`) and \`schemaVersion\`. Events written by the gateway have \`part\` \`inference\`.
 
-A field that may be absent is null in the event.
+Absent optional fields are null in the event.
 `
 
 /** The catalogue of events as a page of Markdown. */

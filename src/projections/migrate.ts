@@ -64,7 +64,7 @@ const refuseNewer = (done: readonly string[], files: readonly string[]): void =>
   )
   if (newer === undefined) return
   throw new OperatorError(
-    `the ClickHouse database was used by a later release (it has ${newer}): start that release, or give this one ` +
-      'another database, which it fills from the log',
+    `the ClickHouse database was used by a newer release (it has ${newer}): start that release, or configure ` +
+      'another database, which is filled from the log',
   )
 }

@@ -105,7 +105,7 @@ export const execute =
         } catch (error) {
           if (!(error instanceof ConcurrencyConflict)) throw error
           if (tries === MAX_TRIES)
-            throw new CrowdedStream(`stream ${stream} is written by too many at once`, { cause: error })
+            throw new CrowdedStream(`too many concurrent writes to stream ${stream}`, { cause: error })
         }
     })
   }

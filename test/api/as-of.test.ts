@@ -86,7 +86,7 @@ describe('a read as of an earlier point', () => {
       for (const point of [String(head + 1000n), '9'.repeat(40), '2290-01-01T00:00:00Z'])
         assert.match(
           reasonOf(await service.post(path, { project_id, ...more }, asOf(point)), 400),
-          /Tallytree-As-Of (lies beyond the log|names a time that is yet to come)/,
+          /Tallytree-As-Of is (beyond the end of the log|in the future)/,
         )
   })
 
@@ -130,7 +130,7 @@ describe('a read as of an earlier point', () => {
 
   const assertRefused = ({ status, text }: Answered) => {
     assert.equal(status, 422, text)
-    assert.match(text, /"loc":\["header","Tallytree-As-Of"\].*present alone: leave it out/)
+    assert.match(text, /"loc":\["header","Tallytree-As-Of"\].*reads and writes the present: omit it/)
   }
 
   it('may wait for another position first, and for none if it may be stale', async () => {

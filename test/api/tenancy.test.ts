@@ -112,7 +112,7 @@ describe('tenants', () => {
         if (isOpen) assert.equal(answer.status, 200, path)
         else {
           const [tell, keys] = isChat(template) ? [messageOf, ['error', 'detail']] : [reasonOf, ['reason']]
-          assert.match(tell(answer, 401), /API key is needed.*Basic.*Bearer.*POST \/api\/teams/, path)
+          assert.match(tell(answer, 401), /API key is required.*Basic.*Bearer.*POST \/api\/teams/, path)
           assert.match(answer.headers.get('www-authenticate') ?? '', /^Basic realm=/)
           assert.deepEqual(Object.keys(answer.json()), keys)
         }
@@ -219,8 +219,8 @@ describe('tenants', () => {
     assert.deepEqual(
       kept.map(({ data }) => data['msg']),
       [1, 2].flatMap(() => [
-        'Value error, the project was not found',
-        'Value error, the project was not found',
+        'Value error, project not found',
+        'Value error, project not found',
         'Input should be a valid string',
       ]),
     )

@@ -139,7 +139,7 @@ describe('whole numbers that no double holds', () => {
   it('are taken in numbers, and refused in more than one request should have', async () => {
     const numbers = (many: number) => `{"start":{${start('many', `{"all":[${`${WIDE},`.repeat(many)}1]}`)}}}`
     const refused = await service.post('/call/start', numbers(250_001))
-    assert.match(reasonOf(refused, 413), /over 250000 whole numbers beyond 2\^53/)
+    assert.match(reasonOf(refused, 413), /more than 250000 integers beyond 2\^53/)
     accepted(await service.post('/call/start', numbers(249_999)))
     const read = await send('/call/read', '{"id":"many"}')
     assert.equal(read.split(WIDE).length, 250_001)

@@ -22,7 +22,7 @@ describe('a first start that fails', () => {
       assert.equal(code, 1)
       assert.equal(
         stderr,
-        `Tallytree cannot start: cannot listen at 127.0.0.1:${port}: something else listens there; stop it, or set ` +
+        `Tallytree cannot start: cannot listen at 127.0.0.1:${port}: the address is already in use; stop the other program or set ` +
           'TALLYTREE_PORT\n',
       )
       const [, key] =

@@ -38,7 +38,7 @@ describe('tallytree keys issue', () => {
     const unknown = await issuing('nobody')
     assert.deepEqual(
       [unknown.code, unknown.stderr],
-      [2, 'tallytree: no key for nobody: There is no such user.\n'],
+      [2, 'tallytree: cannot issue a key for nobody: User not found.\n'],
     )
 
     await service.restart()
@@ -53,6 +53,6 @@ describe('tallytree keys issue', () => {
   it('says where there is no log', async () => {
     const { code, stderr } = await tallytree(['keys', 'issue'], { TALLYTREE_DATA_DIR: tmpdir() })
     assert.equal(code, 2)
-    assert.match(stderr, /holds no log/)
+    assert.match(stderr, /does not contain a log/)
   })
 })

@@ -32,7 +32,7 @@ export const CURL_ONCE_READABLE = `curl() {
   local answer; answer=$(mktemp)
   for try in $(seq 60); do
     command curl "$@" > "$answer" || return
-    grep -q 'What was written last cannot be read yet' "$answer" || break
+    grep -q 'The read models have not caught up with the requested position' "$answer" || break
   done
   cat "$answer"; rm "$answer"
 }`

@@ -95,7 +95,7 @@ describe('the examples of the README and of pages that need only a running servi
       { TALLYTREE_URL: service.address, TALLYTREE_API_KEY: service.key },
     )
     assert.equal(code, 0, stdout + stderr)
-    assert.match(stdout, /^verified \d+ events: all is equal$/m)
+    assert.match(stdout, /^verified \d+ events: all equal$/m)
   })
 
   it('name, on the page on compatibility, fields that are each refused with a 422 that names them', async () => {

@@ -144,7 +144,7 @@ describe('a secret value', () => {
     })
 
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /^re-encrypted [1-9]\d* values under the master key young; 0 were before\n$/)
+    assert.match(stdout, /^re-encrypted [1-9]\d* values with the master key young; 0 already were\n$/)
     assert.equal((await put(service, 'ROTATED', 'another value')).status, 200)
     const store = await openSqliteSecretStore(
       join(service.dataDirectory, 'secrets.db'),
@@ -169,17 +169,17 @@ describe('a secret value', () => {
     assert.equal(answer.status, 503)
     assert.match(
       answer.text,
-      /version 1 of the secret LOST .* under the master key \\"lost\\", which is not in the/,
+      /version 1 of the secret LOST .* with the master key \\"lost\\", which is not in the/,
     )
     const { code, stderr } = await tallytree(['secrets', 'reencrypt'], {
       TALLYTREE_DATA_DIR: service.dataDirectory,
       TALLYTREE_MASTER_KEYS: `found:${randomBytes(32).toString('base64')}`,
     })
     assert.equal(code, 1)
-    assert.match(stderr, /1 values under the master key lost are as they were/)
+    assert.match(stderr, /1 values encrypted with the master key lost were skipped/)
 
     const without = await tallytree(['secrets', 'reencrypt'], { TALLYTREE_DATA_DIR: '/nowhere' })
     assert.equal(without.code, 2)
-    assert.match(without.stderr, /\/nowhere holds no secrets/)
+    assert.match(without.stderr, /\/nowhere does not contain secrets/)
   })
 })

@@ -46,7 +46,11 @@ describe('a command whose service accepts connections and stays silent', () => {
     for (const [index, { code, stderr }] of ended.entries()) {
       const command = commands[index]!.join(' ')
       assert.equal(code, 2, command)
-      assert.match(stderr, new RegExp(`^tallytree: .*127\\.0\\.0\\.1:${port}.*answer.*\n$`), command)
+      assert.match(
+        stderr,
+        new RegExp(`^tallytree: .*127\\.0\\.0\\.1:${port}.*(answer|respond).*\n$`),
+        command,
+      )
     }
   })
 })

@@ -8,7 +8,8 @@ export const whenReadable = async <Answer extends { readonly status: number }>(
   for (let left = MOST_ASKED; ; left -= 1) {
     const answer = await ask()
     const isEarly =
-      answer.status === 503 && textOf(answer).includes('What was written last cannot be read yet')
+      answer.status === 503 &&
+      textOf(answer).includes('The read models have not caught up with the requested position')
     if (!isEarly || left === 1) return answer
   }
 }

@@ -80,18 +80,22 @@ describe('the configuration', () => {
     [
       'a role nobody knows',
       { TALLYTREE_ROLES: 'api,reader' },
-      /TALLYTREE_ROLES: must be some of api, projector/,
+      /TALLYTREE_ROLES: must be a comma-separated list of api, projector/,
     ],
     [
       'the role that did nothing',
       { TALLYTREE_ROLES: 'api,worker' },
-      /TALLYTREE_ROLES: must be some of api, projector, dispatcher,/,
+      /TALLYTREE_ROLES: must be a comma-separated list of api, projector, dispatcher$/,
     ],
-    ['roles that are only commas', { TALLYTREE_ROLES: ',' }, /TALLYTREE_ROLES: must be some of/],
+    [
+      'roles that are only commas',
+      { TALLYTREE_ROLES: ',' },
+      /TALLYTREE_ROLES: must be a comma-separated list of/,
+    ],
     [
       'roles apart over embedded stores',
       { TALLYTREE_ROLES: 'api' },
-      /leaves projector, dispatcher to another/,
+      /without projector, dispatcher, other processes/,
     ],
     [
       'roles apart over an embedded log',
@@ -162,9 +166,12 @@ describe('the configuration', () => {
       '10.0.0.0/8,',
     ])
       for (const name of ['TALLYTREE_WEBHOOK_ALLOW_CIDRS', 'TALLYTREE_UPSTREAM_ALLOW_CIDRS'])
-        refused({ [name]: networks }, new RegExp(`^${name}: must be networks`))
+        refused({ [name]: networks }, new RegExp(`^${name}: must be a comma-separated list of networks`))
     for (const hosts of ['http://inside', 'inside:', 'inside:0', 'inside:65536', 'a b', '*'])
-      refused({ TALLYTREE_WEBHOOK_ALLOW_HOSTS: hosts }, /^TALLYTREE_WEBHOOK_ALLOW_HOSTS: must be hosts/)
+      refused(
+        { TALLYTREE_WEBHOOK_ALLOW_HOSTS: hosts },
+        /^TALLYTREE_WEBHOOK_ALLOW_HOSTS: must be a comma-separated list of hosts/,
+      )
     for (const name of ['a b', 'a\r\nb', 'a_b'])
       refused({ TALLYTREE_VENDOR: name }, /^TALLYTREE_VENDOR: must be 1 to 64 letters/)
   })

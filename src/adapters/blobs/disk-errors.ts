@@ -23,8 +23,6 @@ export const onDisk = async <A>(work: Promise<A>): Promise<A> => {
     return await work
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    throw OF_THE_DISK.has(code)
-      ? new BlobsUnavailable(`large content cannot be kept or read (${code})`, { cause })
-      : cause
+    throw OF_THE_DISK.has(code) ? new BlobsUnavailable(`blob storage failed (${code})`, { cause }) : cause
   }
 }

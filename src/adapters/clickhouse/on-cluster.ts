@@ -8,7 +8,7 @@
 export const onCluster = (cluster: string, statement: string): string => {
   const form = FORMS.find((known) => known.test(statement))
   if (form === undefined || (form === CREATE && !ENGINE.test(statement)))
-    throw new Error(`no form for a cluster: ${statement.slice(0, 60)}`)
+    throw new Error(`no ON CLUSTER form for statement: ${statement.slice(0, 60)}`)
   const everywhere = statement.replace(form, (head) => `${head} ON CLUSTER ${cluster}`)
   return form === CREATE ? deduplicateNothing(everywhere.replace(ENGINE, replicated)) : everywhere
 }

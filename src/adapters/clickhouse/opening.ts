@@ -65,13 +65,10 @@ export const prepareDatabase = async (
 const refuseCluster = (cluster: string, shards: number): void => {
   const name = `CLICKHOUSE_CLUSTER: ${cluster}`
   if (shards === 0)
-    throw new ClickHouseUnavailable(
-      'refusing',
-      `${name} is no cluster that this server knows (system.clusters)`,
-    )
+    throw new ClickHouseUnavailable('refusing', `${name} is not a cluster of this server (system.clusters)`)
   if (shards > 1)
     throw new ClickHouseUnavailable(
       'refusing',
-      `${name} has ${shards} shards; name one of a single shard, since every replica must hold all rows`,
+      `${name} has ${shards} shards; use a cluster with one shard, because every replica must have all rows`,
     )
 }

@@ -41,7 +41,7 @@ export const poolOf = (readers: readonly ClickHouseReader[], health = noHealthRe
       runs(team, 1)
       return reader
     }
-    if (!mayWait(team)) throw new TooManyReads('too many reads are waiting')
+    if (!mayWait(team)) throw new TooManyReads('too many reads are queued')
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         team,

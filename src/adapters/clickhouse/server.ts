@@ -143,11 +143,11 @@ const whyAway = async (client: ClickHouseClient): Promise<string | undefined> =>
  */
 const refuseOthers = (headers: Headers = {}): void => {
   if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-')))
-    throw new ClickHouseUnavailable('away', 'ClickHouse cannot be reached (something else answers: 200)')
+    throw new ClickHouseUnavailable('away', 'ClickHouse cannot be reached (another server responded: 200)')
   if (!ENDS.some((name) => headers[name] !== undefined))
     throw new ClickHouseUnavailable(
       'away',
-      'ClickHouse cannot be reached (its answer does not say where it ends)',
+      'ClickHouse cannot be reached (the response has neither a length nor chunked encoding)',
     )
 }
 

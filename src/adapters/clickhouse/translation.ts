@@ -18,9 +18,12 @@ export const engineError: Translation = (error, work) => {
   if (work === 'read' && code === MEMORY_LIMIT_EXCEEDED && !isOfTheServer(error.message))
     return new ReadTooExpensive('memory')
   if (REFUSING.has(code))
-    return new ClickHouseUnavailable('refusing', of('ClickHouse refuses'), { cause: error, code })
+    return new ClickHouseUnavailable('refusing', of('ClickHouse rejected the request'), {
+      cause: error,
+      code,
+    })
   if (BUSY.has(code) || TOO_LONG.has(code) || code === MEMORY_LIMIT_EXCEEDED)
-    return new ClickHouseUnavailable('busy', of('ClickHouse cannot do it now'), { cause: error, code })
+    return new ClickHouseUnavailable('busy', of('ClickHouse failed'), { cause: error, code })
   return error
 }
 
@@ -44,16 +47,16 @@ const NO_ANSWER = new Set([TIME_OUT, 'The user aborted a request.'])
 /** Why nobody answered, in a few words; undefined where somebody did, whoever it was. */
 export const unanswered = (error: Error): string | undefined => {
   if (error instanceof ClickHouseError) return undefined
-  if (NO_ANSWER.has(error.message)) return 'ClickHouse cannot be reached (no answer in time)'
+  if (NO_ANSWER.has(error.message)) return 'ClickHouse cannot be reached (timeout)'
   const code = codeOf(error)
   return code === '' ? undefined : `ClickHouse cannot be reached (${code})`
 }
 
 /** Of what a proxy answers, its status alone. */
 const otherAnswer = (error: Error): string => {
-  if (error instanceof SyntaxError) return 'ClickHouse cannot be reached (its answer broke off)'
-  const status = /\b[45]\d\d [A-Z][A-Za-z -]{2,40}/.exec(error.message)?.[0].trim() ?? 'no error of its own'
-  return `ClickHouse cannot be reached (something else answers: ${status})`
+  if (error instanceof SyntaxError) return 'ClickHouse cannot be reached (truncated response)'
+  const status = /\b[45]\d\d [A-Z][A-Za-z -]{2,40}/.exec(error.message)?.[0].trim() ?? 'unknown status'
+  return `ClickHouse cannot be reached (another server responded: ${status})`
 }
 
 /** The memory of the whole server or user ran out, which says nothing about this read. */

@@ -124,6 +124,6 @@ const dueOf = (delivery: OpenDelivery) =>
 /** @throws RangeError for what is no time */
 const millis = (instant: Instant): number => {
   const time = Date.parse(instant)
-  if (Number.isNaN(time)) throw new RangeError('a delivery has a time that is none')
+  if (Number.isNaN(time)) throw new RangeError('a delivery has an invalid time')
   return time
 }

@@ -55,7 +55,7 @@ const prepare = (db: Database.Database): void => {
 /** What is spoilt is found now, and not one day in the middle of a batch. */
 const whole = (db: Database.Database): Database.Database => {
   if (db.pragma('quick_check(1)', { simple: true }) === 'ok') return db
-  throw new Database.SqliteError('the file is spoilt', 'SQLITE_CORRUPT')
+  throw new Database.SqliteError('the file is corrupt', 'SQLITE_CORRUPT')
 }
 
 const made = (path: string): Database.Database => {

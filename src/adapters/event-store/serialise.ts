@@ -22,7 +22,7 @@ const toJson = (value: unknown, part: string, type: string): string => {
     const json = isJsonObject(value) && (jsonText(value) as string | undefined)
     if (json) return json
   } catch (cause) {
-    throw new InvalidAppend(`${part} of ${type} cannot be written as JSON`, { cause })
+    throw new InvalidAppend(`${part} of ${type} cannot be serialized as JSON`, { cause })
   }
   throw new InvalidAppend(`${part} of ${type} is not a JSON object`)
 }
@@ -60,11 +60,11 @@ export const serialise = (stream: string, events: readonly NewEvent[]): Serialis
   if (events.length === 0) throw new InvalidAppend('an append needs at least one event')
   requireWellFormed(stream)
   if (events.length > 1 && new Set(events.map((event) => event.id)).size < events.length)
-    throw new InvalidAppend('an append holds the same event id twice')
+    throw new InvalidAppend('duplicate event id in an append')
   const serialised = events.map(serialiseEvent)
   let bytes = 0
   for (const { data, metadata } of serialised) bytes += Buffer.byteLength(data) + Buffer.byteLength(metadata)
   if (bytes > MAX_APPEND_BYTES)
-    throw new EventTooLarge(`an append of ${bytes} bytes is over the limit of ${MAX_APPEND_BYTES}`)
+    throw new EventTooLarge(`an append of ${bytes} bytes exceeds the limit of ${MAX_APPEND_BYTES}`)
   return { events: serialised, bytes }
 }

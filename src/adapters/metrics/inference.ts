@@ -4,12 +4,12 @@ import type { Registering } from './registering.js'
 /** Every metric of the inference gateway there is. */
 export const registerInference = ({ counter, gauge }: Registering): InferenceMetrics => ({
   tries: counter(
-    'inference_upstream_tries_total',
-    'Requests made of upstreams that have got a head or failed, by what became of them.',
+    'gateway_upstream_attempts_total',
+    'Requests to upstreams that got a response head or failed, by outcome.',
     ['outcome'],
   ),
   targetsOut: gauge(
-    'inference_upstream_models_out',
-    'Models of upstreams that are not asked for now, because they failed several times in a row.',
+    'gateway_open_circuits',
+    'Models of upstreams whose circuit breaker is open after consecutive failures.',
   ),
 })

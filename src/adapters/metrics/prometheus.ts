@@ -20,13 +20,13 @@ export const openMetrics = (): Port.Metrics => {
   return {
     requestSeconds: register.histogram(
       'http_request_duration_seconds',
-      'Requests by the template of their path and the class of their status, to the end of the answer.',
+      'Duration of requests up to the end of the response, by method, route and status class.',
       REQUEST_BOUNDS,
       ['method', 'route', 'status'],
     ),
     projectionLagEvents: register.gauge(
       'projection_lag_events',
-      'Events in the log whose rows cannot be read yet; absent where another process makes them.',
+      'Events in the log that are not projected yet. Absent in processes without the projector role.',
     ),
     webhooks: registerWebhooks(register),
     inference: registerInference(register),

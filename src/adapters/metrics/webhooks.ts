@@ -9,51 +9,45 @@ const MATCH_BOUNDS = [0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1]
 
 /** Every metric of webhooks and automations there is. */
 export const registerWebhooks = ({ counter, gauge, histogram }: Registering): WebhookMetrics => ({
-  attempts: counter(
-    'webhook_attempts_total',
-    'Attempts to deliver that have ended, by what became of them.',
-    ['result', 'class'],
+  attempts: counter('webhook_attempts_total', 'Finished delivery attempts, by result.', ['result', 'class']),
+  attemptSeconds: histogram(
+    'webhook_attempt_seconds',
+    'Duration of delivery attempts, by phase.',
+    ATTEMPT_BOUNDS,
+    ['phase'],
   ),
-  attemptSeconds: histogram('webhook_attempt_seconds', 'What attempts took, by phase.', ATTEMPT_BOUNDS, [
-    'phase',
-  ]),
-  deliveries: gauge('webhook_deliveries', 'Deliveries that are not over, by state.', ['state']),
-  oldestDueSeconds: gauge(
-    'webhook_oldest_due_seconds',
-    'For how long the delivery has been due that waits longest.',
-  ),
+  deliveries: gauge('webhook_deliveries', 'Unfinished deliveries, by state.', ['state']),
+  oldestDueSeconds: gauge('webhook_oldest_due_seconds', 'Age of the oldest due delivery since its due time.'),
   scheduleLagEvents: gauge(
     'webhook_schedule_lag_events',
-    'Events in the log that no automation was held against yet; over an EventStoreDB counted up to 500.',
+    'Events in the log not yet evaluated against automations. Counts at most 500 with an EventStoreDB.',
   ),
   eventToFirstAttemptSeconds: histogram(
     'webhook_event_to_first_attempt_seconds',
-    'From the recording of an event to the first attempt to deliver what it triggered.',
+    'Time from an event to the first attempt of the delivery that it triggered.',
     FIRST_ATTEMPT_BOUNDS,
   ),
   eventToSuccessSeconds: histogram(
     'webhook_event_to_success_seconds',
-    'From the recording of an event to the success of what it triggered.',
+    'Time from an event to the success of the delivery that it triggered.',
     SUCCESS_BOUNDS,
   ),
-  inFlight: gauge('webhook_in_flight', 'Attempts that are under way.'),
+  inFlight: gauge('webhook_in_flight', 'Attempts in progress.'),
   breakers: gauge('webhook_breaker_state', 'Endpoints by the state of their circuit breaker.', ['state']),
-  outcomesUnknown: counter(
-    'webhook_outcome_unknown_total',
-    'Attempts of which nobody knows whether they arrived.',
+  outcomesUnknown: counter('webhook_outcome_unknown_total', 'Attempts with an unknown outcome.'),
+  ssrfBlocked: counter(
+    'webhook_ssrf_blocked_total',
+    'Attempts blocked because the target address is not allowed.',
   ),
-  ssrfBlocked: counter('webhook_ssrf_blocked_total', 'Attempts refused because of the address they lead to.'),
   eventsQuarantined: gauge(
     'automation_quarantined_events',
-    'Events that could not be held against automations, and were passed over.',
+    'Events skipped because evaluating automations failed on them.',
   ),
   matches: counter('automation_matches_total', 'Events that matched an automation.'),
-  suppressed: counter('automation_suppressed_total', 'Matches that led to no delivery, by reason.', [
-    'reason',
-  ]),
+  suppressed: counter('automation_suppressed_total', 'Matches without a delivery, by reason.', ['reason']),
   matchSeconds: histogram(
     'automation_match_seconds',
-    'What it took to hold one event against all automations.',
+    'Duration of evaluating one event against all automations.',
     MATCH_BOUNDS,
   ),
 })

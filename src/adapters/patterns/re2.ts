@@ -19,8 +19,8 @@ interface Mistake {
 
 const sentenceOf = (error: unknown, source: string): string => {
   const { error: what, input } = error as Mistake
-  const known = typeof what === 'string' ? what : 'it is too complex'
-  return `The pattern is not valid at character ${placeOf(known, input, source)}: ${known}`
+  const known = typeof what === 'string' ? what : 'too complex'
+  return `Invalid pattern at character ${placeOf(known, input, source)}: ${known}`
 }
 
 /** Counts from 1. What is missing or trailing, is so at the end, and a parenthesis too many is the last one. */

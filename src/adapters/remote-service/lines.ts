@@ -12,5 +12,5 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<st
     }
     if (from < chunk.length) begun.push(chunk.subarray(from))
   }
-  if (begun.length > 0) throw new Error('the last line is not whole')
+  if (begun.length > 0) throw new Error('the last line is incomplete')
 }

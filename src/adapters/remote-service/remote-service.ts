@@ -98,7 +98,7 @@ async function* eventsOf(answer: IncomingMessage): AsyncGenerator<RecordedEvent>
 
 const eventIn = (text: string): RecordedEvent => {
   const decoded = line(parseJson(text))
-  if (E.isLeft(decoded)) throw new OperatorError('the service answered something else than events')
+  if (E.isLeft(decoded)) throw new OperatorError('the service did not respond with events')
   const { revision, position, recorded_at, metadata, ...event } = decoded.right
   return {
     ...event,

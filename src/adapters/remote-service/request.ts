@@ -5,7 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export const requireApiKey = (apiKey: string | null): string => {
   if (apiKey === null)
-    throw new OperatorError("TALLYTREE_API_KEY is needed to ask a running service: its administrator's key")
+    throw new OperatorError(
+      "TALLYTREE_API_KEY must be set to the administrator's key for requests to a running service",
+    )
   return apiKey
 }
 

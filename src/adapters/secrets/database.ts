@@ -61,7 +61,7 @@ const ensureSchema = (db: Database.Database): void => {
   const version = db.pragma('user_version', { simple: true })
   if (version === VERSION) return
   if (version !== 0)
-    throw new SecretsUnavailable(`has layout ${String(version)}, and this program knows ${VERSION}`)
+    throw new SecretsUnavailable(`has schema version ${String(version)}, this release supports ${VERSION}`)
   db.exec(SCHEMA)
   db.pragma(`user_version = ${VERSION}`)
 }

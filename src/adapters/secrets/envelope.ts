@@ -31,14 +31,11 @@ export const unseal = (
   const [form, keyId = '', ...rest] = envelope.split('.')
   const [nonce, ciphertext, tag] = rest.map(bytesOf)
   if (form !== 'v1' || rest.length !== 3 || nonce?.length !== NONCE_BYTES || tag?.length !== TAG_BYTES)
-    throw unreadable(secret, 'is not in a form that this release knows, or was changed')
-  if (ciphertext === undefined) throw unreadable(secret, 'was changed')
+    throw unreadable(secret, 'has an unknown format or is corrupt')
+  if (ciphertext === undefined) throw unreadable(secret, 'is corrupt')
   const master = find(keyId)
   if (master === undefined)
-    throw unreadable(
-      secret,
-      `is encrypted under the master key ${shown(keyId)}, which is not in the key ring`,
-    )
+    throw unreadable(secret, `is encrypted with the master key ${shown(keyId)}, which is not in the key ring`)
   try {
     const decipher = createDecipheriv(CIPHER, master.key, nonce, { authTagLength: TAG_BYTES })
     decipher.setAAD(boundTo(secret))
@@ -47,7 +44,7 @@ export const unseal = (
   } catch {
     throw unreadable(
       secret,
-      `cannot be decrypted: the master key ${shown(keyId)} is another one than before, or the value was changed`,
+      `cannot be decrypted: the master key ${shown(keyId)} differs from the original one, or the value is corrupt`,
     )
   }
 }
@@ -58,7 +55,7 @@ const bytesOf = (text: string): Buffer | undefined => {
   return bytes.toString('base64url') === text ? bytes : undefined
 }
 
-const shown = (keyId: string) => (/^[A-Za-z0-9_-]{1,64}$/.test(keyId) ? `"${keyId}"` : 'of an odd name')
+const shown = (keyId: string) => (/^[A-Za-z0-9_-]{1,64}$/.test(keyId) ? `"${keyId}"` : 'with an invalid id')
 
 const unreadable = ({ team, name, version }: SecretVersion, why: string) =>
   new SecretUnreadable(`version ${version} of the secret ${name} of team ${team} ${why}`)

@@ -21,7 +21,7 @@ export const readKeyFile = (path: string): readonly MasterKeyText[] => {
   if (text === undefined) return []
   const decoded = decode(masterKeys)(text)
   if (E.isRight(decoded)) return decoded.right
-  throw new OperatorError(`${path} cannot be used: it ${decoded.left[0]?.msg ?? ''}, or one a line`)
+  throw new OperatorError(`${path} is invalid: it ${decoded.left[0]?.msg ?? ''}; newlines may replace commas`)
 }
 
 const textIn = (path: string): string | undefined => {
@@ -49,7 +49,7 @@ export const makeKeyFile = (path: string): void => {
     linkSync(scratch, path)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new OperatorError(`${path} cannot be made`, { cause })
+      throw new OperatorError(`${path} cannot be created`, { cause })
   } finally {
     discard(scratch)
   }

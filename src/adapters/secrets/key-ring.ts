@@ -42,7 +42,7 @@ const ringOf = (given: readonly MasterKeyText[], inFile: readonly MasterKeyText[
     if (known === undefined) ring.push(key)
     else if (!known.key.equals(key.key))
       throw new OperatorError(
-        `the master key ${key.id} is one in TALLYTREE_MASTER_KEYS and another in the file of keys`,
+        `the master key ${key.id} has different values in TALLYTREE_MASTER_KEYS and in the key file`,
       )
   }
   return ring

@@ -14,7 +14,7 @@ export const patiently = async <A>(task: () => A): Promise<A> => {
     } catch (cause) {
       if (!(cause instanceof Database.SqliteError)) throw cause
       if (!/^SQLITE_(BUSY|LOCKED)/.test(cause.code) || performance.now() > until)
-        throw new SecretsUnavailable(`the store of secrets cannot be used (${cause.code})`, { cause })
+        throw new SecretsUnavailable(`the secret store failed (${cause.code})`, { cause })
     }
     await sleep(REST_MS)
   }

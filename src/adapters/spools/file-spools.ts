@@ -28,7 +28,7 @@ export const openFileSpools = (directory: string): Spools => {
           for (let at = offset; at < offset + length;) {
             const most = Math.min(CHUNK_BYTES, offset + length - at)
             const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(most), 0, most, at)
-            if (bytesRead === 0) throw new Error('a spool ends before it should')
+            if (bytesRead === 0) throw new Error('a spool file is truncated')
             yield buffer.subarray(0, bytesRead)
             at += bytesRead
           }

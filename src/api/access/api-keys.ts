@@ -39,7 +39,7 @@ export const listApiKeys = (access: Pick<Access, 'directory'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
-    summary: "Lists the caller's valid API keys: their names and beginnings, never the keys.",
+    summary: "Lists the caller's valid API keys by name and prefix, never the keys themselves.",
     query: pageQuery,
     response: pageOf(apiKey),
     authorization: anyKey,
@@ -59,8 +59,8 @@ export const createApiKey = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyR
     method: 'post',
     path: PATH,
     summary:
-      'Makes an API key for the caller. The answer carries it once; repeated with the same Idempotency-Key it answers ' +
-      'the same key without its text; under another name that is a conflict.',
+      'Creates an API key for the caller. The key is returned once; a retry with the same Idempotency-Key returns ' +
+      'its id without the key. A retry with a different name is a conflict.',
     body: newApiKey,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
@@ -83,7 +83,8 @@ export const revokeApiKey = (access: Pick<Access, 'run'>): AnyRoute =>
   writeDirectory({
     method: 'delete',
     path: `${PATH}/:id`,
-    summary: "Revokes one of the caller's API keys: here at once, in other processes within a second.",
+    summary:
+      "Revokes one of the caller's API keys: immediately in this process, within a second in the others.",
     errors: ['not-found', 'conflict'],
     response: emptyResponse,
     authorization: anyKey,

@@ -19,7 +19,7 @@ export const showMe = (access: Pick<Access, 'directory'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/users/me',
-    summary: 'Whom the API key stands for, with teams and roles.',
+    summary: 'The user of the API key, with teams and roles.',
     response: me,
     authorization: anyKey,
     handle: ({ principal: { userId: user, administrator } }) => ({

@@ -55,8 +55,8 @@ export const addMember = (ports: KeyPorts, access: Pick<Access, 'run'>): AnyRout
     method: 'post',
     path: PATH,
     summary:
-      'Gives a user exactly these roles in a team. A user who did not exist comes into being, and the answer carries ' +
-      'their API key, once. Needs the role team_administrator.',
+      'Sets the roles of a user in a team. A user who does not exist is created, and the response contains ' +
+      'their API key once. Needs the role team_administrator.',
     body: newMember,
     response: addedMember,
     authorization: decided,
@@ -94,7 +94,7 @@ export const removeMember = (access: Pick<Access, 'run'>): AnyRoute =>
     method: 'delete',
     path: `${PATH}/:user`,
     summary:
-      'Takes a user out of a team; their keys stay valid elsewhere. Needs the role team_administrator.',
+      'Removes a user from a team; their API keys stay valid for other teams. Needs the role team_administrator.',
     response: emptyResponse,
     authorization: decided,
     handle: ({ params, principal: { userId: by } }) => {

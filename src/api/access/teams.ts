@@ -17,7 +17,7 @@ export const createTeam = (access: Pick<Access, 'run'>): AnyRoute =>
   writeDirectory({
     method: 'post',
     path: '/api/teams',
-    summary: 'Creates a team. Needs the administrator key; a name that is taken is a conflict.',
+    summary: 'Creates a team. Needs the administrator key; a duplicate name is a conflict.',
     body: newTeam,
     errors: ['forbidden', 'conflict'],
     response: team,
@@ -35,7 +35,7 @@ export const listTeams = (access: Pick<Access, 'directory'>): AnyRoute =>
   readDirectory({
     method: 'get',
     path: '/api/teams',
-    summary: "Lists the caller's teams by name; the administrator's list has them all.",
+    summary: "Lists the caller's teams by name; all teams for the administrator.",
     query: pageQuery,
     response: pageOf(team),
     authorization: anyKey,

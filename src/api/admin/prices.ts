@@ -35,7 +35,7 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
     method: 'post',
     path: '/api/admin/prices',
     summary:
-      'Imports prices into a price list; one for the same model and date gives way. Needs the administrator key.',
+      'Imports prices into a price list, replacing prices for the same model and date. Needs the administrator key.',
     body: closed('PriceListImport', {
       required: priceListMembers,
       optional: { list: withDefault(listName, DEFAULT_LIST) },

@@ -57,7 +57,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       method: 'post',
       path: '/api/admin/rebuilds',
       summary:
-        'Asks for all read models to be made anew from the log, one rebuild at a time. Needs the administrator key.',
+        'Starts a rebuild of all read models from the log, one rebuild at a time. Needs the administrator key.',
       requestHeaders: ['Tallytree-Min-Position'],
       errors: [...alsoReads.errors, 'not-found', 'conflict'],
       response: rebuild,
@@ -72,7 +72,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
             if (unfinished !== undefined)
               throw new Failure(
                 'conflict',
-                `A rebuild is under way: see GET /api/admin/rebuilds/${unfinished.id}.`,
+                `A rebuild is already running: see GET /api/admin/rebuilds/${unfinished.id}.`,
                 { body: { id: unfinished.id } },
               )
             const request = {
@@ -92,7 +92,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
     readPresent(parts, {
       method: 'get',
       path: '/api/admin/rebuilds',
-      summary: 'Lists the last rebuilds and how far they are, the newest first. Needs the administrator key.',
+      summary: 'Lists the latest rebuilds and their progress, newest first. Needs the administrator key.',
       errors: ['not-found'],
       response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
       authorization: administratorKey,
@@ -105,7 +105,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
     readPresent(parts, {
       method: 'get',
       path: '/api/admin/rebuilds/:id',
-      summary: 'How far a rebuild is. Needs the administrator key.',
+      summary: 'The progress of a rebuild. Needs the administrator key.',
       errors: ['not-found'],
       response: rebuild,
       authorization: administratorKey,
@@ -114,7 +114,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
         ({ params }) =>
         async () => {
           const found = await rebuildOf(reader, params['id'] ?? '')
-          if (found === undefined) throw new Failure('not-found', 'There is no rebuild with this id.')
+          if (found === undefined) throw new Failure('not-found', 'Rebuild not found.')
           return { body: rebuildJson(found) }
         },
     }),

@@ -38,7 +38,7 @@ export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): re
     labelRoute({
       method: 'post',
       path: `${collection}/versions/:version/aliases`,
-      summary: 'Points an alias at a version; it points at one version of a collection at a time.',
+      summary: 'Points an alias at a version, moving it from any other version of the collection.',
       body: newAlias,
       response: labelledVersion,
       handle: ({ params, body: { alias } }, place) =>
@@ -47,7 +47,7 @@ export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): re
     labelRoute({
       method: 'delete',
       path: `${collection}/aliases/:alias`,
-      summary: 'Removes an alias from a collection; one that is not set changes nothing.',
+      summary: 'Removes an alias from a collection. Does nothing if the alias is not set.',
       response: emptyResponse,
       handle: ({ params }, place) =>
         writing((cause) => write({ type: 'RemoveAlias', place, alias: params['alias']! }, cause)),
@@ -55,7 +55,7 @@ export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): re
     labelRoute({
       method: 'post',
       path: `${collection}/versions/:version/tags`,
-      summary: 'Gives a tag to a version.',
+      summary: 'Adds a tag to a version.',
       body: newTag,
       response: labelledVersion,
       handle: ({ params, body: { tag } }, place) =>
@@ -64,7 +64,7 @@ export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): re
     labelRoute({
       method: 'delete',
       path: `${collection}/versions/:version/tags/:tag`,
-      summary: 'Takes a tag from a version; one that it does not have changes nothing.',
+      summary: 'Removes a tag from a version. Does nothing if the version does not have it.',
       response: emptyResponse,
       handle: ({ params: { version, tag } }, place) =>
         writing((cause) => write({ type: 'RemoveTag', place, version: version!, tag: tag! }, cause)),

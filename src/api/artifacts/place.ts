@@ -32,6 +32,6 @@ export const placeInPath = (
   request: Pick<RouteRequest, 'params'> & { readonly project: string },
 ): ProjectPlace => placeInProject(request.project, collectionInPath(request))
 
-export const noSuchCollection = (): Failure => new Failure('not-found', 'There is no such collection.')
+export const noSuchCollection = (): Failure => new Failure('not-found', 'Collection not found.')
 
-export const noSuchVersion = (): Failure => new Failure('not-found', 'The collection has no such version.')
+export const noSuchVersion = (): Failure => new Failure('not-found', 'Version not found in the collection.')

@@ -28,7 +28,7 @@ export const storedVersions = async (
     const range = { from: BigInt(known.revision), limit: 1 }
     for await (const event of eventStore.readStream(stream, range))
       return { known, event, aliases: aliases.get(known.version) ?? [] }
-    throw new Error('an event that was there is gone')
+    throw new Error('an event of the stream is missing from the event store')
   }
   for (let from = 0; from < versions.length && size < MAX_PAGE; from += AT_ONCE)
     for (const one of await Promise.all(versions.slice(from, from + AT_ONCE).map(readOne))) {

@@ -37,8 +37,8 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
       method: 'post',
       path: `${COLLECTION}/versions`,
       summary:
-        'Creates a version of a collection, or answers the one that has this content already. The alias latest moves to ' +
-        'a new version; aliases of either are set.',
+        'Creates a version of a collection, or returns the existing version with this content. The alias latest moves to ' +
+        'a new version; the given aliases are set in both cases.',
       body: newVersion,
       requestHeaders: ['Idempotency-Key'],
       errors: ['conflict'],
@@ -71,7 +71,8 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
     readProjectLog(artifacts, {
       method: 'get',
       path: `${COLLECTION}/versions`,
-      summary: "Lists a collection's versions by their numbers; a page may end early where they are large.",
+      summary:
+        "Lists a collection's versions by number; pages of large versions may be shorter than the limit.",
       query: pageQuery,
       response: pageOf(artifactVersion),
       project: inPath,
@@ -107,8 +108,7 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
     throw invalidField(['files'], 'value_error', `Value should have at most ${MAX_FILES_BYTES} bytes as JSON`)
   const paths = new Set<string>()
   for (const [index, { path }] of (files ?? []).entries())
-    if (paths.has(path))
-      throw invalidField(['files', index, 'path'], 'value_error', 'This path stands before')
+    if (paths.has(path)) throw invalidField(['files', index, 'path'], 'value_error', 'Duplicate file path')
     else paths.add(path)
   return { content: { artifactType: type, metadata: metadata ?? {}, files }, aliases: aliases ?? [] }
 }

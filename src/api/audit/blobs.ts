@@ -10,14 +10,14 @@ export const blobsRoute = ({ ports: { blobs } }: Pick<Audit, 'ports'>): AnyRoute
     method: 'get',
     path: '/api/blobs/:digest',
     summary:
-      'Read content that events name instead of holding it, by its SHA-256 in lower-case hexadecimal. Needs the ' +
+      'Read content that events reference instead of containing it, by its SHA-256 in lower-case hex. Needs the ' +
       'administrator key.',
     errors: ['not-found'],
     response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
     authorization: administratorKey,
     handle: async ({ params }) => {
       const blob = await blobs.open(params['digest'] ?? '')
-      if (blob === undefined) throw new Failure('not-found', 'There is no such blob.')
+      if (blob === undefined) throw new Failure('not-found', 'Blob not found.')
       return {
         body: Readable.from(blob.chunks, { objectMode: false }),
         type: 'application/octet-stream',

@@ -21,7 +21,7 @@ export const digestsRoute = (parts: Audit): AnyRoute => {
   return readPresent(parts, {
     method: 'get',
     path: '/api/admin/digests',
-    summary: 'What every read model says as of a log position, as digests. Needs the administrator key.',
+    summary: 'Digests of the rows of every read model as of a log position. Needs the administrator key.',
     query: digestsQuery,
     errors: ['bad-request'],
     response: open('Digests', { required: { position: string, digests: arrayOf(modelDigest) } }),
@@ -30,14 +30,18 @@ export const digestsRoute = (parts: Audit): AnyRoute => {
     handle: async ({ query: { at }, headers }) => {
       const head = await eventStore.head()
       if (at !== undefined && at > head)
-        throw new Failure('bad-request', `The log ends at position ${head}: "at" lies beyond it.`)
+        throw new Failure('bad-request', `"at" is beyond the end of the log, position ${head}.`)
       return {
         waitFor: () => reading.waitForNow('', headers, at ?? head),
         read: async (reached) => {
           if (at !== undefined && at > reached)
-            throw new Failure('not-yet-readable', 'The position "at" cannot be read yet. Try again.', {
-              retryAfter: 1,
-            })
+            throw new Failure(
+              'not-yet-readable',
+              'The read models have not reached the position "at" yet. Try again.',
+              {
+                retryAfter: 1,
+              },
+            )
           const position = at ?? reached
           const digests = await mutex.runExclusive('digests', () => digestsOf(reader, position))
           return { body: { position: String(position), digests }, position }

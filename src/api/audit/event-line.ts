@@ -4,7 +4,7 @@ import { open } from '../../domain/codec/struct.js'
 import { jsonText } from '../../domain/json/text.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 
-const digits = describedAs(string, { pattern: '^[0-9]+$', description: 'A whole number of 64 bits.' })
+const digits = describedAs(string, { pattern: '^[0-9]+$', description: 'A 64-bit integer.' })
 
 /** An event of the log, as a line tells it. */
 export const eventLine = open('RecordedEvent', {

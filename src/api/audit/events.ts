@@ -22,14 +22,14 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
     method: 'get',
     path: '/api/events',
     summary:
-      "Read the log, in its order: the administrator all of it, others the events of their teams and of their teams' " +
-      'projects; those of webhooks, secrets, upstreams, limits and members need the role team_administrator. To go on after an answer that broke off, ask for what comes after the position of its last whole line. ' +
-      `For others than the administrator an answer ends after ${MOST_SCANNED} events of the log were looked at, ` +
-      'with a line that has only `position`, to go on after, and `more`.',
+      "Read the log in order: all of it for the administrator, otherwise the events of the caller's teams and their " +
+      'projects; events of webhooks, secrets, upstreams, limits and members need the role team_administrator. To resume an interrupted response, request the events after the position of its last complete line. ' +
+      `Without the administrator key a response ends after scanning ${MOST_SCANNED} events of the log, ` +
+      'with a line that has only `position`, to continue after, and `more`.',
     query: eventsQuery,
     errors: ['overloaded'],
     response: {
-      schema: linesOf('One event a line.', { anyOf: [eventLine.schema, cursorLine.schema] }),
+      schema: linesOf('One event per line.', { anyOf: [eventLine.schema, cursorLine.schema] }),
       type: NDJSON,
       headers: ['Tallytree-Position'],
     },

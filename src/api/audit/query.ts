@@ -38,12 +38,12 @@ const typesText: Codec<ReadonlySet<string>> = new Codec<ReadonlySet<string>>(
     const types = typeof u === 'string' ? u.split(',') : []
     return types.length > 0 && types.every((type) => TYPES.has(type))
       ? t.success(new Set(types))
-      : refuse(u, c, 'literal_error', 'Input should be types of events, with commas between them')
+      : refuse(u, c, 'literal_error', 'Input should be a comma-separated list of event types')
   },
   {
     type: 'string',
     pattern: `^(${[...TYPES].join('|')})(,(${[...TYPES].join('|')}))*$`,
-    description: 'Types of events, with commas between them.',
+    description: 'A comma-separated list of event types.',
   },
 )
 

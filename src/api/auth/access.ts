@@ -100,4 +100,4 @@ const refreshOrWarn = async (
 }
 
 const warnNotRefreshed = ({ log }: Pick<AccessPorts, 'log'>, error: unknown): void =>
-  log.warn('access.not_refreshed', { name: error instanceof Error ? error.name : typeof error })
+  log.warn('access.refresh_failed', { name: error instanceof Error ? error.name : typeof error })

@@ -54,5 +54,5 @@ const refuseUnusable = (key: string): void => {
   if (key.length < LEAST_CHARACTERS)
     throw new OperatorError(`${name} must have at least ${LEAST_CHARACTERS} characters`)
   if (!/^[\x21-\x7e]+$/.test(key))
-    throw new OperatorError(`${name} must consist of visible ASCII characters, without spaces`)
+    throw new OperatorError(`${name} must contain only printable ASCII characters, without spaces`)
 }

@@ -23,7 +23,7 @@ export const requireRole = (
 
 /** Refuses everybody but the administrator. */
 export const requireAdministrator = ({ administrator }: Principal): void => {
-  if (!administrator) throw new Failure('forbidden', 'This needs the administrator key.')
+  if (!administrator) throw new Failure('forbidden', 'This requires the administrator key.')
 }
 
 /** Throws a command's refusal as the failure it is answered with; `body` goes along with the reason. */

@@ -26,9 +26,9 @@ export const createAutomation = ({ ports, access, runExclusive }: Automations): 
     method: 'post',
     path: PATH,
     summary:
-      "Makes an automation of a team, for a webhook of the team's by name or id. A name that is taken is a conflict " +
-      'with the id of the automation that has it. Needs the role project_administrator, registry_administrator or ' +
-      'team_administrator, as its scope is.',
+      'Creates an automation of a team for one of its webhooks, given by name or id. A duplicate name is a conflict; ' +
+      'the response has the id of the existing automation. Needs the role project_administrator, registry_administrator or ' +
+      'team_administrator, depending on its scope.',
     body: newAutomation,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
@@ -82,7 +82,7 @@ export const listAutomations = ({ ports, access }: Automations): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
-    summary: "Lists a team's automations by name, for its members.",
+    summary: "Lists a team's automations by name. Needs membership in the team.",
     query: listQuery,
     response: pageOf(automationJson),
     authorization: memberOfTeam(access),

@@ -42,7 +42,7 @@ export const webhookCalled = async (
   if (byId !== undefined) return byId
   const byName = await standing(holderOf(await rosterOf(ports, team, cause), 'webhook', named))
   if (byName?.content.name === named) return byName
-  throw invalidField(['webhook'], 'value_error', 'The team has no webhook of this name or id')
+  throw invalidField(['webhook'], 'value_error', 'The team has no webhook with this name or id')
 }
 
 /** The same for a repeat of an automation's creation: the webhook that the name or id stood for then, whatever became of it. */
@@ -110,4 +110,4 @@ const registryProblems = async (
 ): Promise<readonly Problem[]> =>
   registry === null || (await hasRegistry(ports, team, registry))
     ? []
-    : [{ loc: ['scope', 'registry'], type: 'value_error', msg: 'The team has no registry of this name' }]
+    : [{ loc: ['scope', 'registry'], type: 'value_error', msg: 'The team has no registry with this name' }]

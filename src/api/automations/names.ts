@@ -72,6 +72,6 @@ const nameNow = async (
 }
 
 const taken = (kind: NamedKind, id: string): Failure =>
-  new Failure('conflict', `The team has ${NAMED[kind]} of this name already.`, { body: { id } })
+  new Failure('conflict', `The team already has ${NAMED[kind]} with this name.`, { body: { id } })
 
 const NAMED = { webhook: 'a webhook', automation: 'an automation' }

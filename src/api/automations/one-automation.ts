@@ -49,7 +49,7 @@ export const showAutomation = (automations: Automations): AnyRoute =>
   readDirectory({
     method: 'get',
     path: PATH,
-    summary: "An automation, for its team's members.",
+    summary: 'Reads an automation. Needs membership in its team.',
     response: automationJson,
     authorization: ofAutomation(automations),
     handle: ({ automation }) => ({ body: shownAutomation(standing(automation)) }),
@@ -60,8 +60,8 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
     method: 'patch',
     path: PATH,
     summary:
-      'Changes an automation: what is not named stays, inside event and run_filters too, null takes something away. ' +
-      'With another event, scope or filter its cooldowns begin anew. Needs the role that its scope needs, before and after.',
+      'Updates an automation. Absent fields keep their values, also inside event and run_filters; null removes a value. ' +
+      'Changing event, scope or filter resets its cooldowns. Needs the role for its scope, both the old and the new one.',
     body: automationChange,
     errors: ['not-found', 'forbidden', 'conflict'],
     response: automationJson,
@@ -125,7 +125,7 @@ export const deleteAutomation = (automations: Automations): AnyRoute =>
     method: 'delete',
     path: PATH,
     summary:
-      'Deletes an automation for good; what it has scheduled is still sent. Needs the role that its scope needs.',
+      'Permanently deletes an automation. Deliveries that it has already scheduled are still sent. Needs the role for its scope.',
     errors: ['not-found', 'forbidden'],
     response: emptyResponse,
     authorization: anyKey,

@@ -39,7 +39,7 @@ export const showWebhook = (automations: Automations): AnyRoute =>
   readDirectory({
     method: 'get',
     path: WEBHOOK_PATH,
-    summary: 'A webhook of a team. Needs the role team_administrator.',
+    summary: 'Reads a webhook of a team. Needs the role team_administrator.',
     response: webhookJson,
     authorization: roleInTeam(automations.access, 'team_administrator'),
     handle: async (request) => ({ body: shownWebhook(standing(await webhookInPath(automations, request))) }),
@@ -50,7 +50,7 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
     method: 'patch',
     path: WEBHOOK_PATH,
     summary:
-      'Changes a webhook: what is not named stays, null takes an option away, enabled releases or holds its messages. ' +
+      'Updates a webhook. Absent fields keep their values, null removes an option, `enabled` releases or holds its messages. ' +
       'Needs the role team_administrator.',
     body: webhookChange,
     errors: ['conflict'],
@@ -81,8 +81,8 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
 
 const deletedWebhook = open('DeletedWebhook', {
   says:
-    '`canceled` deliveries waited for the webhook and are not sent any more; null where they cannot be counted now. ' +
-    'Deleting it again counts again.',
+    '`canceled` is the number of pending deliveries that were canceled, null if they cannot be counted. ' +
+    'Deleting it again returns a new count.',
   required: { canceled: nullable(int64) },
 })
 
@@ -91,7 +91,7 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
     method: 'delete',
     path: WEBHOOK_PATH,
     summary:
-      'Deletes a webhook for good. What waits for it is canceled; what is under way ends by itself. Needs the role ' +
+      'Permanently deletes a webhook. Pending deliveries are canceled; running attempts are completed. Needs the role ' +
       'team_administrator.',
     response: deletedWebhook,
     authorization: roleInTeam(automations.access, 'team_administrator'),

@@ -23,12 +23,12 @@ import { sendTest, type TestAnswer } from './send-test.js'
 import { shares } from './shares.js'
 
 const newTest = closed('WebhookTest', {
-  says: 'A payload as automations have it, sent this once; it is not kept.',
+  says: 'A payload template as in automations. It is sent once and not stored.',
   optional: { payload: nullable(templateText) },
 })
 
 const testAnswer = open('WebhookTestAnswer', {
-  says: 'What the endpoint answered, without the secrets of the webhook. `error` says why there was no answer.',
+  says: 'The response of the endpoint, with the secrets of the webhook redacted. `error`: why there was no response.',
   required: {
     id,
     status: nullable(int64),
@@ -50,9 +50,13 @@ export const testWebhook = (automations: Automations): AnyRoute => {
     const { team, id, content } = webhook
     const leave = ofTeam.enter(team)
     if (leave === undefined)
-      throw new Failure('overloaded', `${MOST_AT_ONCE} tests of this team are on their way.`, {
-        retryAfter: 5,
-      })
+      throw new Failure(
+        'overloaded',
+        `The team already has ${MOST_AT_ONCE} webhook tests running. Try again.`,
+        {
+          retryAfter: 5,
+        },
+      )
     try {
       const [accessTokens, secrets] = await Promise.all([
         secretValuesOf(ports, team, content.access_token),
@@ -88,8 +92,8 @@ export const testWebhook = (automations: Automations): AnyRoute => {
     method: 'post',
     path: `${WEBHOOK_PATH}/test`,
     summary:
-      'Sends a test to a webhook, also to one that is disabled, and answers what its endpoint said. The payload may ' +
-      "name the webhook's secrets. Needs the role team_administrator.",
+      'Sends a test message to a webhook, even a disabled one, and returns the response of its endpoint. The payload may ' +
+      "reference the webhook's secrets. Needs the role team_administrator.",
     body: newTest,
     response: testAnswer,
     authorization: roleInTeam(automations.access, 'team_administrator'),
@@ -102,7 +106,7 @@ export const testWebhook = (automations: Automations): AnyRoute => {
 }
 /** What was sent of it may have arrived. */
 const ending = () =>
-  new Failure('overloaded', 'The service is stopping, and the endpoint has not answered yet. Try again.', {
+  new Failure('overloaded', 'The service is stopping before the endpoint has responded. Try again.', {
     retryAfter: 5,
   })
 

@@ -24,8 +24,8 @@ export const createWebhook = ({ ports, access, runExclusive }: Automations): Any
     method: 'post',
     path: PATH,
     summary:
-      "Makes a webhook of a team, with the names of its team's secrets. A name that is taken is a conflict with the " +
-      'id of the webhook that has it. Needs the role team_administrator.',
+      "Creates a webhook of a team, with the names of the team's secrets. A duplicate name is a conflict; the response " +
+      'has the id of the existing webhook. Needs the role team_administrator.',
     body: newWebhook,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
@@ -66,7 +66,7 @@ export const requireGoodWebhook = async (
   const problems = [...webhookProblems(content)]
   for (const [field, name] of Object.entries({ access_token, secret }))
     if (name != null && !(await hasSecret(ports, team, name)))
-      problems.push({ loc: [field], type: 'value_error', msg: 'The team has no secret of this name' })
+      problems.push({ loc: [field], type: 'value_error', msg: 'The team has no secret with this name' })
   if (problems.length > 0) throw invalidBody(problems)
 }
 

@@ -9,7 +9,7 @@ import { offeredCosts } from '../../domain/price/offered.js'
 import { query } from '../../domain/query/query.js'
 
 const offeredCost = open('OfferedCost', {
-  says: 'What a token of a model costs, from now on where no date is given.',
+  says: 'Token prices of a model, effective now if no date is given.',
   required: offeredCosts.required,
   optional: { ...offeredCosts.optional, effective_date: nullable(instant) },
 })
@@ -63,7 +63,7 @@ export type CostField = keyof typeof COST
 export const COST_FIELDS = Object.keys(COST) as readonly CostField[]
 
 const cost = open('Cost', {
-  says: "A project's price of a model, per token.",
+  says: "A project's price per token for a model.",
   required: Object.fromEntries(
     Object.entries(COST).map(([field, codec]) => [field, nullable<unknown>(codec as Codec<unknown>)]),
   ),

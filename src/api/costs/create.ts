@@ -25,7 +25,7 @@ export const createRoute = (writes: CostWrites): AnyRoute =>
   writeProject(writes, {
     method: 'post',
     path: '/cost/create',
-    summary: 'Say what tokens of models cost in a project; a price that is known already keeps its id.',
+    summary: 'Set token prices of models in a project; an existing identical price keeps its id.',
     body: costCreate,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],

@@ -19,7 +19,7 @@ export const queryRoute = (reads: CostReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
     path: '/cost/query',
-    summary: "Read a project's own prices; those of price lists are not among them.",
+    summary: "Read a project's own prices, without those of price lists.",
     body: costQuery,
     errors: ['forbidden'],
     response: costQueried,

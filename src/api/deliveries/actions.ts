@@ -31,10 +31,9 @@ const managed = (
       const {
         account: { scheduled },
       } = await authorize(request)
-      if (scheduled === null)
-        throw new Failure('conflict', 'The delivery was suppressed: it was never to be sent.')
+      if (scheduled === null) throw new Failure('conflict', 'The delivery was suppressed and cannot be sent.')
       const automation = await automationById(deliveries.ports, scheduled.automation_id, request.cause)
-      if (automation === null) throw new Failure('conflict', 'The automation of the delivery is not there.')
+      if (automation === null) throw new Failure('conflict', 'The automation of the delivery does not exist.')
       requireManaging(deliveries, request, automation)
       return { scheduled }
     },
@@ -46,8 +45,8 @@ export const resendRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'post',
     path: '/api/deliveries/:id/resend',
     summary:
-      'Sends a delivery again, under its own id and now, whatever became of it; closes the breaker of its webhook. ' +
-      "Needs the role that its automation's scope needs.",
+      'Sends a delivery again now, with the same id and in any state, and closes the circuit breaker of its webhook. ' +
+      "Needs the role for its automation's scope.",
     requestHeaders: ['Idempotency-Key'],
     response: acted,
     authorization: managed(deliveries),
@@ -56,7 +55,7 @@ export const resendRoute = (deliveries: Deliveries): AnyRoute =>
       const { ports } = deliveries
       const webhook = await webhookById(ports, scheduled.webhook_id, cause)
       if (webhook?.deleted !== false)
-        throw new Failure('conflict', 'The webhook of the delivery was deleted.')
+        throw new Failure('conflict', 'The webhook of the delivery has been deleted.')
       const { delivery_id: deliveryId } = scheduled
       const now = instantOf(ports.clock.now())
       const eventId = eventIdFor(ports, request, `${deliveryId}\nresend`)
@@ -76,8 +75,8 @@ export const cancelRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'post',
     path: '/api/deliveries/:id/cancel',
     summary:
-      'Cancels a delivery that waits, held ones too; one whose attempt is under way, or that is over, is a conflict. ' +
-      "Needs the role that its automation's scope needs.",
+      'Cancels a pending, retrying or held delivery. A running attempt or a finished delivery is a conflict. ' +
+      "Needs the role for its automation's scope.",
     response: acted,
     authorization: managed(deliveries),
     handle: ({ scheduled }) =>

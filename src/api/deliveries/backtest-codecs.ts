@@ -23,10 +23,10 @@ const point: Codec<Point> = new Codec<Point>(
   (u, c) => {
     const read = typeof u === 'string' ? pointOf(u) : undefined
     return read === undefined
-      ? refuse(u, c, 'value_error', 'Input should be a log position in decimal digits, or a time')
+      ? refuse(u, c, 'value_error', 'Input should be a log position in decimal digits or a time')
       : t.success(read)
   },
-  { type: 'string', description: 'A log position in decimal digits, or a time.' },
+  { type: 'string', description: 'A log position in decimal digits or a time.' },
 )
 
 /** What happened behind `from`, up to `to`. */
@@ -44,8 +44,8 @@ export const backtestBody = closed('Backtest', {
 
 export const backtested = open('Backtested', {
   says:
-    'What would have been sent. `next` is the `from` of a next request, null once all up to `to` was looked at: a page ' +
-    'ends after many events too, so that it may be empty. Bodies have names in place of secrets.',
+    'The deliveries that would have been sent. `next` is the `from` of the next request, null when `to` is reached. A page ' +
+    'also ends after a number of events, so it may be empty. Bodies contain the names of secrets instead of their values.',
   required: {
     data: arrayOf(
       open('BacktestedDelivery', {

@@ -25,8 +25,8 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'post',
     path: '/api/automations/:id/backtest',
     summary:
-      'What an automation would have sent for the events behind `from`, up to `to`: as it is, as it was, or with ' +
-      "changes to try. Nothing is sent or written. For the members of the automation's team.",
+      'The deliveries that an automation would have sent for the events after `from` up to `to`: with its current or ' +
+      "earlier content, or with changes. Nothing is sent or written. Needs membership in the automation's team.",
     body: backtestBody,
     errors: alsoReads.errors,
     response: backtested,

@@ -44,11 +44,11 @@ export const deliveriesQuery = closed('DeliveriesAsked', {
 export const cursorIn = (loc: readonly string[], after: string | null | undefined): Position | undefined => {
   if (after === undefined || after === null) return undefined
   if (/^\d{1,19}$/.test(after)) return BigInt(after)
-  throw invalid([{ loc, type: 'value_error', msg: 'Input should be the next of a page' }])
+  throw invalid([{ loc, type: 'value_error', msg: 'Input should be the `next` value of a page' }])
 }
 
 export const deliveryJson = open('Delivery', {
-  says: 'A message to a webhook, and how far it came.',
+  says: 'A message to a webhook and its delivery state.',
   required: {
     id,
     team: teamName,
@@ -76,12 +76,12 @@ export const detailQuery = closed('DeliveryAsked', {
 })
 
 const response = open('DeliveryResponse', {
-  says: 'The head of an answer and the beginning of its body, without secrets. They are not kept for ever.',
+  says: 'The head of a response and the start of its body, with secrets redacted. Deleted after 90 days.',
   required: { status: nullable(int64), headers: recordOf(string), body: string },
 })
 
 const attempt = open('DeliveryAttempt', {
-  says: 'One time that a message was sent. It is `unknown` where the one who sent it was gone before it ended.',
+  says: 'An attempt to send a message. `unknown` if the sending process died before the attempt ended.',
   required: {
     attempt: int64,
     outcome: oneOf('under_way', 'succeeded', 'retry', 'dead', 'unknown'),
@@ -104,10 +104,10 @@ const attempt = open('DeliveryAttempt', {
 
 export const deliveryDetail = open('DeliveryDetail', {
   says:
-    'A delivery as its own events tell it, up to now. `body` is what it says, with names in place of secrets; null ' +
-    'where it cannot be rendered. `response` of an attempt is null where there was none, or it is kept no longer. ' +
-    '`attempts` are in order, the newest 50 or those before the one that was asked for; `attempts_before` asks for ' +
-    'those before these, and is null where there are none.',
+    'A delivery, read from its own events. `body` contains the names of secrets instead of their values; null ' +
+    'if it cannot be rendered. `response` of an attempt is null if there was none or it has been deleted. ' +
+    '`attempts` are in order: the newest 50, or the 50 before the requested attempt. `attempts_before` requests ' +
+    'the previous page and is null on the first.',
   required: {
     id,
     team: teamName,

@@ -16,8 +16,8 @@ export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'get',
     path: '/api/deliveries/:id',
     summary:
-      'A delivery with its newest attempts, as the log has it now, for the members of its team; earlier attempts with ' +
-      '`attempts_before`. What receivers answered is kept for 90 days where messages are sent from.',
+      'Reads a delivery with its newest attempts from the log, for members of its team. Earlier attempts with ' +
+      '`attempts_before`. Responses of receivers are kept for 90 days in the process that sent the message.',
     query: detailQuery,
     response: deliveryDetail,
     authorization: ofDelivery(

@@ -19,7 +19,7 @@ export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
   readPresent(deliveries, {
     method: 'get',
     path: '/api/automations/:id/deliveries',
-    summary: "An automation's deliveries, those scheduled last first, for its team's members.",
+    summary: "Lists an automation's deliveries, newest first. Needs membership in its team.",
     query: automationDeliveriesQuery,
     response: pageOf(deliveryJson),
     authorization: ofAutomation(deliveries),
@@ -31,7 +31,7 @@ export const listOfTeam = (deliveries: Deliveries): AnyRoute =>
   readPresent(deliveries, {
     method: 'get',
     path: '/api/deliveries',
-    summary: "A team's deliveries, those scheduled last first, for its members.",
+    summary: "Lists a team's deliveries, newest first. Needs membership in the team.",
     query: deliveriesQuery,
     response: pageOf(deliveryJson),
     authorization: memberOfTeam(deliveries.access),

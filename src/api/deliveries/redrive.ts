@@ -41,9 +41,9 @@ const redriveBody = closed('Redrive', {
 
 const redriven = open('Redriven', {
   says:
-    '`matching` were found whose webhook is still there, `resent` of them are sent again, and `left` are for a next ' +
-    'request, with `next` as its `after`. What changed meanwhile is none of them. A repeat finishes what the first ' +
-    'began, and counts what that has sent.',
+    '`matching` deliveries with an existing webhook were found, `resent` of them are resent, and `left` remain for the next ' +
+    'request, with `next` as its `after`. Deliveries that changed in the meantime are in neither. A retry completes the first ' +
+    'request and counts what it has resent.',
   required: { dry_run: boolean, matching: int64, resent: int64, left: int64, next: nullable(string) },
 })
 
@@ -52,9 +52,9 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'post',
     path: '/api/automations/:id/redrive',
     summary:
-      'Sends dead deliveries of an automation again, the newest first and as fast as their endpoints bear, or says how ' +
-      `many that would be. Takes up to ${MOST_AT_ONCE} at a time. Repeated with the same Idempotency-Key it sends no ` +
-      'others. Needs the role that its scope needs.',
+      'Resends dead deliveries of an automation, newest first and within the rate limits of their endpoints, or only counts ' +
+      `them. At most ${MOST_AT_ONCE} per request. A retry with the same Idempotency-Key resends no ` +
+      'others. Needs the role for its scope.',
     body: redriveBody,
     requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
     errors: [...alsoReads.errors, 'forbidden', 'conflict'],

@@ -26,8 +26,8 @@ const whyQuery = closed('WhyAsked', {
 
 const why = open('Why', {
   says:
-    'What an event did to an automation. `reason` is null where it fired; `says` tells it in words. The figures are ' +
-    'those of windows, thresholds and cooldowns.',
+    'The effect of an event on an automation. `reason` is null if it fired; `says` explains it. The numbers are ' +
+    'those of the window, threshold or cooldown.',
   required: {
     event: deliverySource,
     matched: boolean,
@@ -48,8 +48,8 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
     method: 'get',
     path: '/api/automations/:id/why',
     summary:
-      'Why an event made an automation fire, or did not: `event` is its position in the log, or its id, which some logs ' +
-      "find together with its `stream` alone. For the members of the automation's team.",
+      'Explains why an event made an automation fire or not. `event` is its position in the log or its id; some logs ' +
+      "find an id only together with its `stream`. Needs membership in the automation's team.",
     query: whyQuery,
     errors: ['overloaded'],
     response: why,
@@ -80,7 +80,7 @@ const found = async (
     return eventStore.findEvent(named.toLowerCase())
   }
   if (!/^\d{1,19}$/.test(named))
-    throw notNamed('event', 'Input should be a log position in decimal digits, or an id')
+    throw notNamed('event', 'Input should be a log position in decimal digits or an event id')
   const position = BigInt(named)
   if (position === 0n) return undefined
   for await (const event of eventStore.readAll({ after: position - 1n, limit: 1 }))
@@ -93,7 +93,7 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 const needsStream = () =>
   notNamed(
     'stream',
-    'Field required: this log finds an event by its id only together with its stream. Its position does without',
+    'Field required: this log finds an event by id only together with its stream; a position needs no stream',
     'missing',
   )
 
@@ -106,7 +106,7 @@ const visible = (event: RecordedEvent | undefined, team: string, principal: Prin
   throw noSuchEvent()
 }
 
-const noSuchEvent = () => new Failure('not-found', 'Event not found, or it is none of the team.')
+const noSuchEvent = () => new Failure('not-found', 'Event not found, or not an event of the team.')
 
 const NOTHING = {
   value: null,
@@ -122,7 +122,7 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
   const retraced = await judgingThen(ports, versionsAlong(ports.eventStore, automationId))(event)
   const about = { ...NOTHING, event: sourceOf(event), matched: false }
   if (retraced === undefined)
-    return { ...about, reason: 'no_trigger', says: 'No automation can wait for events of this type.' }
+    return { ...about, reason: 'no_trigger', says: 'No automation can trigger on events of this type.' }
   const { verdict, version } = retraced
   if (version === undefined || !verdict.matched)
     return {
@@ -135,13 +135,17 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
   const automation_revision = Number(version.revision)
   const fired = { ...about, ...figure, automation_revision, matched: true, delivery: deliveryId }
   if (deliveryId === null)
-    return { ...fired, reason: 'webhook_deleted', says: 'It fired, but its webhook was deleted by then.' }
+    return {
+      ...fired,
+      reason: 'webhook_deleted',
+      says: 'The automation fired, but its webhook had been deleted.',
+    }
   return suppressed === null
     ? { ...fired, reason: null, says: 'The automation fired.' }
     : {
         ...fired,
         reason: suppressed,
-        says: 'It fired, but deliveries had led to it too often in a row: nothing is sent.',
+        says: 'The automation fired, but the event was caused by a chain of deliveries that is too long. Nothing is sent.',
       }
 }
 

@@ -13,7 +13,7 @@ const MAX_REF_BYTES = 8192
 const refText = textUpToBytes(MAX_REF_BYTES)
 
 const REF = /^weave:\/\/\/[^/\p{Cc}]+\/[^/\p{Cc}]+\/[a-z_-]+\/\P{Cc}+$/u
-const RULE = "String should be a reference, 'weave:///entity/project/kind/name'"
+const RULE = "String should be a reference of the form 'weave:///entity/project/kind/name'"
 
 /** A reference as the SDKs write it. */
 const ref: Codec<string> = new Codec(

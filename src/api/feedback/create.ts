@@ -24,7 +24,7 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
   writeProject(writes, {
     method: 'post',
     path: '/feedback/create',
-    summary: 'Give feedback on a call or an object; under an id of your own it can be sent again.',
+    summary: 'Create feedback on a call or an object. With an id from the client it can be retried.',
     body: feedbackCreate,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
@@ -41,7 +41,7 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
   writeProject(writes, {
     method: 'post',
     path: '/feedback/batch/create',
-    summary: 'Give several pieces of feedback; one that is not valid refuses them all.',
+    summary: 'Create several pieces of feedback. If one is invalid, none is created.',
     body: feedbackBatch,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
@@ -111,7 +111,7 @@ const rehearse = async (
   const own = givings.filter((_, index) => all[index]!.id !== null)
   const streams = new Set(own.map(({ content }) => `${content.project_id}/${content.id}`))
   if (streams.size < own.length)
-    throw new Failure('conflict', 'An id stands twice in the batch. Give each piece of feedback its own.')
+    throw new Failure('conflict', 'Duplicate id in the batch. Every piece of feedback needs its own id.')
   const now = instantOf(ports.clock.now())
   await inTurns(own, async (giving) => {
     const { refusals } = await give(ports, giving, now, cause, rehearsal)

@@ -32,7 +32,7 @@ export const readRoute = (reads: FeedbackReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
     path: '/feedback/query',
-    summary: 'Read the feedback that a query selects.',
+    summary: 'Read the feedback that matches a query.',
     body: feedbackQuery,
     errors: ['forbidden'],
     response: feedbackQueried,

@@ -15,7 +15,7 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
   writeProject(writes, {
     method: 'post',
     path: '/feedback/replace',
-    summary: 'Give feedback in the place of another, which is purged.',
+    summary: 'Replace feedback: creates the new one and purges the old one.',
     body: feedbackReplace,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
@@ -25,7 +25,7 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
       const { feedback_id, ...replacement } = request.body
       const { project_id } = replacement
       if (replacement.id === feedback_id)
-        throw invalidField(['id'], 'value_error', 'Value error, a replacement should have an id of its own')
+        throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
       const give = givingAll(writes)([replacement], request, (problem) => problem, feedback_id)
       return async (cause) => {
         const { answers, position } = await give()

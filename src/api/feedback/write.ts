@@ -25,7 +25,7 @@ export interface Giving {
 /** What is wrong with a piece of feedback beyond its shape. */
 export const problemsOf = (asked: FeedbackCreate): readonly Problem[] => {
   const own = asked.weave_ref.startsWith(`weave:///${asked.project_id}/`)
-  const msg = 'Value error, the reference should be one of the project'
+  const msg = 'Value error, the reference should be in the same project'
   return [...(own ? [] : [{ loc: ['weave_ref'], type: 'value_error', msg }]), ...kindProblems(asked)]
 }
 

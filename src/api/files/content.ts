@@ -19,7 +19,7 @@ export const contentRoutes = (files: Files): readonly AnyRoute[] =>
     readProject(files, {
       method: 'post',
       path,
-      summary: "Read a file's content, byte by byte as it was stored.",
+      summary: "Read a file's content exactly as it was stored.",
       body: fileContent,
       response: { schema: { type: 'string', format: 'binary' }, type: 'application/octet-stream' },
       project: inBody,
@@ -28,7 +28,8 @@ export const contentRoutes = (files: Files): readonly AnyRoute[] =>
         read: async (position) => {
           const file = await storedFile(files.ports, project_id, digest, position)
           const blob = await files.ports.blobs.open(file.blob)
-          if (blob === undefined) throw new Error('a blob that the log names is not there')
+          if (blob === undefined)
+            throw new Error('a blob referenced by the log is missing from the blob store')
           return {
             body: Readable.from(blob.chunks, { objectMode: false }),
             type: 'application/octet-stream',

@@ -21,7 +21,7 @@ export const createRoutes = (files: Files): readonly AnyRoute[] =>
       method: 'post',
       path,
       summary:
-        'Store a file: a multipart form with the parts project_id and file, and expected_digest if known.',
+        'Store a file from a multipart form with the parts project_id, file and, optionally, expected_digest.',
       form: {
         title: 'FileCreateForm',
         type: 'object',
@@ -81,5 +81,8 @@ const projectOf = (fields: Upload['fields']): string => {
 const requireExpected = (fields: Upload['fields'], digest: string): void => {
   const expected = fields.get('expected_digest') ?? ''
   if (expected !== '' && expected !== digest)
-    throw new Failure('conflict', `The file's digest is ${digest}, not the expected_digest of the form.`)
+    throw new Failure(
+      'conflict',
+      `The digest of the file is ${digest}, which differs from the expected_digest in the form.`,
+    )
 }

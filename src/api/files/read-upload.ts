@@ -39,7 +39,7 @@ export const readUpload = async (
   await parsed(parser, body)
   const file = await storing
   if (files > 1)
-    throw invalidField(['file'], 'value_error', 'Value error, only one file can be stored at once')
+    throw invalidField(['file'], 'value_error', 'Value error, only one file is allowed per request')
   return { fields, file }
 }
 
@@ -50,7 +50,7 @@ const parsed = (parser: busboy.Busboy, body: Readable): Promise<void> =>
       body.unpipe(parser)
       body.resume()
       // A file that is being stored ends with the parser.
-      parser.destroy(new Error('the form ended before it was complete'))
+      parser.destroy(new Error('the form is incomplete'))
       reject(malformed())
     }
     parser.on('close', resolve)
@@ -66,7 +66,7 @@ const store = async (blobs: BlobStore, file: Readable): Promise<Upload['file']> 
     return await blobs.putStream(file.iterator({ destroyOnReturn: false }), MAX_FILE_BYTES)
   } catch (error) {
     if (error instanceof BlobTooLarge)
-      throw new Failure('too-large', `The file is over the limit of ${MAX_FILE_BYTES} bytes.`)
+      throw new Failure('too-large', `The file exceeds the limit of ${MAX_FILE_BYTES} bytes.`)
     throw error
   }
 }

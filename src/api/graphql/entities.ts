@@ -37,7 +37,8 @@ interface TeamsPage {
 
 const pageOf = (teams: readonly string[], { first, after }: TeamsPage) => {
   const limit = first ?? MOST_TEAMS
-  if (limit < 1 || limit > MOST_TEAMS) throw new Failure('bad-request', `first should be 1 to ${MOST_TEAMS}.`)
+  if (limit < 1 || limit > MOST_TEAMS)
+    throw new Failure('bad-request', `first should be between 1 and ${MOST_TEAMS}.`)
   const left = after == null ? teams : teams.filter((team) => team > after)
   const shown = left.slice(0, limit)
   return {

@@ -12,7 +12,7 @@ export const readDocument = (query: string): DocumentNode | readonly GraphQLErro
     const errors = validate(schema, document, undefined, { maxErrors: MAX_ERRORS })
     if (errors.length > 0) return errors
     return depthOf(document) > MAX_DEPTH
-      ? [new GraphQLError(`The query nests more than ${MAX_DEPTH} levels deep.`)]
+      ? [new GraphQLError(`The query exceeds the nesting limit of ${MAX_DEPTH} levels.`)]
       : document
   } catch (error) {
     if (error instanceof GraphQLError) return [error]

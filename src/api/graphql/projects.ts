@@ -58,7 +58,10 @@ export const upsertModel = async (
   const repo = textOf('repo', input.repo)
   authorizeRead(teams, principal, project_id)
   if (input.id != null && input.id !== '' && input.id !== project_id)
-    throw new Failure('bad-request', 'input.id should be the id of the project that the names say.')
+    throw new Failure(
+      'bad-request',
+      'input.id should be the id of the project that entityName and name identify.',
+    )
   await prepareProjects(parts, [project_id], principal, cause)
   const run = (command: ProjectCommand) =>
     execute(ports)(projectDecider, projectStream(project_id), [command], cause)
@@ -74,10 +77,10 @@ export const upsertModel = async (
 
 const projectIdOf = (principal: Principal, { name, entityName }: ProjectNames): string => {
   if (name == null || name === '')
-    throw new Failure('bad-request', 'name is needed: the name of the project.')
+    throw new Failure('bad-request', 'name is required: the name of the project.')
   const entity = entityName == null || entityName === '' ? defaultEntityOf(principal) : entityName
   if (entity === undefined)
-    throw new Failure('bad-request', 'entityName is needed: the user of the API key is in no team.')
+    throw new Failure('bad-request', 'entityName is required: the user of the API key is in no team.')
   const named = `${entity}/${name}`
   if (projectId.is(named)) return named
   throw new Failure(

@@ -39,7 +39,7 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
   writeDirectory({
     method: 'post',
     path: '/graphql',
-    summary: 'The few questions in GraphQL that SDKs ask before they trace: viewer, project, upsertModel.',
+    summary: 'The subset of GraphQL that SDKs use before tracing: viewer, project, upsertModel.',
     body: graphQlRequest,
     response: open('GraphQlResponse', { optional: { data: nullable(jsonObject), errors: nullable(json) } }),
     authorization: anyKey,

@@ -2,26 +2,26 @@ import { buildSchema } from 'graphql'
 
 /** What clients of the vendor's GraphQL endpoint ask before they trace, under the names that they use for it. */
 export const schema = buildSchema(`
-"JSON as it is."
+"Any JSON value."
 scalar JSON
-"JSON written into a string."
+"JSON encoded as a string."
 scalar JSONString
 "RFC 3339, UTC."
 scalar DateTime
 
 type Query {
-  "Whom the API key stands for."
+  "The user of the API key."
   viewer: User
-  "A project of an entity, of the default entity where none is named. Within a team of the key every project exists."
+  "A project of an entity, by default of the default entity. Every project in a team of the API key exists."
   project(name: String, entityName: String): Project
-  "The older name of project."
+  "The former name of project."
   model(name: String, entityName: String): Project
   entity(name: String): Entity
   serverInfo: ServerInfo
 }
 
 type Mutation {
-  "Asks for a project by name. A repeat changes nothing; a description or repo that is null leaves what is there."
+  "Registers a project by name. Idempotent; a null description or repo keeps the current value."
   upsertModel(input: UpsertModelInput!): UpsertModelPayload
 }
 
@@ -30,13 +30,13 @@ type User {
   username: String!
   name: String!
   email: String
-  "Whether the user may use every team."
+  "Whether the user has access to every team."
   admin: Boolean!
   "The name of the default entity."
   entity: String
-  "The first team by name, for an administrator 'default'; null for a user without a team."
+  "The first team by name; 'default' for an administrator, null for a user without a team."
   defaultEntity: Entity
-  "By name; first is 1 to 1000."
+  "Ordered by name; first is between 1 and 1000."
   teams(first: Int = 1000, after: String): EntityConnection!
   flags: JSONString!
   photoUrl: String
@@ -75,12 +75,12 @@ type Project {
   description: String
   repo: String
   dockerImage: String
-  "When a client first asked for it by name; null for a project that was merely written to."
+  "When a client first registered it by name; null for a project that has only been written to."
   createdAt: DateTime
 }
 
 input UpsertModelInput {
-  "If given, the id of the project that the names say."
+  "If given, the id of the project that entityName and name identify."
   id: String
   name: String!
   entityName: String
@@ -91,9 +91,9 @@ input UpsertModelInput {
 
 type UpsertModelPayload {
   model: Project
-  "The same under its newer name."
+  "The same project under its current name."
   project: Project
-  "Whether this request was the first to ask for it."
+  "Whether this request registered the project."
   inserted: Boolean
   clientMutationId: String
 }

@@ -20,7 +20,7 @@ const ENCODINGS = new Set(['identity', 'gzip', 'deflate', 'br'])
 export const inflated = (request: IncomingMessage): Inflated => {
   const encoding = encodingOf(request)
   if (!ENCODINGS.has(encoding))
-    throw new Failure('bad-request', 'The Content-Encoding is not known. Use identity, gzip, deflate or br.')
+    throw new Failure('bad-request', 'Unsupported Content-Encoding. Use identity, gzip, deflate or br.')
   const stream = inflate(request, { encoding })
   if (stream !== request) {
     // A pipe does not pass on that its source broke off, and an error must have a listener also after the reading.

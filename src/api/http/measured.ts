@@ -13,11 +13,11 @@ export const measured = (requestSeconds: RequestSeconds) => (ctx: Context, next:
   const start = performance.now()
   ctx.res.once('close', () => {
     const route: unknown = ctx.state[ROUTE]
-    const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'cut_off'
+    const status = ctx.res.writableFinished ? `${Math.floor(ctx.res.statusCode / 100)}xx` : 'aborted'
     const labels =
       typeof route === 'string'
         ? { method: ctx.method, route, status }
-        : { method: 'any', route: 'none', status }
+        : { method: 'any', route: 'unmatched', status }
     requestSeconds.observe(labels, (performance.now() - start) / 1000)
   })
   return next()

@@ -40,11 +40,11 @@ const refusal = (error: unknown): unknown => {
   if (type === 'entity.too.large')
     return new Failure(
       'too-large',
-      `The request body is over the limit of ${MAX_BODY_BYTES} bytes. Send less at once.`,
+      `The request body exceeds the limit of ${MAX_BODY_BYTES} bytes. Split it into smaller requests.`,
     )
   if (code?.startsWith('Z_') === true || code?.startsWith('ERR_') === true)
-    return new Failure('bad-request', 'The body is not what its Content-Encoding says.')
-  if (type === 'request.aborted') return new Failure('bad-request', 'The body ended before it was complete.')
+    return new Failure('bad-request', 'The body does not match its Content-Encoding.')
+  if (type === 'request.aborted') return new Failure('bad-request', 'The request body is incomplete.')
   return error
 }
 
@@ -66,7 +66,7 @@ const parse = (text: string): Json => {
     if (error instanceof TooManyWideNumbers)
       throw new Failure(
         'too-large',
-        `The request body has over ${MOST_WIDE_NUMBERS} whole numbers beyond 2^53. Send less at once.`,
+        `The request body has more than ${MOST_WIDE_NUMBERS} integers beyond 2^53. Split it into smaller requests.`,
       )
     // Other messages quote the text, and what they quote may look like a position.
     const position = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]

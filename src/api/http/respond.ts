@@ -94,26 +94,26 @@ const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof EventTooLarge)
     return new Failure(
       'too-large',
-      'The request would write more than 1 MiB to the event log at once, and nothing was written. Split it.',
+      'The request would append more than 1 MiB to the event log. Nothing was written. Split it into smaller requests.',
     )
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
-    return new Failure('overloaded', 'The event store cannot be used now. Try again.', { retryAfter: 1 })
+    return new Failure('overloaded', 'The event store is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof BlobsUnavailable)
-    return new Failure('overloaded', 'Large content cannot be kept or read now. Try again.', {
+    return new Failure('overloaded', 'Blob storage is unavailable. Try again.', {
       retryAfter: 1,
     })
   if (error instanceof ClickHouseUnavailable)
-    return new Failure('overloaded', 'Reads are not possible now. Try again.', { retryAfter: 1 })
+    return new Failure('overloaded', 'The read database is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof SecretsUnavailable)
-    return new Failure('overloaded', 'Secrets cannot be used now. Try again.', { retryAfter: 1 })
+    return new Failure('overloaded', 'The secret store is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof SecretUnreadable)
-    return new Failure('overloaded', `A stored secret cannot be read: ${error.message}.`, { retryAfter: 60 })
+    return new Failure('overloaded', `Cannot read a stored secret: ${error.message}.`, { retryAfter: 60 })
   if (error instanceof ReadAbandoned) return new Failure('overloaded', 'The client closed the connection.')
   if (error instanceof TooManyReads)
-    return new Failure('overloaded', 'Too many reads are waiting. Try again.', { retryAfter: 1 })
+    return new Failure('overloaded', 'Too many reads are queued. Try again.', { retryAfter: 1 })
   if (error instanceof ReadTooExpensive)
     return error.limit === 'time'
-      ? new Failure('too-slow', 'The read took too long. Ask for less, with a narrower filter.')
-      : new Failure('too-costly', 'The read needs too much memory. Ask for less, with a narrower filter.')
+      ? new Failure('too-slow', 'The read timed out. Narrow the filter.')
+      : new Failure('too-costly', 'The read exceeded its memory limit. Narrow the filter.')
   return undefined
 }

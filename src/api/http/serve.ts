@@ -75,8 +75,8 @@ const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal =
   if (principal !== undefined) return principal
   throw new Failure(
     'unauthenticated',
-    'A valid API key is needed: send it as the password of Basic authentication (any user name), or as ' +
-      '"Authorization: Bearer <key>". An administrator makes keys at POST /api/teams/{team}/members.',
+    'A valid API key is required: send it as the password of Basic authentication (any user name), or as ' +
+      '"Authorization: Bearer <key>". An administrator issues keys with POST /api/teams/{team}/members.',
   )
 }
 
@@ -105,7 +105,7 @@ const bodyOf = async (
   if (route.lenientBatch === true) return read
   const { value, mayBeIllFormed } = read
   if (deeperThan(value, MAX_DEPTH))
-    throw invalidField([], 'recursion_depth', `Input should nest at most ${MAX_DEPTH} levels deep`)
+    throw invalidField([], 'recursion_depth', `Input should have at most ${MAX_DEPTH} levels of nesting`)
   const decoded = decodeBody(mayBeIllFormed ? wellFormed(value) : value)
   if (E.isRight(decoded)) return decoded.right
   throw invalidBody(decoded.left)

@@ -30,7 +30,7 @@ export const teamsOf = ({ administrator, teams }: Principal): 'all' | readonly s
 export const noSuchModel = (): Failure =>
   new Failure(
     'not-found',
-    'The model does not exist, or the API key has no access to it. GET /v1/models lists those it has.',
+    'The model does not exist, or the API key has no access to it. GET /v1/models lists the available models.',
     {
       param: 'model',
       code: 'model_not_found',
@@ -44,7 +44,7 @@ export const modelRoutes = ({
   readDirectory({
     method: 'get',
     path: '/v1/models',
-    summary: 'Lists the models that the key may use, by id.',
+    summary: 'Lists the models available to the API key, by id.',
     errorFormat: 'chat',
     response: list,
     authorization: anyKey,
@@ -55,7 +55,7 @@ export const modelRoutes = ({
   readDirectory({
     method: 'get',
     path: '/v1/models/*id',
-    summary: 'One model. Slashes in its id may stand as they are, or encoded.',
+    summary: 'Reads a model. Slashes in its id may be percent-encoded.',
     errorFormat: 'chat',
     errors: ['not-found'],
     response: model,

@@ -36,7 +36,7 @@ export const createObject = (objects: Objects): AnyRoute =>
   writeProject(objects, {
     method: 'post',
     path: '/obj/create',
-    summary: 'Publish a version of an object.',
+    summary: 'Create a version of an object.',
     body: objectCreate,
     errors: ['conflict'],
     response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
@@ -46,7 +46,10 @@ export const createObject = (objects: Objects): AnyRoute =>
       const { project_id, object_id, val, expected_digest } = obj
       const digest = weaveDigest(ports.sha256(canonicalJson(val)))
       if (expected_digest !== null && expected_digest !== digest)
-        throw new Failure('conflict', `The content's digest is ${digest}, not the one that was expected.`)
+        throw new Failure(
+          'conflict',
+          `The digest of the content is ${digest}, which differs from the expected digest.`,
+        )
       const content = {
         project_id,
         object_id,

@@ -26,14 +26,15 @@ export const deleteObject = (objects: Objects): AnyRoute =>
   changeProject(objects, {
     method: 'post',
     path: '/obj/delete',
-    summary: 'Delete versions of an object, or all. Where one that is named is not there, none is deleted.',
+    summary:
+      'Delete some or all versions of an object. If a given version does not exist, nothing is deleted.',
     body: objectDelete,
     response: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
     project: inBody,
     handle: ({ body: { project_id, object_id, digests }, principal }) => {
       const { ports } = objects
       if (digests !== null && digests.length > MAX_DIGESTS)
-        throw new Failure('bad-request', `Delete at most ${MAX_DIGESTS} versions by digest at once.`)
+        throw new Failure('bad-request', `At most ${MAX_DIGESTS} digests per request.`)
       const command = {
         type: 'DeleteVersions',
         project_id,

@@ -68,14 +68,14 @@ export const labelRoutes = (objects: Objects): readonly AnyRoute[] => {
     labelRoute({
       method: 'put',
       path: '/objs/:object_id/versions/:digest/tags',
-      summary: 'Give tags to a version of an object.',
+      summary: 'Add tags to a version of an object.',
       body: tagsBody,
       command: ({ tags }, of) => ({ type: 'AddTags', ...of, tags }),
     }),
     labelRoute({
       method: 'post',
       path: '/objs/:object_id/versions/:digest/tags/remove',
-      summary: 'Take tags from a version of an object; those that it does not have change nothing.',
+      summary: 'Remove tags from a version of an object. Tags that it does not have are ignored.',
       body: closed('ObjectRemoveTagsBody', {
         required: { project_id: projectId, tags: arrayOf(string) },
         optional: user,
@@ -85,14 +85,14 @@ export const labelRoutes = (objects: Objects): readonly AnyRoute[] => {
     labelRoute({
       method: 'put',
       path: '/objs/:object_id/aliases',
-      summary: 'Point aliases at a version of an object; each points at one version at a time.',
+      summary: 'Point aliases at a version of an object, moving them from any other version.',
       body: aliasesBody,
       command: ({ digest: version, aliases }, of) => ({ type: 'SetAliases', ...of, version, aliases }),
     }),
     labelRoute({
       method: 'post',
       path: '/objs/:object_id/aliases/remove',
-      summary: 'Remove aliases of an object; those that are not set change nothing.',
+      summary: 'Remove aliases of an object. Aliases that are not set are ignored.',
       body: noAliasesBody,
       command: ({ aliases }, { version: _, ...of }) => ({ type: 'RemoveAliases', ...of, aliases }),
     }),

@@ -81,7 +81,7 @@ export const queryObjects = (objects: Objects): AnyRoute => {
   return readProject(objects, {
     method: 'post',
     path: '/objs/query',
-    summary: 'Read the versions of objects that a filter selects.',
+    summary: 'Read the object versions that match a filter.',
     body: objectsQuery,
     response: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
     project: inBody,

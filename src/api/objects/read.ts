@@ -41,7 +41,7 @@ export const readObject = (objects: Objects): AnyRoute => {
   return readProject(objects, {
     method: 'post',
     path: '/obj/read',
-    summary: 'Read a version of an object: by digest, latest, v<number> or alias.',
+    summary: 'Read a version of an object by digest, latest, v<number> or alias.',
     body: objectRead,
     response: open('ObjectReadResponse', { required: { obj: objectSchema } }),
     project: inBody,

@@ -35,7 +35,7 @@ export const projectInPath = (params: Readonly<Record<string, string>>): string 
     {
       loc: ['path', 'project'],
       type: 'string_pattern_mismatch',
-      msg: "The path should name 'entity/project', each of 1 to 128 letters, digits, dots, underscores or hyphens",
+      msg: "The path should contain 'entity/project', each of 1 to 128 letters, digits, dots, underscores or hyphens",
     },
   ])
 }

@@ -12,7 +12,7 @@ import { writeProject, type ProjectWrites } from '../route-kinds.js'
 import { writing } from '../run.js'
 
 const chosen = closed('ProjectSettings', {
-  says: 'What is absent stays as it is; one of them has to be there.',
+  says: 'Absent fields keep their values; at least one field is required.',
   optional: { usage_reporting: withDefault(usageReporting, null), record: withDefault(recordLevel, null) },
 })
 
@@ -25,8 +25,8 @@ export const projectRoutes = (projects: Projects): readonly AnyRoute[] => [
     method: 'put',
     path: '/api/projects/:entity/:project',
     summary:
-      "Choose how a project's calls report usage, and what of its completions is recorded; both hold from their log " +
-      'position on.',
+      "Set how a project's calls report usage and how much of its completions is recorded; both apply from the returned " +
+      'log position on.',
     body: chosen,
     response: open('ProjectSettingsResponse', {
       required: { usage_reporting: usageReporting, record: recordLevel },

@@ -27,14 +27,14 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
   readProjects({
     method: 'post',
     path: '/refs/read_batch',
-    summary: 'Read what references lead to, in their order; null where one leads nowhere.',
+    summary: 'Resolve references, in the given order; null for a reference that does not resolve.',
     body: refsReadBatch,
     response: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
     handle: async ({ body: { refs }, principal, headers, onDisconnect }) => {
       if (refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
-          `At most ${MAX_REFS} refs can be read at once. Ask in several requests.`,
+          `At most ${MAX_REFS} refs per request. Split it into several requests.`,
         )
       let position: Position | undefined
       const positionOf = async (projectId: string) => {

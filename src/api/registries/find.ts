@@ -66,7 +66,7 @@ export const findRegistry = async (
   if (teams.length > MOST_TEAMS)
     throw new Failure(
       'conflict',
-      `The key has more than ${MOST_TEAMS} teams. Say with ?team= whose registry is meant.`,
+      `The key has access to more than ${MOST_TEAMS} teams. Select one with ?team=.`,
     )
   const those = await Promise.all(teams.map(async (team) => ((await has(team)) ? [team] : [])))
   const [found, ...others] = those.flat()
@@ -74,7 +74,7 @@ export const findRegistry = async (
   if (others.length === 0) return { team: found, registry }
   throw new Failure(
     'conflict',
-    `Several teams of the key have a registry named ${registry}. Say with ?team= which is meant.`,
+    `Several teams of the key have a registry named ${registry}. Select one with ?team=.`,
     { body: { teams: [found, ...others] } },
   )
 }

@@ -50,8 +50,8 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       method: 'post',
       path: `${REGISTERED}/links`,
       summary:
-        "Links a version of a project to a registry's collection, which numbers it; one that is linked there keeps its " +
-        'number. Needs membership in both teams.',
+        "Links a project's version to a registry's collection, which assigns a version number; a version already linked keeps its " +
+        'number. Requires membership in both teams.',
       body: newLink,
       ...registered,
       requestHeaders: ['Idempotency-Key'],
@@ -79,7 +79,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       method: 'delete',
       path: `${REGISTERED}/links/:version`,
       summary:
-        'Takes a version out of a registry, by the name that it has there or an alias. Its aliases go with it.',
+        'Removes a version from a registry, by its name there or an alias. Its aliases are removed too.',
       ...registered,
       errors: ['too-large'],
       response: emptyResponse,
@@ -91,7 +91,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
     readLog(parts, {
       method: 'get',
       path: `${REGISTERED}/versions`,
-      summary: "Lists the versions that a registry's collection shows, by their numbers there.",
+      summary: "Lists the versions linked to a registry's collection, by number.",
       ...registered,
       query: open('RegisteredVersions', { optional: { ...teamFields, ...pageFields } }),
       response: pageOf(registeredVersion),
@@ -102,7 +102,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
     readLog(parts, {
       method: 'get',
       path: `${REGISTERED}/versions/:version`,
-      summary: 'Reads a version by the name that it has in the registry, such as v0, or by an alias.',
+      summary: 'Reads a version by its name in the registry, such as v0, or by an alias.',
       ...registered,
       response: registeredVersion,
       handle:

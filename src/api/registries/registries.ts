@@ -27,8 +27,8 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
       method: 'post',
       path: PATH,
       summary:
-        'Creates a registry of a team. Needs the role registry_administrator; a name that the team uses already is a ' +
-        'conflict, unless it was taken under the same Idempotency-Key.',
+        'Creates a registry of a team. Needs the role registry_administrator; a duplicate name is a ' +
+        'conflict, except in a retry with the same Idempotency-Key.',
       body: newRegistry,
       requestHeaders: ['Idempotency-Key'],
       errors: ['conflict'],

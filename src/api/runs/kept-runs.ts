@@ -39,7 +39,7 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
   const metricsAt = async (stream: string, revision: number): Promise<Metrics> => {
     for await (const { data } of ports.eventStore.readStream(stream, { from: BigInt(revision), limit: 1 }))
       return (data as unknown as MetricsLogged).metrics
-    throw new Error('an event that was there is gone')
+    throw new Error('an event of the stream is missing from the event store')
   }
 
   return async (stream: string, step: number | null): Promise<Loaded<RunState>> => {

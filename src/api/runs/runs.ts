@@ -41,7 +41,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
     writeProject(parts, {
       method: 'post',
       path: RUNS,
-      summary: 'Starts a run of the user of the key. Under an id of your own it can be sent again.',
+      summary: 'Starts a run for the user of the key. With an id from the client it can be retried.',
       body: newRun,
       requestHeaders: ['Idempotency-Key'],
       errors: ['conflict'],
@@ -57,7 +57,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
     readProjectLog(parts, {
       method: 'get',
       path: `${RUNS}/:run`,
-      summary: 'Reads a run: whose it is, whether it has ended, and what it logged last.',
+      summary: 'Reads a run: its user, its state and the last values of its metrics.',
       response: run,
       project: inPath,
       handle: (request) => async () => {
@@ -70,8 +70,8 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
       method: 'post',
       path: `${RUNS}/:run/metrics`,
       summary:
-        'Logs metrics of a run. Under a step they can be sent again; without one they are always something new. A metric ' +
-        'that is null is passed over.',
+        'Logs metrics of a run. With a step the request can be retried; without one every request adds values. A metric ' +
+        'that is null is ignored.',
       body: newMetrics,
       errors: ['conflict'],
       response: emptyResponse,
@@ -85,7 +85,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
     writeProject(parts, {
       method: 'post',
       path: `${RUNS}/:run/finish`,
-      summary: 'Says how a run ended; once, and the same again changes nothing.',
+      summary: 'Ends a run with its outcome. Idempotent; a different outcome is a conflict.',
       body: runEnd,
       errors: ['conflict'],
       response: emptyResponse,
@@ -106,4 +106,4 @@ const runInPath = ({ params }: Pick<RouteRequest, 'params'>): string => {
   throw noSuchRun()
 }
 
-const noSuchRun = (): Failure => new Failure('not-found', 'The project has no such run.')
+const noSuchRun = (): Failure => new Failure('not-found', 'Run not found in the project.')

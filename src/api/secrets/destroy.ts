@@ -14,7 +14,7 @@ export const destroySecret = ({ ports, access }: Secrets): AnyRoute =>
     method: 'delete',
     path: `${PATH}/:name`,
     summary:
-      'Destroys all values of a secret for good. What is sent with it from here on fails. Needs the role ' +
+      'Permanently deletes all values of a secret. Later deliveries that use it fail. Needs the role ' +
       'team_administrator.',
     response: emptyResponse,
     authorization: roleInTeam(access, 'team_administrator'),

@@ -32,8 +32,8 @@ export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute
     method: 'put',
     path: `${PATH}/:name`,
     summary:
-      'Stores a value under a name of a team, as its next version; no answer ever holds it. Repeated with the same ' +
-      'Idempotency-Key it writes nothing. One that an upstream is sent has to fit into a header. Needs the role ' +
+      'Stores a value as the next version of a named secret of a team; no response contains it. A retry with the same ' +
+      'Idempotency-Key writes nothing. A secret used by an upstream must be valid in a header. Needs the role ' +
       'team_administrator.',
     body: newValue,
     requestHeaders: ['Idempotency-Key'],
@@ -72,7 +72,7 @@ const requireSendable = (
     throw invalidField(
       ['value'],
       'value_error',
-      `The upstream ${sentTo.content.name} is sent this secret in a header: it should be ${BEARER_EXPECTED}`,
+      `The upstream ${sentTo.content.name} uses this secret in a header: it should be ${BEARER_EXPECTED}`,
     )
 }
 
@@ -112,7 +112,7 @@ const storedNext = async (
     }
     await ports.secrets.destroy([{ ...secret, version }])
   }
-  throw new StoreUnavailable(`stream ${stream} is written by too many at once`)
+  throw new StoreUnavailable(`too many concurrent writes to stream ${stream}`)
 }
 
 const takenVersion = async (
@@ -134,6 +134,6 @@ const recognised = async (
 ): Promise<Stored> => {
   const known = live.has(secret.version) ? await secrets.get(secret) : undefined
   if (known !== undefined && known !== value)
-    throw new Failure('conflict', 'The Idempotency-Key was used for another value before. Use another key.')
+    throw new Failure('conflict', 'The Idempotency-Key was already used for another value. Use a new key.')
   return { version: secret.version, position: undefined }
 }

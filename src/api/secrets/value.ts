@@ -32,6 +32,6 @@ export const secretValue: Codec<string> = new Codec(
     maxLength: MOST_BYTES,
     pattern: '^[^\\u0000\\uFFFD]*$',
     writeOnly: true,
-    description: `Text of at most ${MOST_BYTES} bytes, without NUL and U+FFFD. No answer ever holds it.`,
+    description: `Text of at most ${MOST_BYTES} bytes, without NUL and U+FFFD. Never returned.`,
   },
 )

@@ -23,7 +23,7 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
   openRoute({
     method: 'get',
     path: '/health',
-    summary: 'Whether writes are accepted.',
+    summary: 'Whether the service accepts writes, with the reasons if it is degraded.',
     response: {
       schema: open('Health', {
         required: { status: oneOf('ok', 'degraded') },
@@ -31,7 +31,7 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
       }).schema,
       otherStatuses: {
         503: {
-          says: 'No write can succeed now; Retry-After says when to ask again.',
+          says: 'No write can succeed. Retry-After: when to check again.',
           schema: open('Unavailable', {
             required: { status: oneOf('unavailable'), writes: string },
             optional: { quarantined_events: string, reads: string },
@@ -45,7 +45,7 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
   openRoute({
     method: 'get',
     path: '/server_info',
-    summary: 'What SDKs ask before they begin.',
+    summary: 'Version information that SDKs request at start.',
     response: open('ServerInfo', {
       required: { min_required_weave_python_version: string, trace_server_version: nullable(string) },
     }),

@@ -7,8 +7,7 @@ export const metricsRoute = (metrics: Pick<Metrics, 'read'>): AnyRoute =>
   openRoute({
     method: 'get',
     path: '/metrics',
-    summary:
-      'What this process counts and measures, in the text format of Prometheus. Nothing of it names a tenant.',
+    summary: 'Metrics of this process in the Prometheus text format, without tenant names.',
     response: { schema: { type: 'string' }, type: 'text/plain' },
     handle: async () => ({ body: await metrics.read(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
   })

@@ -19,17 +19,21 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
     info: {
       title: 'Tallytree',
       version: '0.1.0',
-      summary: 'What AI programs did, and what it used.',
+      summary: 'Records what AI programs do and what it costs.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }, { url: '/traces', description: 'The same, where SDKs look for it.' }],
+    servers: [{ url: '/' }, { url: '/traces', description: 'The same API under the prefix that SDKs use.' }],
     tags: tagsOf(routes.map(({ path }) => path)),
     paths,
     components: {
       schemas: { ...querySchemas, ...components.schemas() },
       securitySchemes: {
-        basic: { type: 'http', scheme: 'basic', description: 'The API key as password; any user name.' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The API key as token.' },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The API key as the password, with any user name.',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The API key as the token.' },
       },
     },
     security: [{ basic: [] }, { bearer: [] }],

@@ -37,8 +37,7 @@ const granularity = new Codec<number>(
       : t.success(seconds)
   },
   {
-    description:
-      'Seconds, or a name: 60 is a minute, 3600 an hour, 86400 a day by the clocks of the time zone.',
+    description: 'Seconds, or a name: 60 is a minute, 3600 an hour, 86400 a calendar day in the time zone.',
     anyOf: [
       { type: 'integer', minimum: 1, maximum: LONGEST },
       { type: 'string', enum: Object.keys(UNITS) },
@@ -54,14 +53,14 @@ const figures = {
 
 const usageMetric = closed('UsageMetric', {
   says:
-    'What calls used themselves, by model, and what that cost. Without aggregations or percentiles it is the sum. ' +
-    'Sums of costs are exact decimals.',
+    'Usage and cost of calls by model, without their descendants. Defaults to the sum if no aggregation or percentile is given. ' +
+    'Cost sums are exact decimals.',
   required: { metric: oneOf(...USAGE_METRICS) },
   optional: figures,
 })
 
 const callMetric = closed('CallMetric', {
-  says: 'What became of calls. Without aggregations or percentiles it is the sum.',
+  says: 'Counts, errors and latency of calls. Defaults to the sum if no aggregation or percentile is given.',
   required: { metric: oneOf(...CALL_METRICS) },
   optional: figures,
 })
@@ -86,14 +85,14 @@ export const callStatsRequest = closed('CallStatsRequest', {
 export type CallStatsRequest = t.TypeOf<typeof callStatsRequest>
 
 const FIGURES =
-  'Each figure that was asked for stands under two names, such as `latency_ms_p95` and `p95_latency_ms`; null where ' +
-  'there is nothing to tell it from.'
+  'Each requested value is present under two names, such as `latency_ms_p95` and `p95_latency_ms`; null if ' +
+  'there is no data.'
 
 const figuresBeside = { additionalProperties: { type: ['number', 'null'] } }
 
 const usageBucket = describedAs(
   open('UsageBucket', {
-    says: `What the calls that began then used of a model. ${FIGURES}`,
+    says: `Usage of a model by calls started in this bucket. ${FIGURES}`,
     required: { timestamp: instant, model: string, count: int64 },
   }),
   figuresBeside,
@@ -101,14 +100,14 @@ const usageBucket = describedAs(
 
 const callBucket = describedAs(
   open('CallBucket', {
-    says: `The calls that began then. ${FIGURES}`,
+    says: `Calls started in this bucket. ${FIGURES}`,
     required: { timestamp: instant, count: int64 },
   }),
   figuresBeside,
 )
 
 export const callStatsResponse = open('CallStatsResponse', {
-  says: 'The first bucket begins at or before `start`; buckets without calls are there too, for every model that is told.',
+  says: 'The first bucket starts at or before `start`. Buckets without calls are included, for every model in the response.',
   required: {
     start: instant,
     end: instant,

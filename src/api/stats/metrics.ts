@@ -48,6 +48,6 @@ export const requireProportion = (buckets: number, wanted: readonly Wanted<strin
   if (buckets * models * (figureCount(wanted) + 1) > MOST_FIGURES)
     throw new Failure(
       'too-large',
-      `The answer would have more than ${MOST_FIGURES} figures. Ask for longer buckets, a shorter range or fewer figures.`,
+      `The response would exceed ${MOST_FIGURES} values. Use longer buckets, a shorter range or fewer metrics.`,
     )
 }

@@ -38,7 +38,7 @@ export const rangeOf = ({ start, end, granularity, timezone }: Asked): Range => 
   const seconds = granularity ?? usual(to - from)
   const starts = (to - from) / seconds > MOST_BUCKETS ? [] : bucketStarts(from, to, seconds, offset)
   if (starts.length > 0 && starts.length <= MOST_BUCKETS) return { granularity: seconds, starts }
-  const msg = `Value error, the range would have more than ${MOST_BUCKETS} buckets: ask for longer ones`
+  const msg = `Value error, the range has more than ${MOST_BUCKETS} buckets: use longer buckets`
   throw invalidField(['granularity'], 'value_error', msg)
 }
 

@@ -32,8 +32,7 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
     readProject(reads, {
       method: 'post',
       path: '/calls/stats',
-      summary:
-        'What calls used themselves, what it cost and what became of them, in buckets of the time at which they began.',
+      summary: 'Usage, cost and outcome of calls without their descendants, in buckets of their start time.',
       body: callStatsRequest,
       errors: ['forbidden'],
       response: {

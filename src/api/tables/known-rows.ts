@@ -27,5 +27,5 @@ const MAX_QUOTED = 64
 
 const noSuchRow = (digest: string): Failure => {
   const quoted = digest.length <= MAX_QUOTED ? digest : `${digest.slice(0, MAX_QUOTED).toWellFormed()}…`
-  return new Failure('not-found', `Row not found: the project has no row of the digest ${quoted}.`)
+  return new Failure('not-found', `Row not found: the project has no row with digest ${quoted}.`)
 }

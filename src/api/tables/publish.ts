@@ -34,7 +34,10 @@ export const publishTable =
   ): Promise<{ readonly digest: string; readonly position: Position | undefined }> => {
     const digest = tableDigest(ports.sha256, rowDigests)
     if (expectedDigest !== null && expectedDigest !== digest)
-      throw new Failure('conflict', `The digest of these rows is ${digest}, not the expected one.`)
+      throw new Failure(
+        'conflict',
+        `The digest of the rows is ${digest}, which differs from the expected digest.`,
+      )
     const yieldNow = yielding()
     const packs = packing(ports)
     for (const row of contents) {

@@ -26,7 +26,7 @@ const MAX_ROWS = 8192
 
 const requireFew = (name: string, values: readonly string[], most: number): void => {
   if (values.length > most)
-    throw new Failure('bad-request', `${name} has more than ${most} values. Ask in several requests.`)
+    throw new Failure('bad-request', `${name} has more than ${most} values. Split it into several requests.`)
 }
 
 const tableRow = open('TableRowResponse', {
@@ -69,7 +69,7 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
     readProject(tables, {
       method: 'post',
       path: '/table/query',
-      summary: 'Read the rows of a table, in one answer.',
+      summary: 'Read the rows of a table in one response.',
       body: tableQuery,
       response: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
       project: inBody,
@@ -84,9 +84,9 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
     readProject(tables, {
       method: 'post',
       path: '/table/query_stream',
-      summary: 'Read the rows of a table, one a line.',
+      summary: 'Stream the rows of a table, one per line.',
       body: tableQuery,
-      response: { schema: linesOf('One row a line.', tableRow.schema), type: JSON_LINES },
+      response: { schema: linesOf('One row per line.', tableRow.schema), type: JSON_LINES },
       project: inBody,
       handle: (request) => {
         const pages = pagesOf(request)
@@ -114,7 +114,7 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
     readProject(tables, {
       method: 'post',
       path: '/table/query_stats_batch',
-      summary: 'Count the rows of several tables; those that are not there are left out.',
+      summary: 'Count the rows of several tables; missing tables are omitted.',
       body: tableQueryStatsBatch,
       response: open('TableQueryStatsBatchResponse', { required: { tables: arrayOf(tableCount) } }),
       project: inBody,

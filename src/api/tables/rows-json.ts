@@ -20,7 +20,7 @@ export async function* pagesOfRows(
     const contents = await rowsByDigest(reader)(projectId, digests, position)
     yield digests.map((digest, i) => {
       const val = contents.get(digest)
-      if (val === undefined) throw new Error('a row of a table is not there')
+      if (val === undefined) throw new Error('a row of a table is missing from the read model')
       return `{"digest":"${digest}","val":${val},"original_index":${order.indexOf(first + i)}}`
     })
     first = next

@@ -4,7 +4,7 @@ import { isDigest, tableStream, type TablePublished } from '../../domain/table/e
 import { Failure } from '../failure.js'
 
 export const noSuchTable = (): Failure =>
-  new Failure('not-found', 'Table not found: the project has no table of this digest.')
+  new Failure('not-found', 'Table not found: the project has no table with this digest.')
 
 /**
  * The row digests of a table, from its stream.
@@ -21,7 +21,7 @@ export const rowDigestsOf =
       const { row_digests, spilled } = data as unknown as TablePublished
       if (row_digests !== null) return row_digests
       const content = await blobs.get(spilled['row_digests']?.digest ?? '')
-      if (content === undefined) throw new Error('the row digests of a table are missing in the blob store')
+      if (content === undefined) throw new Error('the row digests of a table are missing from the blob store')
       return JSON.parse(Buffer.from(content).toString('utf8')) as Json & readonly string[]
     }
     throw noSuchTable()

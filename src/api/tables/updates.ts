@@ -52,6 +52,6 @@ export const applyUpdates = async (
 
 const requireWithin = (index: number, most: number, rows: number, loc: readonly (string | number)[]) => {
   if (index >= 0 && index <= most) return
-  const msg = `Value error, index ${index} is out of range: the table has ${rows} rows here`
+  const msg = `Value error, index ${index} is out of range: the table has ${rows} rows at this point`
   throw invalidField(loc, 'value_error', msg)
 }

@@ -22,7 +22,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
     writeProject(tables, {
       method: 'post',
       path: '/table/create',
-      summary: 'Make a table of rows; the same rows are the same table.',
+      summary: 'Create a table from rows. Identical rows give the same table.',
       body: tableCreate,
       errors: ['conflict'],
       response: open('TableCreateResponse', { required: { digest: string, row_digests: arrayOf(string) } }),
@@ -41,7 +41,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
     writeProject(tables, {
       method: 'post',
       path: '/table/create_from_digests',
-      summary: 'Make a table of rows that the project already has.',
+      summary: 'Create a table from rows that are already stored in the project.',
       body: tableCreateFromDigests,
       ...alsoReads,
       errors: [...alsoReads.errors, 'conflict'],
@@ -61,7 +61,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
     writeProject(tables, {
       method: 'post',
       path: '/table/update',
-      summary: 'Make a table from another one, by rows appended, inserted and taken out.',
+      summary: 'Create a table from another one by appending, inserting and removing rows.',
       body: tableUpdate,
       response: open('TableUpdateResponse', {
         required: { digest: string, updated_row_digests: arrayOf(string) },
@@ -86,8 +86,5 @@ const MAX_ROWS = 1_000_000
 
 const requireFew = (rows: readonly unknown[]): void => {
   if (rows.length > MAX_ROWS)
-    throw new Failure(
-      'too-large',
-      `These are over the limit of ${MAX_ROWS} rows at once. Send them in parts.`,
-    )
+    throw new Failure('too-large', `At most ${MAX_ROWS} rows per request. Split them into several requests.`)
 }

@@ -20,7 +20,7 @@ const upsertResponse = {
   properties: {
     res: {
       type: 'array',
-      description: 'In the order of the batch: for a start its id and trace.',
+      description: 'In the order of the batch; for a start, its id and trace.',
       items: { anyOf: [started.schema, emptyResponse.schema] },
     },
   },
@@ -68,7 +68,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       ...writeAuthorized<Intake, JsonBody>(tracing, {
         method: 'post',
         path: '/call/upsert_batch',
-        summary: 'Record starts and ends of calls, in order; each is answered in its place.',
+        summary: 'Record starts and ends of calls in order, with one result per element.',
         requestHeaders: ['Idempotency-Key'],
         response: { schema: upsertResponse, headers },
         authorization: { errors: ['not-found'], authorize: upserted },
@@ -84,7 +84,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       ...writeAuthorized<Intake, JsonBody>(tracing, {
         method: 'post',
         path: '/v2/:entity/:project/calls/complete',
-        summary: 'Record calls that have ended, start and end in one.',
+        summary: 'Record completed calls, each with start and end.',
         response: { ...emptyResponse, headers },
         authorization: { errors: ['not-found'], authorize: completed },
         handle: (request) => async () => {
@@ -100,6 +100,6 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
 
 const otherProject = (inPath: string | undefined, decoded: unknown, { index }: BatchElement) => {
   if (inPath === undefined || (decoded as CompletedCall).project_id === inPath) return {}
-  const msg = 'Value error, the project should be the one in the path'
+  const msg = 'Value error, the project should match the path'
   return { problem: { loc: ['body', 'batch', index, 'project_id'], type: 'value_error', msg }, writes: [] }
 }

@@ -128,7 +128,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     readProject(reads, {
       method: 'post',
       path: '/call/read',
-      summary: 'Read one call; null when there is none.',
+      summary: 'Read one call; null if it does not exist.',
       body: callRead,
       response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       project: inBody,
@@ -151,7 +151,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     readProject(reads, {
       method: 'post',
       path: '/calls/query',
-      summary: 'Read the calls that a filter and a query select, in one answer.',
+      summary: 'Read the calls that match a filter and a query in one response.',
       body: callsQuery,
       errors: ['forbidden'],
       response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
@@ -170,10 +170,10 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     readProject(reads, {
       method: 'post',
       path: '/calls/stream_query',
-      summary: 'Read the calls that a filter and a query select, one a line.',
+      summary: 'Stream the calls that match a filter and a query, one per line.',
       body: callsQuery,
       errors: ['forbidden'],
-      response: { schema: linesOf('One call a line.', readCall.schema), type: JSON_LINES },
+      response: { schema: linesOf('One call per line.', readCall.schema), type: JSON_LINES },
       project: inBody,
       handle: (request) => {
         const linesAt = lines(request)
@@ -189,7 +189,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     readProject(reads, {
       method: 'post',
       path: '/calls/query_stats',
-      summary: 'Count the calls that a filter and a query select.',
+      summary: 'Count the calls that match a filter and a query.',
       body: callsStats,
       errors: ['forbidden'],
       response: open('CallsQueryStatsResponse', {

@@ -6,7 +6,7 @@ import { id, projectId } from '../../domain/ids.js'
 
 /** A call as clients read it: every key is there, what there is not is null. */
 export const readCall = open('Call', {
-  says: 'A call as it is read. What was not asked for is null, a dictionary empty.',
+  says: 'A call. Columns that were not requested are null, or {} for a dictionary.',
   required: {
     id,
     project_id: projectId,

@@ -39,13 +39,16 @@ export const changeRoutes = (
     writeProject(tracing, {
       method: 'post',
       path: '/call/update',
-      summary: "Set a call's display name; an empty one sets it back to none.",
+      summary: "Set a call's display name; an empty name removes it.",
       body: callUpdate,
       response: emptyResponse,
       project: inBody,
       handle: ({ body: { project_id, call_id: id, display_name } }) => {
         if (display_name === null)
-          throw new Failure('bad-request', 'Nothing to update: give display_name, empty for none.')
+          throw new Failure(
+            'bad-request',
+            'Nothing to update: display_name is required; an empty one removes the name.',
+          )
         const name = display_name === '' ? null : display_name
         const command = { type: 'RenameCall', project_id, id, display_name: name } as const
         const stream = callStream(project_id, id)
@@ -63,7 +66,7 @@ export const changeRoutes = (
       project: inBody,
       handle: async ({ body: { project_id, call_ids }, headers }) => {
         if (call_ids.length > MAX_IDS)
-          throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids at once.`)
+          throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids per request.`)
         // Descendants that cannot be read yet would stay behind.
         const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
         const possible = call_ids.filter(id.is)

@@ -42,8 +42,8 @@ const summary = describedAs(jsonObject, {
     usage: {
       title: 'ReportedUsage',
       description:
-        'What the call used, by model. Cached tokens are read under the names of several providers, too; further keys ' +
-        'are kept, and say nothing.',
+        'Usage of the call by model. Cached tokens are also read under the key names of several providers; other keys ' +
+        'are stored but not counted.',
       type: 'object',
       additionalProperties: {
         type: 'object',

@@ -25,7 +25,7 @@ export const readyWithPrices = async (
   if (costs === null) return position
   const withPrices = await reading.waitForAsOf(OF_PRICE_LISTS, headers)
   if (costs.list !== null && !(await priceListExists(reader, costs.list, withPrices)))
-    throw invalidField(['price_list'], 'value_error', 'Value error, there is no such price list')
+    throw invalidField(['price_list'], 'value_error', 'Value error, unknown price list')
   return withPrices
 }
 
@@ -34,5 +34,5 @@ export const needsCosts = (asking: string) =>
   invalidField(
     ['price_list'],
     'value_error',
-    `Value error, a price list prices costs: ask for them with ${asking}`,
+    `Value error, a price list requires costs: request them with ${asking}`,
   )

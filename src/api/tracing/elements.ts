@@ -37,7 +37,7 @@ export const elementsOf = (
   if (batch.length > MAX_ELEMENTS)
     throw new Failure(
       'too-large',
-      `The batch is over the limit of ${MAX_ELEMENTS} elements. Send less at once.`,
+      `The batch exceeds the limit of ${MAX_ELEMENTS} elements. Split it into smaller batches.`,
     )
   return batch.map((raw, index) => ({ index, raw, mayBeIllFormed }))
 }
@@ -64,7 +64,7 @@ export const decodeElement = <A>(codec: Codec<A>) => {
 const TOO_DEEP: Problem = {
   loc: [],
   type: 'recursion_depth',
-  msg: `Input should nest at most ${MAX_DEPTH} levels deep`,
+  msg: `Input should have at most ${MAX_DEPTH} levels of nesting`,
 }
 
 const inBatch = (index: number, problem: Problem): Problem => ({

@@ -49,7 +49,7 @@ export const requireInFront = (
   const asked = [...(operation === null ? [] : askedFields(operation)), ...sortBy.map(({ field }) => field)]
   const isBehind = (columns ?? []).some((column) => asked.some((field) => field.startsWith(`${column}.`)))
   if (!isBehind) return
-  const rule = 'Value error, selecting and sorting by what references lead to is not served yet'
+  const rule = 'Value error, filtering and sorting by referenced values is not supported yet'
   throw invalidField(['expand_columns'], 'value_error', rule)
 }
 

@@ -36,7 +36,7 @@ export const requireModest = (filter: CallsFilter | null): void => {
     if ((filter[key]?.length ?? 0) > MAX_VALUES)
       throw new Failure(
         'bad-request',
-        `filter.${key} has more than ${MAX_VALUES} values. Ask in several requests.`,
+        `filter.${key} has more than ${MAX_VALUES} values. Split it into several requests.`,
       )
   requireShort(Object.values(filter).flatMap((value) => (Array.isArray(value) ? (value as string[]) : [])))
 }
@@ -49,13 +49,13 @@ export const requireShort = (values: readonly string[]): void => {
   if (values.length > MAX_LISTED)
     throw new Failure(
       'too-large',
-      `The values asked for are over the limit of ${MAX_LISTED} values. Ask in several requests.`,
+      `The filter exceeds the limit of ${MAX_LISTED} values. Split it into several requests.`,
     )
   let characters = 0
   for (const value of values) characters += value.length
   if (characters > MAX_CHARACTERS)
     throw new Failure(
       'too-large',
-      `The values asked for are over the limit of ${MAX_CHARACTERS} characters. Ask in several requests.`,
+      `The filter values exceed the limit of ${MAX_CHARACTERS} characters. Split them into several requests.`,
     )
 }

@@ -17,6 +17,6 @@ export const idFor = (
   const key = headers['idempotency-key'] ?? headers['x-weave-retry-id']
   if (typeof key !== 'string' || key === '') return ids.next()
   if (Buffer.byteLength(key) > MAX_KEY_BYTES)
-    throw new Failure('bad-request', `The Idempotency-Key is over ${MAX_KEY_BYTES} bytes.`)
+    throw new Failure('bad-request', `The Idempotency-Key exceeds ${MAX_KEY_BYTES} bytes.`)
   return uuidOf(sha256(JSON.stringify([principal.userId, key, place])))
 }

@@ -37,7 +37,7 @@ interface Taken {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, the project was not found' }
+const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, project not found' }
 const TOO_LARGE = { type: 'value_error', msg: 'Value error, the call is too large for one event' }
 
 /** Refuses the elements of projects that the key has no access to; a batch of which nothing is permitted is a 404. */

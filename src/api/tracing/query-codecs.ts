@@ -15,13 +15,13 @@ const off = withDefault(boolean, false, true)
 const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 
 const sortField = describedAs(string, {
-  description: 'A field of a call, or a part of one, by its dotted name.',
+  description: 'A field of a call, or a value inside one, as a dotted path.',
   examples: ['started_at', 'wb_run_step', 'inputs.question', 'summary.weave.latency_ms'],
 })
 const sortBy = closed('CallSortBy', { required: { field: sortField, direction: oneOf('asc', 'desc') } })
 
 const column = describedAs(string, {
-  description: 'A key of a call; a nested one means its first part.',
+  description: 'A key of a call; a nested key selects its top-level key.',
   examples: ['id', 'inputs', 'output', 'summary', 'summary.usage', 'attributes_dump'],
 })
 
@@ -73,7 +73,7 @@ export const requireServed = (
     const isOff =
       value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0)
     if (!isOff)
-      throw invalidField([field], 'value_error', `Value error, ${field} is not served yet: leave it out`)
+      throw invalidField([field], 'value_error', `Value error, ${field} is not supported yet: omit it`)
   }
 }
 
@@ -99,7 +99,7 @@ export const sortingOf = (asked: CallsQuery['sort_by']): readonly OrderBy[] => {
   }
   const parts = [...order.keys()].reduce((sum, field) => sum + fieldPath(field).length, 0)
   if (parts > MAX_SORT_PARTS) {
-    const rule = `Field names should have at most ${MAX_SORT_PARTS} parts in all`
+    const rule = `Field names should have at most ${MAX_SORT_PARTS} parts in total`
     throw invalidField(['sort_by'], 'too_long', rule)
   }
   return [...order.values()]
@@ -113,7 +113,7 @@ const requireSortable = (field: string, index: number): void => {
   if (!isCallField(field))
     throw new Failure(
       'forbidden',
-      `Field sort_by.${index}.field is not allowed: calls have none of its name.`,
+      `Field sort_by.${index}.field is not allowed: calls have no field of this name.`,
     )
 }
 

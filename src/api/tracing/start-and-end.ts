@@ -70,7 +70,7 @@ const taken = (written: Written): Written => {
   if (refused === 'too-large')
     throw new Failure(
       'too-large',
-      'The call is too large for one event even without inputs, output and attributes.',
+      'The call is too large for one event, even without inputs, output and attributes.',
     )
   throw new Failure('conflict', refused.reason)
 }
@@ -87,9 +87,5 @@ const requireSameProject = (
   part: string,
 ): void => {
   if (project_id === project) return
-  throw invalidField(
-    [part, 'project_id'],
-    'value_error',
-    'Value error, the project should be the one in the path',
-  )
+  throw invalidField([part, 'project_id'], 'value_error', 'Value error, the project should match the path')
 }

@@ -63,7 +63,7 @@ const modelUsage = open('ModelUsage', {
 })
 
 const usageResponse = open('UsageResponse', {
-  says: 'By call and model, each with all descendants of the call.',
+  says: 'By call and model, including all descendants of the call.',
   required: { call_usage: recordOf(recordOf(modelUsage)), unfinished_call_ids: arrayOf(string) },
 })
 
@@ -90,7 +90,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
     readProject(reads, {
       method: 'post',
       path: '/trace/usage',
-      summary: 'Usage of the calls that a filter and a query select, each with all its descendants.',
+      summary: 'Usage of the calls that match a filter and a query, each including all its descendants.',
       body: traceUsageRequest,
       errors: ['forbidden'],
       response: { schema: usageResponse.schema, headers },
@@ -102,7 +102,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         if (limit > MAX_LIMIT)
           throw new Failure(
             'too-large',
-            `limit is at most ${MAX_LIMIT}. Ask for fewer calls at once, with a narrower filter.`,
+            `limit should be at most ${MAX_LIMIT}. Request fewer calls, or narrow the filter.`,
           )
         const costs = include_costs ? { list } : null
         return {
@@ -119,7 +119,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
     readProject(reads, {
       method: 'post',
       path: '/calls/usage',
-      summary: 'Usage of the given calls, each with all its descendants.',
+      summary: 'Usage of the given calls, each including all its descendants.',
       body: callsUsageRequest,
       response: { schema: usageResponse.schema, headers },
       project: inBody,
@@ -176,9 +176,9 @@ export const refuseTooLarge = (error: unknown): never => {
   if (error instanceof TraceTooLarge)
     throw new Failure(
       'too-large',
-      `A trace has more than ${error.limit} calls, the limit of TALLYTREE_MAX_TRACE_CALLS. An operator can raise it.`,
+      `A trace exceeds the limit of ${error.limit} calls. An operator can raise TALLYTREE_MAX_TRACE_CALLS.`,
     )
   if (error instanceof AnswerTooLarge)
-    throw new Failure('too-large', 'The calls of a trace have usage of too many models to be summed up.')
+    throw new Failure('too-large', 'The calls of a trace use too many models. Their usage cannot be summed.')
   throw error
 }

@@ -5,7 +5,7 @@ import type { EventStore } from '../../domain/ports/event-store.js'
 export class Unavailable extends Error {
   override readonly name: string
   constructor(cause: unknown) {
-    super('the log or the state failed', { cause })
+    super('the event log or the dispatcher state failed', { cause })
     this.name = cause instanceof Error ? cause.name : 'unknown'
   }
 }

@@ -21,7 +21,9 @@ export const keepingRecords = (records: AttemptRecords, log: Pick<Log, 'error'>)
     try {
       task()
     } catch (error) {
-      log.error('dispatcher.attempts_not_kept', { error: error instanceof Error ? error.name : 'unknown' })
+      log.error('dispatcher.attempt_record_failed', {
+        error: error instanceof Error ? error.name : 'unknown',
+      })
     }
   }
   const write = () => {

@@ -21,8 +21,8 @@ const decide = (directory: Directory, command: AccessCommand): Decided => {
       return directory.users.size === 0 ? bootstrap(command) : nothing
     case 'CreateTeam': {
       const { by, team } = command
-      if (!isAdministrator(directory, by)) return refused('forbidden', 'This needs the administrator key.')
-      if (directory.teams.has(team)) return refused('conflict', `There is already a team named ${team}.`)
+      if (!isAdministrator(directory, by)) return refused('forbidden', 'This requires the administrator key.')
+      if (directory.teams.has(team)) return refused('conflict', `A team named ${team} already exists.`)
       return { events: [{ type: 'TeamCreated', data: { team } }] }
     }
     case 'AddMember':
@@ -62,7 +62,7 @@ const addMember = (directory: Directory, { by, team, user, roles, keyOfNewUser }
   if (!mayAdmit(directory, by, user))
     return refused(
       'forbidden',
-      `The user name ${user} is taken by a user of other teams. Adding them here needs the administrator key.`,
+      `The user ${user} belongs to other teams. Adding them to this team requires the administrator key.`,
     )
   const known = rolesIn(directory, user, team)
   return known.join() === added.data.roles.join() ? nothing : { events: [added] }
@@ -82,28 +82,31 @@ const removeMember = (directory: Directory, { by, team, user }: RemoveMember): D
   const missing = missingRight(directory, by, team, 'team_administrator')
   if (missing !== undefined) return { events: [], refused: missing }
   const membership = directory.teams.get(team)?.members.get(user)
-  if (membership === undefined) return refused('not-found', 'The team has no such member.')
+  if (membership === undefined) return refused('not-found', 'Member not found in the team.')
   return membership === null ? nothing : { events: [{ type: 'MemberRemoved', data: { team, user } }] }
 }
 
 const issueApiKey = (directory: Directory, { user, key }: IssueApiKey): Decided => {
-  if (!directory.users.has(user)) return refused('not-found', 'There is no such user.')
+  if (!directory.users.has(user)) return refused('not-found', 'User not found.')
   const known = directory.keys.get(key.key_id)
   if (known?.user === user)
     return known.name === key.name
       ? nothing
-      : refused('conflict', 'The Idempotency-Key was used for another API key before. Use another key.')
+      : refused('conflict', 'The Idempotency-Key was already used for another API key. Use a new key.')
   if (directory.keys.has(key.key_id) || directory.keyIds.has(key.hash))
-    return refused('conflict', 'This API key exists already.')
+    return refused('conflict', 'This API key already exists.')
   return { events: [{ type: 'ApiKeyIssued', data: { ...key, user } }] }
 }
 
 const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Decided => {
   const key = directory.keys.get(key_id)
-  if (key?.user !== user) return refused('not-found', 'There is no such API key.')
+  if (key?.user !== user) return refused('not-found', 'API key not found.')
   if (key.revoked) return nothing
   if (isAdministrator(directory, user) && [...keysOf(directory, user)].length === 1)
-    return refused('conflict', "This is the administrator's last API key. Make another one first.")
+    return refused(
+      'conflict',
+      "The administrator's last API key cannot be revoked. Create another one first.",
+    )
   return { events: [{ type: 'ApiKeyRevoked', data: { key_id, user } }] }
 }
 

@@ -20,34 +20,34 @@ export const keyName = textUpToCharacters(128)
 const sha256Hex = textLike('sha256', /^[0-9a-f]{64}$/, 'String should be a SHA-256 in lower-case hexadecimal')
 
 const teamCreated = open('TeamCreated', {
-  says: 'A team came into being: the entity of its projects.',
+  says: 'A team was created: the entity of its projects.',
   required: { team: teamName },
 })
 
 const userCreated = open('UserCreated', {
-  says: 'A user came into being. An administrator may use every team.',
+  says: 'A user was created. An administrator has access to every team.',
   required: { user: userName },
   optional: { administrator: withDefault(boolean, false) },
 })
 
 const memberAdded = open('MemberAdded', {
-  says: 'A user belongs to a team with exactly these roles, whatever they were before.',
+  says: 'A user was added to a team or got other roles there. `roles` replaces earlier roles.',
   required: { team: teamName, user: userName, roles: arrayOf(role, 1) },
 })
 
 const memberRemoved = open('MemberRemoved', {
-  says: 'A user no longer belongs to a team.',
+  says: 'A user was removed from a team.',
   required: { team: teamName, user: userName },
 })
 
 export const apiKeyIssued = open('ApiKeyIssued', {
-  says: 'A user has one more API key. The key itself is nowhere: `hash` is its SHA-256, `prefix` its beginning.',
+  says: 'An API key was issued to a user. The key itself is not stored: `hash` is its SHA-256, `prefix` its first characters.',
   required: { key_id: id, user: userName, prefix: string, hash: sha256Hex, issued_at: instant },
   optional: { name: nullableText(keyName) },
 })
 
 const apiKeyRevoked = open('ApiKeyRevoked', {
-  says: 'An API key stopped being valid, for good.',
+  says: 'An API key was revoked permanently.',
   required: { key_id: id, user: userName },
 })
 

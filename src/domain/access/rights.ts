@@ -20,7 +20,7 @@ export const missingRight = (
   const administrator = isAdministrator(directory, user)
   if (!directory.teams.has(team) || (roles.length === 0 && !administrator)) return noSuchTeam
   if (administrator || includes(roles, needed)) return undefined
-  return { kind: 'forbidden', reason: `This needs the role ${needed} in team ${team}.` }
+  return { kind: 'forbidden', reason: `This requires the role ${needed} in team ${team}.` }
 }
 
 const includes = (roles: readonly Role[], needed: Role): boolean =>

@@ -34,5 +34,8 @@ const createVersion = (state: CollectionState, command: CreateVersion): Decision
 
 const otherContent: Decision<never> = {
   events: [],
-  refused: { kind: 'conflict', reason: 'Under this Idempotency-Key another version was created.' },
+  refused: {
+    kind: 'conflict',
+    reason: 'The Idempotency-Key was already used for another version. Use a new key.',
+  },
 }

@@ -14,7 +14,7 @@ const RULE = "String should have 1 to 128 characters, without control characters
 export const alias = textLike(
   'alias',
   /^(?!v\d+$)[^\p{Cc}/:\\]{1,128}$/u,
-  `${RULE}, and not be 'v' with digits`,
+  `${RULE}, and not be 'v' followed by digits`,
 )
 export const tag = textLike('tag', /^[^\p{Cc}/:\\]{1,128}$/u, RULE)
 export const artifactType = textUpToBytes(128)
@@ -27,15 +27,15 @@ export type ArtifactFile = t.TypeOf<typeof artifactFile>
 const { required, optional } = collectionPlace
 
 const collectionCreated = open('CollectionCreated', {
-  says: 'A collection of artifact versions came into being in a project.',
+  says: 'A collection of artifact versions was created in a project.',
   required,
   optional: { ...optional, type: nullableText(artifactType) },
 })
 
 const versionCreated = open('VersionCreated', {
   says:
-    'A collection has one more version. `artifact_id` is its own in the whole service; `digest` is the SHA-256 of what ' +
-    'it is: its type, metadata and files.',
+    'A version was added to a collection. `artifact_id` is unique in the service; `digest` is the SHA-256 of its ' +
+    'type, metadata and files.',
   required: {
     ...required,
     version: versionNumber,
@@ -48,25 +48,25 @@ const versionCreated = open('VersionCreated', {
 })
 
 const aliasAdded = open('AliasAdded', {
-  says: 'An alias points at a version from here on. It was removed from the version that it pointed at before.',
+  says: 'An alias was pointed at a version, and removed from the version that it pointed at before.',
   required: { ...required, version: versionNumber, alias },
   optional,
 })
 
 const aliasRemoved = open('AliasRemoved', {
-  says: 'An alias no longer points at a version.',
+  says: 'An alias was removed.',
   required: { ...required, version: versionNumber, alias },
   optional,
 })
 
 const tagAdded = open('TagAdded', {
-  says: 'A version carries a tag from here on.',
+  says: 'A tag was added to a version.',
   required: { ...required, version: versionNumber, tag },
   optional,
 })
 
 const tagRemoved = open('TagRemoved', {
-  says: 'A version no longer carries a tag.',
+  says: 'A tag was removed from a version.',
   required: { ...required, version: versionNumber, tag },
   optional,
 })
@@ -78,20 +78,20 @@ const linkedSource = open('LinkedSource', {
 
 const versionLinked = open('VersionLinked', {
   says:
-    "A registry's collection shows a version of a project's under a number of its own, with the metadata of then. " +
-    '`link_id` tells a repeat of the request, where that has an Idempotency-Key.',
+    "A project's version was linked to a registry's collection, under its own version number and with its current metadata. " +
+    '`link_id` identifies retries of a request with an Idempotency-Key.',
   required: { ...required, version: versionNumber, source: linkedSource, metadata: jsonObject },
   optional: { ...optional, type: nullableText(artifactType), link_id: nullable(id) },
 })
 
 const versionUnlinked = open('VersionUnlinked', {
-  says: "A registry's collection no longer shows a version; its number is not given again.",
+  says: "A version was unlinked from a registry's collection; its number is not reused.",
   required: { ...required, version: versionNumber, source: linkedSource },
   optional,
 })
 
 const registryCreated = open('RegistryCreated', {
-  says: 'A team has a registry: collections of linked versions come into being in it with the first link.',
+  says: 'A registry of a team was created. Its collections of linked versions are created by their first link.',
   required: { team: teamName, registry: registryName, id },
 })
 

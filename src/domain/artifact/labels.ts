@@ -66,10 +66,10 @@ const tagged = (
 
 export const noSuchVersion: Decision<never> = {
   events: [],
-  refused: { kind: 'not-found', reason: 'The collection has no such version.' },
+  refused: { kind: 'not-found', reason: 'Version not found in the collection.' },
 }
 
 const noSuchCollection: Decision<never> = {
   events: [],
-  refused: { kind: 'not-found', reason: 'There is no such collection.' },
+  refused: { kind: 'not-found', reason: 'Collection not found.' },
 }

@@ -49,5 +49,8 @@ const unlink = (
 
 const otherVersion: Decision<never> = {
   events: [],
-  refused: { kind: 'conflict', reason: 'Under this Idempotency-Key another version was linked.' },
+  refused: {
+    kind: 'conflict',
+    reason: 'The Idempotency-Key was already used to link another version. Use a new key.',
+  },
 }

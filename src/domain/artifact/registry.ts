@@ -22,8 +22,9 @@ export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryE
 
   decide: ({ ids, names }, { team, registry, id }) => {
     if (ids.get(registry) === id) return nothing
-    if (ids.has(registry)) return refused(`There is already a registry named ${registry} in team ${team}.`)
-    if (names.has(id)) return refused('Under this Idempotency-Key another registry was created.')
+    if (ids.has(registry)) return refused(`A registry named ${registry} already exists in team ${team}.`)
+    if (names.has(id))
+      return refused('The Idempotency-Key was already used for another registry. Use a new key.')
     return { events: [{ type: 'RegistryCreated', data: { team, registry, id } }] }
   },
 }

@@ -97,12 +97,12 @@ export const noSuchAutomation: Refusal = {
 
 const usedBefore: Refusal = {
   kind: 'conflict',
-  reason: 'The Idempotency-Key was used for another automation before. Use another key.',
+  reason: 'The Idempotency-Key was already used for another automation. Use a new key.',
 }
 
 const changedMeanwhile: Refusal = {
   kind: 'conflict',
-  reason: 'The automation was changed by somebody else meanwhile. Try again.',
+  reason: 'The automation was changed by another request. Try again.',
 }
 
 export const automationDecider: Decider<AutomationState, AutomationCommand, AutomationEvent> = {

@@ -102,25 +102,28 @@ export type AutomationContent = t.TypeOf<typeof automationContent>
 const required = { id, team: teamName }
 
 const automationCreated = open('AutomationCreated', {
-  says: 'A team has an automation: from here on, what it watches for sends its payload to its webhook.',
+  says: 'An automation was created. Events that match its trigger send its payload to its webhook.',
   required: { ...required, ...content.required, enabled: boolean },
   optional: content.optional,
 })
 
 const automationChanged = open('AutomationChanged', {
-  says: 'An automation is this from here on. `resets` says whether what it watches for changed, so that cooldowns begin anew.',
+  says: 'An automation was updated. `resets`: whether its trigger changed, which resets its cooldowns.',
   required: { ...required, ...content.required },
   optional: { ...content.optional, resets: withDefault(boolean, false) },
 })
 
 const automationEnabled = open('AutomationEnabled', {
-  says: 'An automation fires again. What happened meanwhile never fires.',
+  says: 'An automation was enabled. Events from while it was disabled do not trigger it.',
   required,
 })
 
-const automationDisabled = open('AutomationDisabled', { says: 'An automation fires no more.', required })
+const automationDisabled = open('AutomationDisabled', { says: 'An automation was disabled.', required })
 
-const automationDeleted = open('AutomationDeleted', { says: 'An automation is gone for good.', required })
+const automationDeleted = open('AutomationDeleted', {
+  says: 'An automation was deleted permanently.',
+  required,
+})
 
 export const automationEvents = {
   AutomationCreated: automationCreated,

@@ -52,7 +52,7 @@ const scopeProblems = (
 ): readonly Problem[] => {
   const problems: Problem[] = []
   const meansNothing = (field: string) =>
-    problems.push(problem(['scope', field], `It means nothing for the scope ${type}`, 'extra_forbidden'))
+    problems.push(problem(['scope', field], `Not allowed for scope type ${type}`, 'extra_forbidden'))
   const needs = (field: string) => problems.push(problem(['scope', field], 'Field required', 'missing'))
   if (entity !== team)
     problems.push(problem(['scope', 'entity'], 'Input should be the team of the automation'))
@@ -79,7 +79,7 @@ const fieldProblems = (event: AutomationCondition): readonly Problem[] => {
     const given = event[field] !== null
     if (needed.includes(field)) return given ? [] : [problem([field], 'Field required', 'missing')]
     return given && !Object.hasOwn(usual, field)
-      ? [problem([field], `It means nothing for the event ${event.type}`, 'extra_forbidden')]
+      ? [problem([field], `Not allowed for event type ${event.type}`, 'extra_forbidden')]
       : []
   })
 }
@@ -110,12 +110,12 @@ const placeProblems = ({ scope, event, run_filters }: Watched): readonly Problem
       : [
           problem(
             ['scope', 'type'],
-            `Input should be ${scopes.map((one) => `'${one}'`).join(' or ')} for the event ${event.type}`,
+            `Input should be ${scopes.map((one) => `'${one}'`).join(' or ')} for event type ${event.type}`,
           ),
         ]),
     ...(run_filters === null || event.type.startsWith('RUN_')
       ? []
-      : [problem(['run_filters'], `It means nothing for the event ${event.type}`, 'extra_forbidden')]),
+      : [problem(['run_filters'], `Not allowed for event type ${event.type}`, 'extra_forbidden')]),
   ]
 }
 

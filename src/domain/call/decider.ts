@@ -138,7 +138,7 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
 const conflict = (part: 'start' | 'end', reported: boolean, report: CallEvent): Decision<CallEvent> => {
   const refused: Refusal = {
     kind: 'conflict',
-    reason: `A different ${part} of this call is already recorded, and the first one stands. Use another call id.`,
+    reason: `A different ${part} is already recorded for this call and is kept. Use another call id.`,
   }
   return { events: reported ? [] : [report], refused }
 }

@@ -29,7 +29,7 @@ const knownEnd = open('KnownEnd', {
 })
 
 export const callStarted = open('CallStarted', {
-  says: 'A call began. The first start stands.',
+  says: 'A call started. The first start is kept.',
   required: {
     ...startFields.required,
     trace_id: id,
@@ -46,30 +46,30 @@ export const callStarted = open('CallStarted', {
 })
 
 export const callEnded = open('CallEnded', {
-  says: 'A call finished, with what it reported of its usage. The first end stands.',
+  says: 'A call ended, with its reported usage. The first end is kept.',
   required: { ...endFields.required, usage: reportedUsage },
   optional: { ...endFields.optional, start: nullable(knownStart) },
 })
 
 const callRenamed = open('CallRenamed', {
-  says: "A call's display name was set, or set back to none.",
+  says: "A call's display name was set or removed.",
   required: ofCall,
   optional: { display_name: nullableText(displayName) },
 })
 
 const callDeleted = open('CallDeleted', {
-  says: 'A call was deleted: from here on it answers nowhere and counts nowhere.',
+  says: 'A call was deleted. Reads and statistics exclude it from this position on.',
   required: ofCall,
   optional: { trace_id: nullableText(id) },
 })
 
 const conflictingCallStartReported = open('ConflictingCallStartReported', {
-  says: 'A start came that differs from the one that stands. It is kept for the record and counts nowhere.',
+  says: 'A start that conflicts with the recorded one was rejected. Stored for audit only.',
   required: { ...ofCall, start: callStart },
 })
 
 const conflictingCallEndReported = open('ConflictingCallEndReported', {
-  says: 'An end came that differs from the one that stands. It is kept for the record and counts nowhere.',
+  says: 'An end that conflicts with the recorded one was rejected. Stored for audit only.',
   required: { ...ofCall, end: callEnd },
 })
 

@@ -22,7 +22,7 @@ const decide = (state: DeliveryState, command: DeliveryCommand): Decision<Delive
       ? { events: [{ type: 'DeliverySuppressed', data: command.suppressed }] }
       : nothing
   if (state.phase === 'absent' || state.phase === 'suppressed')
-    return refused('not-found', 'there is no such delivery')
+    return refused('not-found', 'Delivery not found.')
   switch (command.type) {
     case 'StartAttempt':
       return start(state, command)
@@ -64,7 +64,7 @@ const start = (
 const finish = (state: KnownDelivery, command: FinishAttempt): Decision<DeliveryEvent> => {
   const { deliveryId, attempt, observed } = command
   if (state.phase !== 'in_flight' || state.attempts !== attempt)
-    return refused('conflict', `Attempt ${attempt} is not under way.`)
+    return refused('conflict', `Attempt ${attempt} is not in progress.`)
   const outcome = outcomeOf(state, command)
   const data = { delivery_id: deliveryId, team: state.team, attempt, ...observed, ...outcome }
   return { events: [{ type: 'AttemptFinished', data }] }
@@ -110,12 +110,12 @@ const cancel = (state: KnownDelivery, { deliveryId, reason }: CancelDelivery): D
 
 const cannotCancel = ({ phase }: KnownDelivery): string =>
   phase === 'in_flight'
-    ? 'An attempt is under way: what waits after it can be canceled.'
-    : `The delivery is ${phase}: only one that waits can be canceled.`
+    ? 'An attempt is in progress. The delivery can be canceled after it has ended, if it is to be retried.'
+    : `The delivery is ${phase}. Only a pending or retrying delivery can be canceled.`
 
 const resend = (state: KnownDelivery, { deliveryId, now }: ResendDelivery): Decision<DeliveryEvent> => {
   if (state.phase === 'in_flight')
-    return refused('conflict', 'An attempt is under way: it can be sent again once that has ended.')
+    return refused('conflict', 'An attempt is in progress. The delivery can be resent after it has ended.')
   // Also one that is pending: it may wait behind an open breaker or a Retry-After, which a resend lifts.
   return {
     events: [{ type: 'DeliveryResent', data: { delivery_id: deliveryId, team: state.team, due_at: now } }],

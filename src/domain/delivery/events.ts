@@ -15,8 +15,8 @@ export const deliverySource = open('DeliverySource', {
 
 export const deliveryScheduled = open('DeliveryScheduled', {
   says:
-    'An automation matched an event: one message to one webhook. What the template names is frozen here, secrets and ' +
-    'the address are read when it is sent.',
+    'An automation matched an event, which scheduled a message to a webhook. Template variables are fixed here; secrets and ' +
+    'the URL are read when it is sent.',
   required: {
     ...required,
     automation_id: id,
@@ -34,7 +34,7 @@ export const deliveryScheduled = open('DeliveryScheduled', {
 })
 
 const attemptStarted = open('AttemptStarted', {
-  says: 'A message is about to leave: whoever wrote this sends it, nobody else.',
+  says: 'An attempt is about to be sent, only by the process that appended this event.',
   required: {
     ...required,
     attempt: int64,
@@ -63,7 +63,7 @@ export type DeadReason = t.TypeOf<typeof deadReason>
 const phases = recordOf(nullable(number))
 
 const attemptFinished = open('AttemptFinished', {
-  says: 'What became of an attempt. `next_at` is when the next one is due; null where there is none.',
+  says: 'An attempt ended. `next_at` is when the next attempt is due, null if there is none.',
   required: { ...required, attempt: int64, outcome: oneOf('succeeded', 'retry', 'dead'), phases },
   optional: {
     status: nullable(int64),
@@ -80,22 +80,22 @@ const attemptFinished = open('AttemptFinished', {
 })
 
 const attemptOutcomeUnknown = open('AttemptOutcomeUnknown', {
-  says: 'Nobody knows whether an attempt arrived: its sender is gone. The next one says that it may be a duplicate.',
+  says: 'The outcome of an attempt is unknown because its process died. The next attempt is marked as a possible duplicate.',
   required: { ...required, attempt: int64, next_at: instant },
 })
 
 const deliveryCanceled = open('DeliveryCanceled', {
-  says: 'A delivery will not be attempted any more.',
+  says: 'A delivery was canceled. There are no more attempts.',
   required: { ...required, reason: oneOf('by_hand', 'webhook_deleted') },
 })
 
 const deliveryResent = open('DeliveryResent', {
-  says: 'Somebody had a delivery sent again: under the same id, with a new attempt number, and from the first wait.',
+  says: 'A user resent a delivery: same id, next attempt number, retry delays from the start.',
   required: { ...required, due_at: instant },
 })
 
 const deliverySuppressed = open('DeliverySuppressed', {
-  says: 'An automation matched an event that deliveries themselves led to, too often in a row: nothing is sent.',
+  says: 'An automation matched an event caused by a chain of deliveries that is too long. Nothing is sent, to stop the loop.',
   required: {
     ...required,
     automation_id: id,

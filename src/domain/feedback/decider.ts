@@ -47,8 +47,7 @@ const decideGiven = ({ given }: FeedbackState, { content, userId, now }: GiveFee
   }
   const { wb_user_id: _user, created_at: _when, ...known } = given
   if (sameFeedback(content, known)) return nothing
-  const reason =
-    'Different feedback of this id is already recorded, and the first one stands. Use another id.'
+  const reason = 'Different feedback with this id is already recorded and is kept. Use another id.'
   return { events: [], refused: { kind: 'conflict', reason } } satisfies Decision<FeedbackEvent>
 }
 

@@ -10,7 +10,7 @@ import { contentFields } from './content.js'
 const ofFeedback = { project_id: projectId, id }
 
 export const feedbackGiven = open('FeedbackGiven', {
-  says: 'Feedback was given on a call or an object. What was given first under an id stands.',
+  says: 'Feedback was created on a call or an object. The first feedback with an id is kept.',
   required: { ...contentFields.required, created_at: instant },
   optional: {
     ...contentFields.optional,
@@ -20,12 +20,12 @@ export const feedbackGiven = open('FeedbackGiven', {
 })
 
 const feedbackReplaced = open('FeedbackReplaced', {
-  says: 'A piece of feedback gave way to another: from here on it answers nowhere.',
+  says: 'Feedback was replaced by another. Reads exclude it from this position on.',
   required: { ...ofFeedback, replaced_by: id },
 })
 
 const feedbackPurged = open('FeedbackPurged', {
-  says: 'A piece of feedback was purged: from here on it answers nowhere.',
+  says: 'Feedback was purged. Reads exclude it from this position on.',
   required: ofFeedback,
 })
 

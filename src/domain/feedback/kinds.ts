@@ -29,7 +29,7 @@ const payloadProblems = ({ feedback_type, payload }: Said): readonly Problem[] =
   if (feedback_type === REACTION) {
     const emoji = payload?.['emoji']
     if (typeof emoji !== 'string') return [wrongText('emoji', emoji)]
-    return emojiCount(emoji) === 1 ? [] : [value(['payload', 'emoji'], 'exactly one emoji is needed')]
+    return emojiCount(emoji) === 1 ? [] : [value(['payload', 'emoji'], 'exactly one emoji is required')]
   }
   if (feedback_type === NOTE) {
     const note = payload?.['note']
@@ -73,7 +73,7 @@ const named = (prefix: string, field: 'annotation_ref' | 'runnable_ref', said: S
   const name = /^[a-z-]+:\/\/\/[^/]+\/[^/]+\/[^/]+\/([^/:]+)/.exec(ref)?.[1]
   return said.feedback_type === `${prefix}.${name}`
     ? []
-    : [value([field], `the type of this feedback should be ${prefix}. and the name in the reference`)]
+    : [value([field], `the feedback type should be ${prefix}. followed by the name in the reference`)]
 }
 
 const scorerProblems = (said: Said): readonly Problem[] => {
@@ -82,7 +82,7 @@ const scorerProblems = (said: Said): readonly Problem[] => {
     return isEmpty(said.scorer_tags) ? [problem(['scorer_tags'], 'missing', 'Field required')] : []
   if (feedback_type === MONITOR || isOf(RUNNABLE, feedback_type)) return []
   return SCORER_FIELDS.flatMap((field) =>
-    isEmpty(said[field]) ? [] : [value([field], 'only feedback of a scorer has this field')],
+    isEmpty(said[field]) ? [] : [value([field], 'only allowed for feedback of a scorer')],
   )
 }
 

@@ -7,7 +7,7 @@ import { projectId } from '../ids.js'
 const blob = open('Blob', { required: { digest: string, size: number } })
 
 export const elementRefused = open('ElementRefused', {
-  says: 'An element of a batch was not taken: it did not decode, or broke a limit. What came is kept, its neighbours stand.',
+  says: 'An element of a batch was rejected: it was invalid or exceeded a limit. Its content is stored; other elements are not affected.',
   required: { project_id: projectId, loc: arrayOf(json), msg: string, type: string },
   optional: {
     /** The element's JSON text; null where it is too large for an event. */

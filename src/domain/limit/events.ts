@@ -10,26 +10,30 @@ import { budget, rateFields } from './content.js'
 import { limitScope } from './scope.js'
 
 /** A day, `2026-11-21`, or a month, `2026-11`, of UTC. */
-export const periodName = textLike('period', /^\d{4}-\d\d(-\d\d)?$/, 'String should be a day or a month')
+export const periodName = textLike(
+  'period',
+  /^\d{4}-\d\d(-\d\d)?$/,
+  "String should be a day or a month, such as '2026-01-31' or '2026-01'",
+)
 
 /** Of a budget, in per cent. */
 export const LEVELS = [50, 80, 100] as const
 
 const limitChosen = open('LimitChosen', {
-  says: 'Completions of a team, of one of its projects or with a key are limited like this from here on.',
+  says: 'The limits on completions of a team, a project or an API key were set.',
   required: { team: teamName, scope: limitScope },
   optional: { ...rateFields, budget: nullable(budget) },
 })
 
 const limitRemoved = open('LimitRemoved', {
-  says: 'Completions of a scope are limited no more.',
+  says: 'The limits on completions of a scope were removed.',
   required: { team: teamName, scope: limitScope },
 })
 
 const budgetReached = open('BudgetReached', {
   says:
-    'So many per cent of a budget are spent, once for each budget, period and level. 100 is reached as well when ' +
-    'a completion that a fresh budget would have had room for is refused.',
+    'A budget reached a percentage of its amount; once per budget, period and level. 100 is also reached when ' +
+    'a completion is rejected that would fit into an unused budget.',
   required: {
     team: teamName,
     scope: limitScope,

@@ -62,7 +62,7 @@ export const scopeProblems = ({ type, project, key }: LimitScope): readonly Prob
           {
             loc: ['scope', field],
             type: 'extra_forbidden',
-            msg: `It means nothing for the scope ${type}`,
+            msg: `Not allowed for scope type ${type}`,
           },
         ]
       : []

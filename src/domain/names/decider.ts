@@ -43,7 +43,7 @@ export const namesDecider: Decider<Roster, NameCommand, NameEvent> = {
         if (holder === undefined) return { events: [taken] }
         if (holder === command.from)
           return { events: [{ type: 'NameReleased', data: { team, kind, name, id: holder } }, taken] }
-        const reason = `There is already a thing of this name in the team.`
+        const reason = `A ${kind} named ${name} already exists in the team.`
         return { events: [], refused: { kind: 'conflict', reason } }
       }
       case 'ReleaseName':

@@ -12,12 +12,12 @@ export type NamedKind = t.TypeOf<typeof namedKind>
 const required = { team: teamName, kind: namedKind, name: textUpToBytes(256), id }
 
 const nameTaken = open('NameTaken', {
-  says: 'A name stands for this thing of a team from here on.',
+  says: 'A name was assigned to a webhook or an automation of a team.',
   required,
 })
 
 const nameReleased = open('NameReleased', {
-  says: 'A name stands for nothing again.',
+  says: 'A name was released.',
   required,
 })
 

@@ -104,7 +104,7 @@ const found = (state: ObjectState, command: AddTags | RemoveTags | SetAliases) =
 
 const notFound = (reason: string): Decided => ({ events: [], refused: { kind: 'not-found', reason } })
 
-const noSuchVersion = notFound('Object version not found, or it was deleted.')
+const noSuchVersion = notFound('Object version not found or deleted.')
 
 /** Content that was deleted comes back as the version it was. */
 const publish = ({ versions }: ObjectState, { content }: PublishObject): Decided => {
@@ -119,9 +119,9 @@ const deleteVersions = (state: ObjectState, command: DeleteVersions): Decided =>
   const named = (command.versions ?? []).map((name) => versionNamed(state, name))
   const missing = named.flatMap((index, place) => (index === undefined ? [place] : []))
   if (missing.length > 0)
-    return notFound(`There is no such version as digests[${missing.join(', ')}] says. None was deleted.`)
+    return notFound(`digests[${missing.join(', ')}]: version not found. Nothing was deleted.`)
   const indexes = command.versions === null ? alive(state) : [...new Set(named as readonly number[])]
-  if (indexes.length === 0) return notFound('Object not found, or all its versions are deleted.')
+  if (indexes.length === 0) return notFound('Object not found, or all its versions have been deleted.')
   return { events: indexes.flatMap((index) => deletionOf(state, command, index)) }
 }
 

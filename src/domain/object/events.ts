@@ -11,7 +11,7 @@ import { spilledFields } from '../spill/fields.js'
 export const objectId = textLike(
   'object_id',
   /^[^\p{Cc}/:]{1,128}$/u,
-  'String should have 1 to 128 characters, none of them a control character, a slash or a colon',
+  'String should have 1 to 128 characters without control characters, slashes or colons',
 )
 
 const ofObject = { project_id: projectId, object_id: objectId }
@@ -27,7 +27,7 @@ const ofVersion = {
 const byUser = { wb_user_id: nullableText(string) }
 
 export const objectPublished = open('ObjectPublished', {
-  says: 'A version of an object was published. The same content under the same name is the same version.',
+  says: 'A version of an object was created. The same content under the same name is the same version.',
   required: { ...ofVersion, kind: oneOf('op', 'object'), created_at: instant },
   optional: {
     base_object_class: nullableText(string),
@@ -41,31 +41,31 @@ export const objectPublished = open('ObjectPublished', {
 export type ObjectPublished = t.TypeOf<typeof objectPublished>
 
 const objectDeleted = open('ObjectDeleted', {
-  says: 'A version of an object was deleted, until the same content is published again.',
+  says: 'A version of an object was deleted. Publishing the same content again restores it.',
   required: { ...ofVersion, deleted_at: instant },
   optional: byUser,
 })
 
 const objectTagsAdded = open('ObjectTagsAdded', {
-  says: 'A version of an object has more tags.',
+  says: 'Tags were added to a version of an object.',
   required: { ...ofVersion, tags: arrayOf(string) },
   optional: byUser,
 })
 
 const objectTagsRemoved = open('ObjectTagsRemoved', {
-  says: 'A version of an object has fewer tags; its deletion takes them all.',
+  says: 'Tags were removed from a version of an object. Deleting a version removes all its tags.',
   required: { ...ofVersion, tags: arrayOf(string) },
   optional: byUser,
 })
 
 const objectAliasesSet = open('ObjectAliasesSet', {
-  says: 'Aliases of an object point at this version, whatever they pointed at before.',
+  says: 'Aliases of an object were pointed at this version, replacing earlier targets.',
   required: { ...ofVersion, aliases: arrayOf(string) },
   optional: byUser,
 })
 
 const objectAliasesRemoved = open('ObjectAliasesRemoved', {
-  says: 'Aliases of an object point at nothing any more; the deletion of a version takes those that point at it.',
+  says: 'Aliases of an object were removed. Deleting a version removes the aliases that point at it.',
   required: { ...ofObject, aliases: arrayOf(string) },
   optional: byUser,
 })

@@ -14,6 +14,6 @@ export const tagName = textLike(
 export const aliasName = textLike(
   'alias',
   /^(?!(?:latest|v\d+|[A-Za-z0-9]{43})$)(?=.*\S)[^\p{Cc}\u2028\u2029/:]{1,128}$/u,
-  "String should have 1 to 128 characters, no control character, slash or colon, and not be blank, 'latest', " +
-    "'v' with digits, or of a digest's form",
+  "String should have 1 to 128 characters without control characters, slashes or colons, and not be blank, 'latest', " +
+    "'v' followed by digits, or look like a digest",
 )

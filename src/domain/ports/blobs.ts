@@ -41,6 +41,6 @@ export class BlobsUnavailable extends Error {
 export class BlobTooLarge extends Error {
   override readonly name = 'BlobTooLarge'
   constructor(readonly limitBytes: number) {
-    super(`the content is over the limit of ${limitBytes} bytes`)
+    super(`the content exceeds the limit of ${limitBytes} bytes`)
   }
 }

@@ -20,17 +20,18 @@ export const clickHouseAddress = (text: string): E.Either<string, ClickHouseAddr
   if (!URL.canParse(text)) return E.left(`${FORM}; ${PERCENT}`)
   const url = new URL(text)
   if (url.search !== '' || url.hash !== '')
-    return E.left(`takes neither parameters nor a fragment; ${PERCENT}`)
+    return E.left(`must not have query parameters or a fragment; ${PERCENT}`)
   const username = decoded(url.username)
   const password = decoded(url.password)
   if (username === undefined || password === undefined) return E.left(PERCENT)
   const database = url.pathname.replace(/^\/|\/$/g, '') || 'tallytree'
   if (!IDENTIFIER.test(database))
-    return E.left('the database, after the host, must be letters, digits and underscores')
+    return E.left('the database name after the host must be letters, digits and underscores')
   return E.right({ origin: url.origin, username: username || 'default', password, database })
 }
 
-const PERCENT = 'special characters in the user or the password are written with %: "/" as %2F, "%" as %25'
+const PERCENT =
+  'special characters in the user or the password must be percent-encoded: "/" as %2F, "%" as %25'
 
 const decoded = (part: string): string | undefined => {
   try {

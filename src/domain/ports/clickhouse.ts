@@ -50,7 +50,7 @@ export interface ClickHouse {
 export class ReadTooExpensive extends Error {
   override readonly name = 'ReadTooExpensive'
   constructor(readonly limit: 'time' | 'memory') {
-    super(`the read went over its ${limit} limit`)
+    super(`the read exceeded its ${limit} limit`)
   }
 }
 

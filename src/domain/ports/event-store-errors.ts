@@ -9,7 +9,7 @@ export class ConcurrencyConflict extends Error {
     readonly expected: Expected,
     readonly actual: bigint | 'none',
   ) {
-    super(`stream ${stream} is at ${actual}, not at the expected ${expected}`)
+    super(`stream ${stream} is at revision ${actual}, expected ${expected}`)
   }
 }
 

@@ -18,7 +18,7 @@ export type RequestSeconds = Histogram<{
   readonly method: string
   /** The template of its path. */
   readonly route: string
-  /** `2xx`, or `cut_off` where the answer was not sent to its end. */
+  /** `2xx`, or `aborted` if the response was not sent completely. */
   readonly status: string
 }>
 

@@ -31,7 +31,7 @@ const decidePublished = (
     if (known !== undefined) {
       const effective_date = price.effective_date ?? known.effective_date
       if (samePrice(known, { ...price, effective_date })) continue
-      const reason = 'The Idempotency-Key was used for other prices before. Use another key.'
+      const reason = 'The Idempotency-Key was already used for other prices. Use a new key.'
       return { events: [], refused: { kind: 'conflict', reason } }
     }
     if (recognised(state, price, now) !== undefined) continue

@@ -67,7 +67,7 @@ export const amountFrom = (text: string): Amount => {
 export const numberFrom = (amount: Exact): number =>
   typeof amount === 'number' ? amount / 10 ** PLACES : Number(decimalText(amount))
 
-const AS_PRICE = "String should be a decimal of at most 12 places, such as '0.0000025'"
+const AS_PRICE = "String should be a decimal with at most 12 decimal places, such as '0.0000025'"
 const PRICE = /^(0|[1-9]\d{0,12})(\.\d{1,12})?$/
 const KEPT_PRICE = /^(0|[1-9]\d{0,12})(\.\d{0,11}[1-9])?$/
 const isKeptPrice = (u: unknown): u is string => typeof u === 'string' && KEPT_PRICE.test(u)
@@ -81,7 +81,12 @@ export const tokenPrice: Codec<string> = new Codec(
   isKeptPrice,
   (u, c) => {
     if (typeof u !== 'string')
-      return refuse(u, c, 'string_type', "Input should be a decimal in a string, such as '0.0000025'")
+      return refuse(
+        u,
+        c,
+        'string_type',
+        "Input should be a string with a decimal number, such as '0.0000025'",
+      )
     return PRICE.test(u)
       ? t.success(decimalText(amountFrom(u)))
       : refuse(u, c, 'string_pattern_mismatch', AS_PRICE)
@@ -94,7 +99,7 @@ export const tokenPrice: Codec<string> = new Codec(
 export const moneyText = textLike(
   'money',
   /^(0|[1-9]\d{0,99})(\.\d{0,11}[1-9])?$/,
-  'String should be a decimal of at most 12 places',
+  'String should be a decimal with at most 12 decimal places',
 )
 
 /** The price of a token as JSON says it. */

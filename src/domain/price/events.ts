@@ -30,7 +30,7 @@ export const isTeamsList = (owner: string): boolean => owner.startsWith(TEAMS)
 const anyList = textLike(
   'price_list',
   new RegExp(`^(${TEAMS})?[A-Za-z0-9._-]{1,128}$`),
-  'String should be the name of a list, or of that of a team',
+  "String should be the name of a price list, or 'upstreams:' and the name of a team",
 )
 
 /** The largest list, in prices. */
@@ -66,8 +66,8 @@ export type PriceContent = t.TypeOf<typeof priceContent>
 const pricePublished = completedBy(
   open('PricePublished', {
     says:
-      'A project, or a price list, has a price for a model. It prices calls that started at its effective date or ' +
-      'later, in answers from here on. Cached tokens whose cost is absent cost what those of the prompt do.',
+      'A price for a model was added to a project or a price list. It applies to calls started at its effective date or ' +
+      'later, in reads from this position on. Cached tokens without their own cost cost as much as prompt tokens.',
     required: { id, ...content.required, created_at: instant },
     optional: { ...owner, ...content.optional, created_by: nullable(string) },
   }),
@@ -75,13 +75,13 @@ const pricePublished = completedBy(
 )
 
 const priceWithdrawn = open('PriceWithdrawn', {
-  says: 'A price was withdrawn: answers from here on know nothing of it.',
+  says: 'A price was withdrawn. Reads exclude it from this position on.',
   required: { id },
   optional: owner,
 })
 
 const priceListImported = open('PriceListImported', {
-  says: 'All prices of a version of a list are published.',
+  says: 'All prices of a version of a price list have been published.',
   required: {
     list: listName,
     version: priceText,

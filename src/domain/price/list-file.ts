@@ -7,7 +7,7 @@ import { MAX_LISTED_PRICES, modelName, priceText, type PriceContent } from './ev
 import { exactCosts, offeredCosts } from './offered.js'
 
 const listedPrice = closed('ListedPrice', {
-  says: 'What a token of a model costs from a date on.',
+  says: 'Token prices of a model from a date on.',
   required: { llm_id: modelName, effective_date: instant, ...offeredCosts.required },
   optional: offeredCosts.optional,
 })
@@ -33,12 +33,12 @@ export const listProblem = ({
 }: Pick<PriceListFile, 'prices'>):
   { readonly loc: readonly (string | number)[]; readonly msg: string } | undefined => {
   if (prices.length > MAX_LISTED_PRICES)
-    return { loc: ['prices'], msg: `Value error, a list has at most ${MAX_LISTED_PRICES} prices` }
+    return { loc: ['prices'], msg: `Value error, a list should have at most ${MAX_LISTED_PRICES} prices` }
   const seen = new Set<string>()
   for (const [index, { llm_id, effective_date }] of prices.entries()) {
     const key = `${effective_date} ${llm_id}`
     if (seen.has(key))
-      return { loc: ['prices', index], msg: 'Value error, the model has a price of this date already' }
+      return { loc: ['prices', index], msg: 'Value error, duplicate price for this model and date' }
     seen.add(key)
   }
   return undefined

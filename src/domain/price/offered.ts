@@ -6,7 +6,7 @@ import { amountOf, decimalText, tokenCost } from './decimal.js'
 import { priceText, type PriceContent } from './events.js'
 
 const cacheCost = describedAs(nullable(tokenCost), {
-  description: "As a prompt's token, where it is absent.",
+  description: 'Defaults to the cost of a prompt token.',
 })
 const unit = withDefault(priceText, 'USD', true)
 

@@ -24,23 +24,23 @@ export const MAX_PROJECT_TEXT = 10_000
 export const projectText = textUpToCharacters(MAX_PROJECT_TEXT)
 
 export const usageReportingChosen = open('UsageReportingChosen', {
-  says: 'A project was told how its calls report usage; answers follow it from here on.',
+  says: 'How the calls of a project report usage was set. Reads use it from this position on.',
   required: { project_id: projectId, usage_reporting: usageReporting },
 })
 
 const projectCreated = open('ProjectCreated', {
-  says: 'A client asked for a project by name. Projects that are merely written to do without.',
+  says: 'A client registered a project by name. Projects that are only written to have no such event.',
   required: { project_id: projectId, created_at: instant },
 })
 
 const projectDescribed = open('ProjectDescribed', {
-  says: 'A project has this description and this repository, whatever they were before.',
+  says: "A project's description and repository were set.",
   required: { project_id: projectId },
   optional: { description: nullableText(projectText), repo: nullableText(projectText) },
 })
 
 const recordingChosen = open('RecordingChosen', {
-  says: 'A project was told what of its completions is recorded; those that begin later follow it.',
+  says: "How much of a project's completions is recorded was set. It applies to completions that start later.",
   required: { project_id: projectId, record: recordLevel },
 })
 

@@ -26,7 +26,7 @@ const formOf =
       return refuse(u, place.context, 'value_error', `Value error, expected an object with one of ${known}`)
     }
     if (place.depth >= MAX_EXPRESSION_DEPTH) {
-      const rule = `Expression should nest at most ${MAX_EXPRESSION_DEPTH} levels deep`
+      const rule = `Expression should have at most ${MAX_EXPRESSION_DEPTH} levels of nesting`
       return refuse(u, place.context, 'recursion_depth', rule)
     }
     if (!place.takeNodes(1)) return tooLarge(u, place)

@@ -42,7 +42,7 @@ const compared = ['$eq', '$gt', '$gte', '$lt', '$lte'].map((key) => form(key, tu
 /** The expression grammar as components of the API description, since it refers to itself. */
 export const querySchemas: JsonObject = {
   QueryOperation: {
-    description: 'One operation: an object with one of these keys.',
+    description: 'An operation: an object with exactly one of these keys.',
     anyOf: [
       form('$and', list(operand)),
       form('$or', list(operand)),
@@ -54,7 +54,7 @@ export const querySchemas: JsonObject = {
     ],
   },
   QueryOperand: {
-    description: 'A literal, a field by its dotted name, a conversion, or an operation.',
+    description: 'A literal, a field as a dotted path, a conversion or an operation.',
     anyOf: [
       form('$literal', {}),
       form('$getField', { type: 'string' }),

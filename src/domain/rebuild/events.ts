@@ -6,7 +6,7 @@ import type { EventOf } from '../decider.js'
 import { id } from '../ids.js'
 
 export const rebuildRequested = open('RebuildRequested', {
-  says: 'An administrator asked for all read models to be made anew from the log.',
+  says: 'An administrator requested a rebuild of all read models from the log.',
   required: { id, requested_at: instant, requested_by: string },
 })
 

@@ -11,6 +11,6 @@ export const redriveDecider: Decider<RedriveAsked | null, AskRedrive, RedriveEve
     if (asked === null) return { events: [{ type: 'RedriveAsked', data: redrive }] }
     return jsonEqual(asked, redrive)
       ? nothing
-      : refused('conflict', 'The Idempotency-Key was used for another redrive before. Use another key.')
+      : refused('conflict', 'The Idempotency-Key was already used for another redrive. Use a new key.')
   },
 }

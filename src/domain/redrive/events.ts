@@ -19,8 +19,8 @@ export const redriveFilters = {
 
 const redriveAsked = open('RedriveAsked', {
   says:
-    'Somebody had deliveries of an automation sent again, under an Idempotency-Key: the newest of those that were as ' +
-    'it says when this was recorded, which a repeat sends too.',
+    'A user redrove deliveries of an automation with an Idempotency-Key: the newest deliveries in the given state ' +
+    'when this was recorded. A retry resends the same deliveries.',
   required: { id, team: teamName, automation_id: id, states: redrivenStates, limit: int64 },
   optional: redriveFilters,
 })

@@ -45,7 +45,9 @@ const start = ({ started }: RunState, command: StartRun): Decision<RunEvent> => 
   const { project_id, run_id, name, user, now } = command
   if (started === null)
     return { events: [{ type: 'RunStarted', data: { project_id, run_id, name, user, started_at: now } }] }
-  return started.name === name ? nothing : refused('conflict', 'A run of this id has another name.')
+  return started.name === name
+    ? nothing
+    : refused('conflict', 'A run with this id exists under another name.')
 }
 
 /** What was acknowledged once may be sent again at any time, also when the run has ended meanwhile. */
@@ -53,8 +55,9 @@ const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics)
   if (started === null) return noSuchRun
   const known = step === null ? undefined : steps.get(step)
   if (known !== undefined && jsonEqual(known, metrics)) return nothing
-  if (ended !== null) return refused('conflict', `The run has ended: it is ${ended}.`)
-  if (known !== undefined) return refused('conflict', `Other metrics are already logged under step ${step}.`)
+  if (ended !== null) return refused('conflict', `The run has already ended with state ${ended}.`)
+  if (known !== undefined)
+    return refused('conflict', `Different metrics are already logged for step ${step}.`)
   if (Object.keys(metrics).length === 0) return nothing
   return { events: [{ type: 'MetricsLogged', data: { ...ofRun(started), metrics, step } }] }
 }
@@ -62,7 +65,7 @@ const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics)
 const end = ({ started, ended }: RunState, { state, now }: EndRun): Decision<RunEvent> => {
   if (started === null) return noSuchRun
   if (ended !== null)
-    return ended === state ? nothing : refused('conflict', `The run has ended: it is ${ended}.`)
+    return ended === state ? nothing : refused('conflict', `The run has already ended with state ${ended}.`)
   const type = state === 'finished' ? 'RunFinished' : 'RunFailed'
   return { events: [{ type, data: { ...ofRun(started), state, ended_at: now } }] }
 }
@@ -71,7 +74,7 @@ const ofRun = ({ project_id, run_id, name, user }: RunStarted) => ({ project_id,
 
 const noSuchRun: Decision<never> = {
   events: [],
-  refused: { kind: 'not-found', reason: 'The project has no such run.' },
+  refused: { kind: 'not-found', reason: 'Run not found in the project.' },
 }
 
 export const runDecider: Decider<RunState, RunCommand, RunEvent> = {

@@ -18,23 +18,23 @@ export type EndState = t.TypeOf<typeof endState>
 const required = { project_id: projectId, run_id: id, name: runName, user: string }
 
 const runStarted = open('RunStarted', {
-  says: 'A run began.',
+  says: 'A run started.',
   required: { ...required, started_at: instant },
 })
 
 const metricsLogged = open('MetricsLogged', {
-  says: 'A run reported metrics. Within a run a step is reported once.',
+  says: 'A run logged metrics. Each step of a run is logged once.',
   required: { ...required, metrics: recordOf(number) },
   optional: { step: nullable(int64) },
 })
 
 const runFinished = open('RunFinished', {
-  says: 'A run ended well.',
+  says: 'A run finished.',
   required: { ...required, state: endState, ended_at: instant },
 })
 
 const runFailed = open('RunFailed', {
-  says: 'A run ended, and not well.',
+  says: 'A run failed.',
   required: { ...required, state: endState, ended_at: instant },
 })
 

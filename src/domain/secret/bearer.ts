@@ -5,4 +5,4 @@ const BEARER = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 export const isBearer = (value: string): boolean => BEARER.test(value)
 
 /** What one that cannot be sent should be; the value itself is never quoted. */
-export const BEARER_EXPECTED = 'printable ASCII without blanks or line breaks at its ends'
+export const BEARER_EXPECTED = 'printable ASCII without leading or trailing whitespace'

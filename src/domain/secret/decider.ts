@@ -39,7 +39,7 @@ const decide = (state: SecretState, command: SecretCommand): Decision<SecretEven
       if (state.version === 0)
         return {
           events: [],
-          refused: { kind: 'not-found', reason: 'The team has no secret of this name.' },
+          refused: { kind: 'not-found', reason: 'The team has no secret with this name.' },
         }
       return state.live.size === 0 ? nothing : { events: [{ type: 'SecretDestroyed', data: { team, name } }] }
     }
@@ -54,7 +54,7 @@ const decideStored = (
 ): Decision<SecretEvent> => {
   if (request !== null && state.requests.has(request)) return nothing
   if (version <= state.version) {
-    const reason = 'Another value was stored under this name at the same time. Try again.'
+    const reason = 'A concurrent request stored another value for this secret. Try again.'
     return { events: [], refused: { kind: 'conflict', reason } }
   }
   const type = state.live.size === 0 ? 'SecretStored' : 'SecretRotated'

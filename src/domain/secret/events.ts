@@ -11,19 +11,19 @@ const version = integerBetween(1, 2 ** 31 - 1)
 const optional = { request: nullable(id) }
 
 const secretStored = open('SecretStored', {
-  says: 'A team has a secret of this name. Its value lies outside the log, encrypted.',
+  says: 'A secret was created. Its value is stored encrypted, outside the log.',
   required: { ...required, version },
   optional,
 })
 
 const secretRotated = open('SecretRotated', {
-  says: 'A secret has another value from here on; the one before signs for another day beside it.',
+  says: 'A secret got a new value. Messages are also signed with the previous value for one day.',
   required: { ...required, version },
   optional,
 })
 
 const secretDestroyed = open('SecretDestroyed', {
-  says: 'All values of a secret are gone for good.',
+  says: 'All values of a secret were deleted permanently.',
   required,
 })
 

@@ -11,8 +11,8 @@ export interface MasterKeyText {
 const ONE = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/_-]{43})=?$/
 
 const RULE =
-  'must be id:key,id:key: each id of 1 to 64 letters, digits, underscores or hyphens, and used once, each key of 32 ' +
-  'bytes in base64; the first is the one that new values are encrypted under'
+  'must be id:key,id:key with unique ids of 1 to 64 letters, digits, underscores or hyphens and keys of 32 ' +
+  'bytes in base64; new values are encrypted with the first key'
 
 const parse = (text: string): readonly MasterKeyText[] | undefined => {
   const keys = text

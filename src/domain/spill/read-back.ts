@@ -19,7 +19,7 @@ export const readBack = async (blobs: Pick<BlobStore, 'get'>, data: JsonObject):
   if (!isJsonObject(spilled) || Object.keys(spilled).length === 0) return data
   const fields = await Promise.all(
     Object.entries(spilled).map(async ([field, place]) => {
-      if (!spilledField.is(place)) throw new FieldUnreadable(`spilled field ${field} names no blob`)
+      if (!spilledField.is(place)) throw new FieldUnreadable(`spilled field ${field} has no blob reference`)
       const content = await blobs.get(place.digest)
       if (content === undefined)
         throw new FieldUnreadable(`blob ${place.digest} of field ${field} is missing`)

@@ -80,6 +80,6 @@ const toSpill = <F>(sizes: ReadonlyMap<F, number>, total: number): readonly F[] 
     remaining -= size
   }
   if (remaining > MAX_EVENT_BYTES)
-    throw new EventTooLarge('the event is too large even without its payload fields')
+    throw new EventTooLarge('the event is too large, even without its payload fields')
   return leaving
 }

@@ -17,7 +17,7 @@ const tableRow = open('TableRow', { required: { digest, val: jsonObject } })
 export type TableRow = t.TypeOf<typeof tableRow>
 
 export const tableRowsStored = open('TableRowsStored', {
-  says: 'Contents of rows were stored, a pack of them; the table for which they were stored may not be there yet.',
+  says: 'A batch of row contents was stored, possibly before the table that contains them.',
   required: {
     project_id: projectId,
     /** The table's digest. */
@@ -33,7 +33,7 @@ export const tableRowsStored = open('TableRowsStored', {
 })
 
 export const tablePublished = open('TablePublished', {
-  says: 'A table is there, whole: the rows that it names, in their order. Their contents were stored before.',
+  says: 'A table was created from row digests in order. The contents of its rows were stored before.',
   required: {
     project_id: projectId,
     /** The digest of the row digests, one after the other. */

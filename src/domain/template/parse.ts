@@ -50,7 +50,7 @@ export const parseTemplate = (source: string, known: KnownSecrets): E.Either<str
   return isJson(parts)
     ? E.right({ parts })
     : E.left(
-        'It should be JSON once its variables have values; a variable outside strings stands for a whole value',
+        'The template should be valid JSON after substitution; a variable outside a string replaces a whole value',
       )
 }
 
@@ -79,10 +79,10 @@ const referenceAt = (
   if (name === 'ACCESS_TOKEN')
     return accessToken
       ? E.right({ to: { kind: 'access_token' }, end })
-      : E.left(`The variable ${place} needs a webhook with an access token`)
+      : E.left(`The variable ${place} requires a webhook with an access token`)
   if (isVariable(name)) return E.right({ to: { kind: 'variable', name }, end })
   if (name === secret) return E.right({ to: { kind: 'secret', name }, end })
-  return E.left(`There is no variable of the name ${place}, nor has the webhook a secret of that name`)
+  return E.left(`Unknown variable ${place}: neither a built-in variable nor the name of the webhook's secret`)
 }
 
 /**

@@ -20,17 +20,17 @@ export const upstreamProblems = ({ base_url, models = [] }: Partial<UpstreamCont
     for (const [at, name] of [id, ...aliases.slice(0, MOST_ALIASES)].entries()) {
       const loc = at === 0 ? ['models', place, 'id'] : ['models', place, 'aliases', at - 1]
       if (!isName(name)) add(loc, NO_NAME)
-      else if (seen.has(name)) add(loc, 'The name is given twice')
+      else if (seen.has(name)) add(loc, 'Duplicate name')
       seen.add(name)
     }
   }
   return problems
 }
 
-const NO_NAME = 'Input should be a name without control characters or blanks around it'
+const NO_NAME = 'Input should be a name without control characters or surrounding whitespace'
 
 const isName = (name: string): boolean => name !== '' && name.trim() === name && !/\p{Cc}/u.test(name)
 
 const baseUrlProblem = (text: string): string | undefined =>
   urlProblem(text, 'a secret') ??
-  (/[?#]/.test(text) ? 'A base URL should have no query and no fragment' : undefined)
+  (/[?#]/.test(text) ? 'A base URL should not have a query or a fragment' : undefined)

@@ -28,7 +28,7 @@ export type Timeouts = t.TypeOf<typeof timeouts>
 /** What a token costs the operator, in decimal digits. */
 export const modelPrice = completedBy(
   open('UpstreamModelPrice', {
-    says: "What a token costs. A cached one costs as much as any of the prompt's, where its cost is absent.",
+    says: 'Token prices. A cached token without its own price costs as much as a prompt token.',
     required: { prompt_token_cost: tokenPrice, completion_token_cost: tokenPrice },
     optional: {
       cache_read_input_token_cost: withDefault(tokenPrice, undefined),
@@ -40,7 +40,7 @@ export const modelPrice = completedBy(
 export type ModelPrice = t.TypeOf<typeof modelPrice>
 
 export const servedModel = open('UpstreamModel', {
-  says: 'A model under the name that clients use, `id`, and the name that the upstream knows it by.',
+  says: 'A model: `id` is its name for clients, `upstream_id` its name at the upstream.',
   required: { id: modelName, upstream_id: modelName },
   optional: {
     aliases: withDefault<readonly string[], readonly string[]>(arrayOf(modelName), []),

@@ -29,7 +29,7 @@ const create = (upstreams: Upstreams, { id, team, content }: CreateUpstream): De
   const known = upstreams.get(id)
   if (known?.team === team && jsonEqual(known.content, content)) return nothing
   if (known !== undefined)
-    return refused('conflict', 'The Idempotency-Key was used for another upstream before.')
+    return refused('conflict', 'The Idempotency-Key was already used for another upstream. Use a new key.')
   const taken = takenBy(upstreams, { id, team, content })
   if (taken !== undefined) return refused('conflict', taken)
   return { events: [{ type: 'UpstreamCreated', data: { id, team, ...content } }] }
@@ -46,7 +46,7 @@ const change = (upstreams: Upstreams, { id, team, change: fields }: ChangeUpstre
   return { events: [{ type: 'UpstreamChanged', data: { id, team, ...content } }] }
 }
 
-const CONFIGURED = "The upstream comes from the operator's file: it is changed there."
+const CONFIGURED = "The upstream is defined in the operator's file. Change it there."
 
 export const noSuchUpstream: Refusal = {
   kind: 'not-found',

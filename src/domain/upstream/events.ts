@@ -4,19 +4,19 @@ import { id } from '../ids.js'
 import { owner, upstreamFields } from './content.js'
 
 const upstreamCreated = open('UpstreamCreated', {
-  says: 'Models are served by this upstream, for a team or for all. Secrets are named, never told.',
+  says: 'An upstream was created for one team or for all teams. It contains names of secrets, never their values.',
   required: { id, ...upstreamFields.required },
   optional: { team: owner, ...upstreamFields.optional },
 })
 
 const upstreamChanged = open('UpstreamChanged', {
-  says: 'An upstream is this from here on, whatever it was before.',
+  says: 'An upstream was updated. The new content replaces the old.',
   required: { id, ...upstreamFields.required },
   optional: { team: owner, ...upstreamFields.optional },
 })
 
 const upstreamDeleted = open('UpstreamDeleted', {
-  says: 'An upstream serves nothing any more.',
+  says: 'An upstream was deleted.',
   required: { id },
   optional: { team: owner },
 })

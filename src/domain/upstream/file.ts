@@ -7,7 +7,7 @@ import { upstreamFields } from './content.js'
 const { secret: _, ...optional } = upstreamFields.optional
 
 const configuredUpstream = closed('ConfiguredUpstream', {
-  says: "An upstream of the operator's file: its address is trusted.",
+  says: "An upstream from the operator's file. Its address is trusted.",
   required: upstreamFields.required,
   optional: {
     ...optional,

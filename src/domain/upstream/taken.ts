@@ -9,7 +9,7 @@ import type { Upstream, Upstreams } from './directory.js'
 export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): string | undefined => {
   const others = [...upstreams.values()].filter((other) => other.id !== id)
   if (others.some((other) => other.team === team && other.content.name === content.name))
-    return `There is already an upstream named ${content.name}.`
+    return `An upstream named ${content.name} already exists.`
   const seen = others.filter((other) => other.team === null || team === null || other.team === team)
   const meant = new Map(content.models.flatMap((model) => namesOf(model).map((name) => [name, model.id])))
   for (const other of seen)
@@ -18,7 +18,7 @@ export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): 
         const modelId = meant.get(name)
         const isSameModel = other.team === team && served.id === modelId
         if (modelId !== undefined && !isSameModel)
-          return `The model name ${name} is taken by another upstream.`
+          return `Another upstream already serves a model named ${name}.`
       }
   return undefined
 }

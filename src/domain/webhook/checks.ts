@@ -14,7 +14,7 @@ export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonl
   if (waits.length > MOST_RETRIES) add(['retry_waits_s'], `List should have at most ${MOST_RETRIES} items`)
   waits.slice(0, MOST_RETRIES).forEach((wait, place) => {
     if (wait < 0 || wait > LONGEST_WAIT_S)
-      add(['retry_waits_s', place], `Input should be between 0 and ${LONGEST_WAIT_S} seconds`)
+      add(['retry_waits_s', place], `Input should be from 0 to ${LONGEST_WAIT_S} seconds`)
   })
   return problems
 }
@@ -23,8 +23,8 @@ export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonl
 export const urlProblem = (text: string, credential: string): string | undefined => {
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed === undefined || !/^https?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text))
-    return "Input should be a URL that begins with 'http://' or 'https://', without blanks"
+    return "Input should be a URL that starts with 'http://' or 'https://', without whitespace"
   if (parsed.username !== '' || parsed.password !== '')
-    return `A URL should not carry a user or a password: name ${credential} instead`
+    return `A URL should not contain a user or a password: use ${credential} instead`
   return undefined
 }

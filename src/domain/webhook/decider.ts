@@ -110,12 +110,12 @@ export const noSuchWebhook: Refusal = {
 
 const usedBefore: Refusal = {
   kind: 'conflict',
-  reason: 'The Idempotency-Key was used for another webhook before. Use another key.',
+  reason: 'The Idempotency-Key was already used for another webhook. Use a new key.',
 }
 
 const changedMeanwhile: Refusal = {
   kind: 'conflict',
-  reason: 'The webhook was changed by somebody else meanwhile. Try again.',
+  reason: 'The webhook was changed by another request. Try again.',
 }
 
 export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent> = {

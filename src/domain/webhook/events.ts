@@ -12,7 +12,7 @@ const webhookName = textUpToBytes(256)
 export const secretName = textLike(
   'secret',
   /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
-  'String should have 1 to 128 letters, digits or underscores, and not begin with a digit',
+  'String should have 1 to 128 letters, digits or underscores, and not start with a digit',
 )
 
 export const MOST_RETRIES = 32
@@ -34,19 +34,19 @@ export type WebhookContent = t.TypeOf<typeof webhookContent>
 const required = { id, team: teamName }
 
 const webhookCreated = open('WebhookCreated', {
-  says: 'A team has a webhook: an address that receives messages. Secrets are named, never told.',
+  says: 'A webhook was created: a URL that receives messages. It contains names of secrets, never their values.',
   required: { ...required, ...content.required, enabled: boolean },
   optional: content.optional,
 })
 
 const webhookChanged = open('WebhookChanged', {
-  says: 'A webhook is this from here on, whatever it was before.',
+  says: 'A webhook was updated. The new content replaces the old.',
   required: { ...required, ...content.required },
   optional: content.optional,
 })
 
 const webhookEnabled = open('WebhookEnabled', {
-  says: 'A webhook receives messages again, those that were held too.',
+  says: 'A webhook was enabled. Held messages are sent too.',
   required,
 })
 
@@ -55,17 +55,17 @@ export const disablingReason = oneOf('by_hand', 'gone', 'receiver_asked', 'faili
 export type DisablingReason = t.TypeOf<typeof disablingReason>
 
 const webhookDisabled = open('WebhookDisabled', {
-  says: 'A webhook receives nothing from here on; its messages are held.',
+  says: 'A webhook was disabled. Its messages are held.',
   required: { ...required, reason: disablingReason, depth: int64 },
 })
 
 const webhookDeleted = open('WebhookDeleted', {
-  says: 'A webhook is gone for good.',
+  says: 'A webhook was deleted permanently.',
   required,
 })
 
 const testSent = open('TestSent', {
-  says: 'Somebody sent a test to a webhook. Neither what was sent nor what was answered is kept.',
+  says: 'A user tested a webhook. Neither the message nor the response is stored.',
   required: { ...required, duration_ms: number },
   optional: { status: nullable(int64) },
 })

@@ -24,6 +24,6 @@ export const tellBrokenParts = async (
   log.error('projection.parts_broken', {
     tables: tables.map(({ table }) => table),
     parts: tables.reduce((sum, { parts }) => sum + parts, 0),
-    what_to_do: 'make the read models anew from the log: tallytree rebuild',
+    what_to_do: 'rebuild the read models from the log: tallytree rebuild',
   })
 }

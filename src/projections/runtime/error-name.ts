@@ -8,4 +8,4 @@ export const errorName = (error: unknown): string => {
 
 /** What is said of an error to the outside: only the port's own message is known to quote nothing. */
 export const reasonOf = (error: unknown): string =>
-  error instanceof ClickHouseUnavailable ? error.message : 'rows cannot be inserted; the log says more'
+  error instanceof ClickHouseUnavailable ? error.message : 'inserting rows failed; see the logs'

@@ -54,7 +54,7 @@ export const followCheckpoint = async (
       quarantined = await countQuarantined(reader)
       failed = false
     } catch (error) {
-      if (!failed) log.warn('checkpoint.not_read', { error: errorName(error) })
+      if (!failed) log.warn('checkpoint.read_failed', { error: errorName(error) })
       failed = true
     }
   }

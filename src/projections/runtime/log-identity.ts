@@ -12,7 +12,7 @@ type ReadableLog = Pick<EventStore, 'readAll' | 'head'>
 
 /** Why the read models of a database are not those of a log. */
 export interface LogMismatch {
-  readonly kind: 'ahead_of_log' | 'of_another_log'
+  readonly kind: 'log_shorter_than_checkpoint' | 'log_mismatch'
   readonly reason: string
 }
 
@@ -38,7 +38,7 @@ export const findLogMismatch = async (
   const [row] = await clickHouse.query<{ rows: number }>(
     'SELECT count() AS rows FROM checkpoints WHERE position > 0',
   )
-  return row?.rows === 0 ? undefined : another('the release that filled it did not note from which log')
+  return row?.rows === 0 ? undefined : another('the release that filled it did not record the log')
 }
 
 /** Notes in a database that it is filled from this log. False while the log is empty. Idempotent. */
@@ -104,13 +104,13 @@ const notFrom = async (noted: readonly SourceLog[], log: ReadableLog): Promise<L
     ({ event_id, position }) => event_id !== first?.event_id || position !== first.position,
   )
   if (other === undefined) return undefined
-  const own = first === undefined ? 'this log is empty' : `this log begins with ${nameOf(first)}`
-  return another(`it was filled from a log that begins with ${nameOf(other)}, and ${own}`)
+  const own = first === undefined ? 'this log is empty' : `this log starts with ${nameOf(first)}`
+  return another(`it was filled from a log that starts with ${nameOf(other)}, and ${own}`)
 }
 
 const nameOf = ({ event_id, position }: SourceLog): string => `event ${event_id} at position ${position}`
 
-const another = (reason: string): LogMismatch => ({ kind: 'of_another_log', reason })
+const another = (reason: string): LogMismatch => ({ kind: 'log_mismatch', reason })
 
 /** Compares the last event that was projected with the log: it may have been restored to an earlier state. */
 const endMismatch = async (clickHouse: Querying, log: ReadableLog): Promise<LogMismatch | undefined> => {
@@ -121,8 +121,8 @@ const endMismatch = async (clickHouse: Querying, log: ReadableLog): Promise<LogM
   const head = await log.head()
   if (known > head)
     return {
-      kind: 'ahead_of_log',
-      reason: `it was filled up to position ${known}, and the log ends at position ${head}: it was restored to an earlier state, or lost its end`,
+      kind: 'log_shorter_than_checkpoint',
+      reason: `it was filled up to position ${known}, and the log ends at position ${head}: the log was restored to an earlier state or lost its last events`,
     }
   const last = await projectedAt(clickHouse, LAST)
   if (last === undefined) return undefined

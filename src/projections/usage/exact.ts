@@ -49,7 +49,8 @@ export const sumUpExactly = async (
     const before = into.size
     addInto(into, sums[call]!)
     entries += into.size - before
-    if (entries > MAX_ENTRIES) throw new AnswerTooLarge(`over ${MAX_ENTRIES} usage entries of large figures`)
+    if (entries > MAX_ENTRIES)
+      throw new AnswerTooLarge(`more than ${MAX_ENTRIES} usage entries with large values`)
     await yieldNow()
   }
   for (const call of living.order.subarray(0, living.acyclic))
@@ -60,7 +61,8 @@ export const sumUpExactly = async (
     entries += all.size * cycle.length
     for (const call of cycle) sums[call] = all
   }
-  if (entries > MAX_ENTRIES) throw new AnswerTooLarge(`over ${MAX_ENTRIES} usage entries of large figures`)
+  if (entries > MAX_ENTRIES)
+    throw new AnswerTooLarge(`more than ${MAX_ENTRIES} usage entries with large values`)
   return inclusiveOf(sums, counting.width)
 }
 

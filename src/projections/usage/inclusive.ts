@@ -56,7 +56,7 @@ export const sumUp = async (
   for (let call = 0; call < size; call += 1)
     offsets[call + 1] = offsets[call]! + sets.models(set[call]!).length
   const entries = offsets[size]!
-  if (entries > MAX_ENTRIES) throw new AnswerTooLarge(`over ${MAX_ENTRIES} usage entries`)
+  if (entries > MAX_ENTRIES) throw new AnswerTooLarge(`more than ${MAX_ENTRIES} usage entries`)
   const values = new Float64Array(entries * width)
   const scratch = new Float64Array(width)
 

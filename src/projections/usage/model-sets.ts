@@ -32,7 +32,7 @@ export const modelSets = (): ModelSets => {
     const found = known.get(key)
     if (found !== undefined) return found
     total += models.length
-    if (total > MAX_MODELS) throw new AnswerTooLarge(`over ${MAX_MODELS} models in different sets`)
+    if (total > MAX_MODELS) throw new AnswerTooLarge(`more than ${MAX_MODELS} models in distinct sets`)
     known.set(key, sets.length)
     return sets.push(models) - 1
   }

@@ -56,7 +56,7 @@ export async function* nativeBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGen
   const rest: Uint8Array = Buffer.concat(pending)
   for (let at = 0; at < rest.length;) {
     const read = tryRead(rest.subarray(at))
-    if (read === undefined) throw new Error('the answer ended in the middle of a block')
+    if (read === undefined) throw new Error('the response ended in the middle of a block')
     yield read.block
     at += read.end
   }
@@ -95,7 +95,7 @@ const scalars = (cursor: Cursor, type: string, rows: number): Strings | Numbers 
     case 'UInt8':
       return { kind: 'numbers', values: new Uint8Array(cursor.copy(rows)) }
     default:
-      throw new Error(`a column of type ${type} is not read here`)
+      throw new Error(`unsupported column type ${type}`)
   }
 }
 

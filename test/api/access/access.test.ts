@@ -96,7 +96,7 @@ describe('the access of a process', () => {
     assert.equal(shaky.authenticate(bearer(made.key)), undefined)
     down = false
     await until(() => shaky.authenticate(bearer(made.key)) !== undefined)
-    assert.deepEqual([...new Set(warnings)], ['access.not_refreshed'])
+    assert.deepEqual([...new Set(warnings)], ['access.refresh_failed'])
   })
 })
 

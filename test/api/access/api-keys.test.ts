@@ -51,7 +51,7 @@ describe('API keys', () => {
     for (const key of [bob, admin])
       for (const unknown of [id, 'unknown', '__proto__']) {
         const { kind, reason } = await failureOf(as(key).delete(`${KEYS}/${unknown}`))
-        assert.deepEqual([kind, reason], ['not-found', 'There is no such API key.'])
+        assert.deepEqual([kind, reason], ['not-found', 'API key not found.'])
       }
     assert.equal((await as(bob).get(KEYS)).data.length, 1)
   })

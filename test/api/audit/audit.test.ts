@@ -287,7 +287,7 @@ describe('GET /api/admin/digests', () => {
   it('refuses positions beyond the head, and what is no position', async () => {
     const beyond = await service.send('GET', '/api/admin/digests?at=9223372036854775807')
     assert.equal(beyond.status, 400)
-    assert.match(beyond.text, /"at\\" lies beyond/)
+    assert.match(beyond.text, /"at\\" is beyond the end/)
     for (const query of ['at=x', 'at=', 'at=-1', 'position=1'])
       assert.equal((await service.send('GET', `/api/admin/digests?${query}`)).status, 422, query)
   })

@@ -164,7 +164,7 @@ describe('automations', () => {
     const made = accepted(await postAutomation(body, { headers }))
     await writesNothing(service, async () => {
       const again = await postAutomation(anAutomation(team))
-      assert.equal(reasonOf(again, 409), 'The team has an automation of this name already.')
+      assert.equal(reasonOf(again, 409), 'The team already has an automation with this name.')
       assert.equal(again.json()['id'], made['id'])
       assert.deepEqual(accepted(await postAutomation(body, { headers })), made)
       reasonOf(await postAutomation(anAutomation(team, { name: 'x' }), { headers }), 409)

@@ -121,7 +121,7 @@ describe('the costs of a project', () => {
       { $expr: { $not: [eq('id', a).$expr] } },
       { $expr: { $and: [eq('id', a).$expr] } },
     ])
-      assert.match(reasonOf(await purge(query), 400), /ids alone/)
+      assert.match(reasonOf(await purge(query), 400), /only purged by id/)
     assert.deepEqual(told(await service.post('/cost/purge', { project_id: project })), ['missing query'])
     const either = { $expr: { $or: [eq('id', a).$expr, byId(b!, 'unknown').$expr] } }
     assert.deepEqual(accepted(await purge(either)), {})

@@ -96,7 +96,7 @@ describe('the delivery log', () => {
     accepted(await given.send('PATCH', hook, { enabled: true }))
     await all(given, 'succeeded', 1)
     const refused = await given.send('POST', `/api/deliveries/${two!.id}/cancel`)
-    const reason = 'The delivery is succeeded: only one that waits can be canceled.'
+    const reason = 'The delivery is succeeded. Only a pending or retrying delivery can be canceled.'
     assert.deepEqual([refused.status, refused.json()], [409, { reason }])
     assert.equal(given.received.length, 1)
   })

@@ -93,7 +93,7 @@ describe('what automations did', () => {
       assert.equal(answer.status, 422)
       const [problem] = answer.json<{ detail: { loc: string[]; msg: string }[] }>().detail
       assert.deepEqual(problem!.loc, ['query', 'stream'])
-      assert.match(problem!.msg, /Its position does without/)
+      assert.match(problem!.msg, /a position needs no stream/)
     }
     assert.equal((await why(`${event!.id}&stream=${stream}`))['matched'], true)
     Object.assign(eventStore, { findEvent })

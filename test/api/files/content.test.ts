@@ -109,7 +109,7 @@ describe("a file's content", () => {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     assert.deepEqual(
-      service.logged.filter(({ event }) => event === 'request.failed' || event === 'answer.cut_off'),
+      service.logged.filter(({ event }) => event === 'request.failed' || event === 'response.aborted'),
       [],
     )
   })

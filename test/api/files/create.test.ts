@@ -101,7 +101,12 @@ describe('a file', () => {
           const answer = await send(body, FORM, path)
           assert.deepEqual(
             [answer.status, JSON.parse(answer.text)],
-            [409, { reason: `The file's digest is ${expected}, not the expected_digest of the form.` }],
+            [
+              409,
+              {
+                reason: `The digest of the file is ${expected}, which differs from the expected_digest in the form.`,
+              },
+            ],
           )
         }
       })

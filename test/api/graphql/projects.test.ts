@@ -124,7 +124,7 @@ describe('a project asked for in GraphQL', () => {
     [{ name: '\ud800' }, /1 to 128 letters/],
     [{ name: 'x'.repeat(129) }, /1 to 128 letters/],
     [{ name: 'p', entityName: '../etc' }, /1 to 128 letters/],
-    [{ name: '' }, /name is needed/],
+    [{ name: '' }, /name is required/],
     [{ name: 'p', description: 'x'.repeat(10_001) }, /input\.description should have at most 10000/],
     [{ name: 'p', repo: 'x'.repeat(10_001) }, /input\.repo should have at most 10000/],
     [{ name: 'p', id: 'other/p' }, /input\.id should be/],

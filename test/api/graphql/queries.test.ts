@@ -39,7 +39,7 @@ describe('a query in GraphQL', () => {
     ],
     'many tokens': [`{ ${'viewer { id } '.repeat(400)} }`, /more tha\w 1000 tokens/],
     'deep braces': ['{ viewer '.repeat(300), /Syntax Error/],
-    'deep fields': [`{ viewer ${'{ id '.repeat(200)}${'}'.repeat(200)} }`, /selection|depth|deep/],
+    'deep fields': [`{ viewer ${'{ id '.repeat(200)}${'}'.repeat(200)} }`, /selection|depth|nesting/],
     'a deep list': [
       `{ project(name: ${'['.repeat(400)}${']'.repeat(400)}) { id } }`,
       /String cannot represent/,

@@ -57,7 +57,7 @@ describe('the viewer', () => {
     )
     const { data, errors } = await ask(service, '{ project(name: "p") { id } }', undefined, options)
     assert.deepEqual(data, { project: null })
-    assert.match(errors![0]!.message, /entityName is needed/)
+    assert.match(errors![0]!.message, /entityName is required/)
   })
 
   it('reads their teams page by page', async () => {
@@ -76,7 +76,10 @@ describe('the viewer', () => {
     assert.deepEqual(seen, sorted)
     for (const first of [0, -1, 1001]) {
       const { data, errors } = await ask(service, query, { first }, options)
-      assert.deepEqual([data, errors?.[0]?.message], [{ viewer: null }, 'first should be 1 to 1000.'])
+      assert.deepEqual(
+        [data, errors?.[0]?.message],
+        [{ viewer: null }, 'first should be between 1 and 1000.'],
+      )
     }
   })
 

@@ -103,7 +103,7 @@ describe('a stream that fails', () => {
     const answer = await service.get()
     service.close()
     assert.equal(answer.status, 504)
-    assert.match(await answer.text(), /took too long/)
+    assert.match(await answer.text(), /timed out/)
   })
 
   it('later cuts the connection, so that nobody takes what came for the whole, and is logged', async () => {
@@ -117,7 +117,7 @@ describe('a stream that fails', () => {
     service.close()
     assert.deepEqual(
       service.logged.map(({ event, name, path }) => [event, name, path]),
-      [['answer.cut_off', 'ReadTooExpensive', '/it']],
+      [['response.aborted', 'ReadTooExpensive', '/it']],
     )
   })
 

@@ -56,7 +56,7 @@ describe('upstreams of the operator', () => {
       assert.match(reasonOf(await service.send(method, path, body), 409), /operator's file/)
     assert.equal((await given.send('GET', path)).status, 404)
     const taken = await given.send('POST', UPSTREAMS, anUpstream({ team: given.team }))
-    assert.match(reasonOf(taken, 409), /chat is taken/)
+    assert.match(reasonOf(taken, 409), /already serves a model named \S*chat/)
   })
 
   it('that are made by API are looked at like any other, and reach no private address that is not allowed', async () => {
@@ -65,7 +65,7 @@ describe('upstreams of the operator', () => {
     const before = upstream.arrivals.length
     const answer = await complete(service, given.keys.member, `${given.team}/p`, { model: 'guarded' })
     assert.equal(answer.status, 502)
-    assert.match(answer.text, /an address where upstreams may not be/)
+    assert.match(answer.text, /address of the upstream is not allowed/)
     assert.equal(upstream.arrivals.length, before)
   })
 })

@@ -41,7 +41,7 @@ describe('the ends of completions', () => {
     }
     while (store.refused() < 3) await new Promise(setImmediate)
     assert.equal((await gateway.ended(project, 0)).length, 0)
-    assert.ok(service.logged.some(({ event }) => event === 'inference.ends_wait'))
+    assert.ok(service.logged.some(({ event }) => event === 'gateway.call_end_append_failing'))
     store.back()
     const ended = await gateway.ended(project, 2)
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('the ends of completions', () => {
     assert.equal(answer.status, 503, answer.text)
     const [ended] = await gateway.ended(project)
     assert.deepEqual(ended!.summary, { tallytree: { metering: 'unknown', owed: false } })
-    assert.match(ended!.exception ?? '', /No upstream was asked/)
+    assert.match(ended!.exception ?? '', /No request was sent to an upstream/)
     assert.equal(asked, 0)
   })
 

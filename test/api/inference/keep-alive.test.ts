@@ -91,7 +91,7 @@ describe('a streamed completion whose upstream is silent', () => {
     ['sends no event in time', does.sendingHead, /"code":"upstream_timeout"/],
     ['answers with an error', delayed(500, does.failingWith(503, 'still loading')), /still loading/],
     ['closes the connection', delayed(500, does.resetting), /"code":"upstream_error"/],
-    ['answers with no stream', delayed(500, does.refusing(200, {})), /it is no stream/],
+    ['answers with no stream', delayed(500, does.refusing(200, {})), /it is not a stream/],
     [
       'reports an error in its stream',
       delayed(500, does.sendingRaw('text/event-stream', 'event: error\ndata: still loading\n\n')),

@@ -82,7 +82,7 @@ describe('keeping a streamed answer', () => {
     const { counting, open } = counted(spools)
     const hung: Spools = { open: () => late.then(() => counting.open()) }
     assert.deepEqual(await kept(hung, 100, false, 20), { isSpilled: false, characters: 500, isCut: true })
-    assert.deepEqual(logged, ['inference.answers_cut'])
+    assert.deepEqual(logged, ['gateway.recording_truncated'])
     let opened = false
     const watched = late.then(() => new Promise(setImmediate))
     goOn()

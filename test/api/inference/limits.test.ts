@@ -106,7 +106,7 @@ describe('limits of completions', () => {
     assert.equal(refused.headers.get('x-should-retry'), 'true')
     const { error, limit: told } = refused.json<{ error: ToldError; limit: JsonObject }>()
     assert.equal(error.type, 'rate_limit_error')
-    assert.match(error.message, /2 of 2 requests a minute.*frees in \d+ s/)
+    assert.match(error.message, /2 of 2 requests per minute.*Try again in \d+ s/)
     assert.equal((told['last_calls'] as unknown[]).length, 2)
   })
 
@@ -117,9 +117,9 @@ describe('limits of completions', () => {
     assert.equal((await complete(team, { max_tokens: 15 })).status, 200)
     const refused = await complete(team, { max_tokens: 20 })
     assert.equal(refused.status, 429)
-    assert.match(refused.text, /14 of 40 tokens a minute/)
+    assert.match(refused.text, /14 of 40 tokens per minute/)
     const never = await complete(team, { max_tokens: 100 })
-    assert.match(never.text, /ask for fewer max_tokens/)
+    assert.match(never.text, /Lower max_tokens/)
     assert.equal(never.headers.get('x-should-retry'), 'false')
   })
 
@@ -137,7 +137,7 @@ describe('limits of completions', () => {
     await until(() => upstream.arrivals.length > arrived)
     const refused = await complete(team)
     assert.equal(refused.status, 429)
-    assert.match(refused.text, /1 of 1 completions at once/)
+    assert.match(refused.text, /1 of 1 concurrent completions/)
     go!()
     assert.equal((await first).status, 200)
     assert.equal((await complete(team)).status, 200)
@@ -157,12 +157,12 @@ describe('limits of completions', () => {
     await until(() => upstream.arrivals.length === arrived + 2)
     await limit(team, { scope: { type: 'team' }, concurrency: 2 })
     assert.equal((await shown(team))[0]?.used.running, 2)
-    assert.match((await complete(team)).text, /2 of 2 completions at once/)
+    assert.match((await complete(team)).text, /2 of 2 concurrent completions/)
     await limit(team, { scope: { type: 'team' }, concurrency: 3 })
     running.push(complete(team))
     await until(() => upstream.arrivals.length === arrived + 3)
     await limit(team, { scope: { type: 'team' }, concurrency: 1 })
-    assert.match((await complete(team)).text, /3 of 1 completions at once/)
+    assert.match((await complete(team)).text, /3 of 1 concurrent completions/)
     go!()
     for (const answer of await Promise.all(running)) assert.equal(answer.status, 200)
     assert.equal((await shown(team))[0]?.used.running, 0)
@@ -177,14 +177,14 @@ describe('limits of completions', () => {
     const refused = await complete(team, { max_tokens: 13 })
 
     assert.equal(refused.status, 402, refused.text)
-    assert.match(refused.text, /Ask for fewer max_tokens, or wait: the next month begins at /)
+    assert.match(refused.text, /Lower max_tokens or wait: the next month starts at /)
     assert.equal(refused.headers.get('x-should-retry'), 'false')
     const { error, budget } = refused.json<{
       error: ToldError
       budget: { spent: number; last_calls: JsonObject[]; all_calls: { path: string; body: JsonObject } }
     }>()
     assert.equal(error.code, 'insufficient_quota')
-    assert.match(error.message, /is 0\.15: 0\.025 is spent/)
+    assert.match(error.message, /of 0\.15, 0\.025 is spent/)
     assert.equal(budget.spent, 0.025)
     const list = { ...budget.all_calls.body, project_id: `${team.team}/inference` }
     const listed = await service.post(budget.all_calls.path, list, { key: team.key })

@@ -96,8 +96,8 @@ describe('the ledger of a process', () => {
     for (const [snapshot, warnings] of [
       [whole, []],
       [undefined, []],
-      [whole?.slice(0, -9), ['ledger.begun_anew']],
-      ['{}', ['ledger.begun_anew']],
+      [whole?.slice(0, -9), ['ledger.snapshot_rejected']],
+      ['{}', ['ledger.snapshot_rejected']],
     ] as const) {
       kept = snapshot
       logged = []
@@ -113,7 +113,7 @@ describe('the ledger of a process', () => {
     const other = openInMemoryEventStore()
     await write(other, aCall('b'))
     assert.equal(reserved(await open(other), aCall('b')), 10n)
-    assert.deepEqual(logged, ['ledger.begun_anew'])
+    assert.deepEqual(logged, ['ledger.snapshot_rejected'])
   })
 
   it('counts no call that a client wrote as if it were a completion', async () => {

@@ -153,7 +153,7 @@ describe('long streamed answers', () => {
 
     const told = () =>
       service.logged.flatMap(({ event }) =>
-        typeof event === 'string' && event.includes('answers') ? [event] : [],
+        typeof event === 'string' && event.includes('gateway.recording') ? [event] : [],
       )
 
     it('reach their clients whole, and are recorded by their beginning, marked', async () => {
@@ -162,7 +162,7 @@ describe('long streamed answers', () => {
       await cut()
       await mkdir(spools)
       await wholeAgain()
-      assert.deepEqual(told(), ['inference.answers_cut', 'inference.answers_whole'])
+      assert.deepEqual(told(), ['gateway.recording_truncated', 'gateway.recording_recovered'])
     })
 
     it('are recorded by their beginning also where it fails at their end', async () => {
@@ -187,7 +187,7 @@ describe('long streamed answers', () => {
     const { output, summary } = await callOf(project)
     assert.equal(output, null)
     assert.equal(summary.tallytree['metering'], 'reported')
-    assert.ok(service.logged.slice(told).every(({ event }) => event !== 'inference.answers_cut'))
+    assert.ok(service.logged.slice(told).every(({ event }) => event !== 'gateway.recording_truncated'))
     await mkdir(spools)
   })
 })

@@ -164,8 +164,8 @@ describe('asking one of several upstreams', () => {
     assert.equal((await healthOf(1))['state'], 'in')
     assert.equal(second.arrivals.length, 13)
     const { text } = await service.send('GET', '/metrics')
-    assert.match(text, /^\w*inference_upstream_models_out 1$/m)
-    assert.match(text, /^\w*inference_upstream_tries_total\{outcome="fault"\} \d+$/m)
+    assert.match(text, /^\w*gateway_open_circuits 1$/m)
+    assert.match(text, /^\w*gateway_upstream_attempts_total\{outcome="fault"\} \d+$/m)
   })
 
   it('counts no refusal as a fault', async () => {
@@ -281,7 +281,7 @@ describe('asking one of several upstreams', () => {
     // For a second the value may still be sent.
     while (last.status === 400) last = await ask()
     assert.equal(last.status, 502)
-    assert.match(last.text, /secret UPSTREAM_KEY has no value/)
+    assert.match(last.text, /secret UPSTREAM_KEY has no readable value/)
     assert.deepEqual(await lastTries(), ['first: no secret'])
   })
 
@@ -290,12 +290,12 @@ describe('asking one of several upstreams', () => {
     const bad = 'Geheim-1234\n'
     accepted(await service.send('PUT', path, { value: bad }, { key }))
     const named = anUpstream({ name: 'first', team, base_url: first.baseUrl, secret: 'UPSTREAM_KEY' })
-    assert.match((await service.post(UPSTREAMS, named, { key })).text, /"secret".*cannot be sent in a header/)
+    assert.match((await service.post(UPSTREAMS, named, { key })).text, /"secret".*is not valid in a header/)
     accepted(await service.send('PUT', path, { value: 'Geheim-1234' }, { key }))
     await addBoth({ secret: 'UPSTREAM_KEY' })
     const refused = await service.send('PUT', path, { value: bad }, { key })
     assert.equal(refused.status, 422)
-    assert.match(refused.text, /The upstream first is sent this secret/)
+    assert.match(refused.text, /The upstream first uses this secret/)
     assert.ok(!refused.text.includes('Geheim'))
 
     // As an earlier release took it.
@@ -314,7 +314,7 @@ describe('asking one of several upstreams', () => {
     accepted(await service.send('DELETE', `${UPSTREAMS}/${made[1]!}`, undefined, { key }))
     const answer = await ask()
     assert.equal(answer.status, 502)
-    assert.match(answer.text, /secret UPSTREAM_KEY cannot be sent in a header/)
+    assert.match(answer.text, /secret UPSTREAM_KEY is not valid in a header/)
     assert.match(answer.text, /upstream_error/)
     assert.ok(!answer.text.includes('Geheim'))
   })

@@ -50,7 +50,7 @@ describe('completions and models, of tenants', () => {
     const left = { user: `left-${randomUUID()}`, role: 'member' }
     const theirs = textIn(accepted(await service.post(`/api/teams/${own}/members`, left)), 'api_key')
     accepted(await service.send('DELETE', `/api/teams/${own}/members/${left.user}`))
-    assert.match(messageOf(await gateway.complete({}, { key: theirs }), 401), /belongs to no team/)
+    assert.match(messageOf(await gateway.complete({}, { key: theirs }), 401), /is in no team/)
     const headers = { 'openai-project': `${own}/project` }
     assert.match(messageOf(await gateway.complete({}, { key: theirs, headers }), 401), /project header/)
   })

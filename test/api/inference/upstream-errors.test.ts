@@ -34,9 +34,7 @@ describe('the errors of an upstream', () => {
     return {
       answer,
       call,
-      logged: gateway.service.logged
-        .slice(before)
-        .filter(({ event }) => event === 'inference.upstream_error'),
+      logged: gateway.service.logged.slice(before).filter(({ event }) => event === 'gateway.upstream_error'),
     }
   }
 

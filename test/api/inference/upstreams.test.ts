@@ -65,7 +65,10 @@ describe('managing upstreams', () => {
     for (const [method, at, body] of asks)
       for (const role of ['member', 'project_administrator', 'registry_administrator'] as const) {
         const answer = await service.send(method, at, body, { key: given.keys[role] })
-        assert.equal(reasonOf(answer, 403), `This needs the role team_administrator in team ${given.team}.`)
+        assert.equal(
+          reasonOf(answer, 403),
+          `This requires the role team_administrator in team ${given.team}.`,
+        )
       }
     for (const [method, at, body] of [
       ['POST', UPSTREAMS, anUpstream()] as const,
@@ -141,7 +144,7 @@ describe('managing upstreams', () => {
     const models = [{ id, upstream_id: 'm', aliases: [`${id}-alias`] }]
     const taker = await created(ofTeam({ name: 'taker', models }))
     const conflict = async (body: object, key?: string) =>
-      assert.match(reasonOf(await create(body, key), 409), /is taken by another upstream/)
+      assert.match(reasonOf(await create(body, key), 409), /Another upstream already serves/)
     await conflict(ofTeam({ name: 'second', models: [{ id: `${id}-alias`, upstream_id: 'm' }] }))
     await conflict(anUpstream({ name: 'all', models }), ADMINISTRATOR)
     await created(ofTeam({ name: 'third', models }))
@@ -150,9 +153,9 @@ describe('managing upstreams', () => {
     const fourth = await created(ofTeam({ name: 'fourth', models: [{ id: `${id}-4`, upstream_id: 'm' }] }))
     const change = { models: [{ id: `${id}-alias`, upstream_id: 'm' }] }
     const changed = await given.send('PATCH', `${UPSTREAMS}/${textIn(fourth, 'id')}`, change)
-    assert.match(reasonOf(changed, 409), /is taken by another upstream/)
+    assert.match(reasonOf(changed, 409), /Another upstream already serves/)
     const taken = await create(ofTeam({ name: 'taker', models }))
-    assert.match(reasonOf(taken, 409), /already an upstream named/)
+    assert.match(reasonOf(taken, 409), /An upstream named .* already exists/)
     assert.equal(taken.json()['id'], textIn(taker, 'id'))
   })
 

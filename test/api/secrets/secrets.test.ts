@@ -61,7 +61,7 @@ describe('secrets of a team', () => {
     await writesNothing(service, async () => {
       accepted(await destroy('TOKEN'))
       for (const unknown of ['UNKNOWN', 'no-name', '%00', 'a'.repeat(300)])
-        assert.equal(reasonOf(await destroy(unknown), 404), 'The team has no secret of this name.')
+        assert.equal(reasonOf(await destroy(unknown), 404), 'The team has no secret with this name.')
     })
   })
 
@@ -95,7 +95,7 @@ describe('secrets of a team', () => {
     await put('TOKEN', 'another value')
     await writesNothing(service, async () => {
       assert.deepEqual(accepted(await put('TOKEN', 'value', once)), { name: 'TOKEN', version: 1 })
-      assert.match(reasonOf(await put('TOKEN', 'other', once), 409), /used for another value before/)
+      assert.match(reasonOf(await put('TOKEN', 'other', once), 409), /already used for another value/)
     })
     accepted(await destroy('TOKEN'))
     assert.deepEqual(accepted(await put('TOKEN', 'value', once)), { name: 'TOKEN', version: 1 })
@@ -193,7 +193,7 @@ describe('secrets of a team', () => {
       writesNothing(service, async () => {
         for (const as of keys)
           for (const answer of await ask(as))
-            assert.equal(reasonOf(answer, 403), `This needs the role team_administrator in team ${team}.`)
+            assert.equal(reasonOf(answer, 403), `This requires the role team_administrator in team ${team}.`)
       }),
     )
   })

@@ -57,7 +57,7 @@ describe('GET /metrics', () => {
   it('counts what no route serves as one, whatever it is called', async () => {
     for (let n = 0; n < 20; n += 1) await service.send('GET', `/${randomUUID()}`)
     await service.send('PROPFIND', '/call/start')
-    await becomes('method="any",route="none",status="4xx"', 21)
+    await becomes('method="any",route="unmatched",status="4xx"', 21)
   })
 
   it('counts an answer that was cut off as that', async () => {
@@ -69,7 +69,7 @@ describe('GET /metrics', () => {
       sent.on('error', () => resolve())
       sent.write('{', () => setTimeout(() => sent.destroy(), 50))
     })
-    await becomes('method="POST",route="/call/start",status="cut_off"', 1)
+    await becomes('method="POST",route="/call/start",status="aborted"', 1)
   })
 
   it('names no tenant, whatever they ask', async () => {

@@ -214,6 +214,6 @@ describe('statistics of calls', () => {
     const other = someProject()
     accepted(await service.post(`/v2/${other}/calls/complete`, { batch: [{ ...models, project_id: other }] }))
     const many = { project_id: other, ...DAY, granularity: 10, usage_metrics: [{ metric: 'requests' }] }
-    assert.match(reasonOf(await service.post('/calls/stats', many), 413), /1000000 figures/)
+    assert.match(reasonOf(await service.post('/calls/stats', many), 413), /1000000 values/)
   })
 })

@@ -13,7 +13,7 @@ describe('the limit of /trace/usage', () => {
     const { status, text } = await ask(1_000_001)
     assert.deepEqual(
       [status, text],
-      [413, '{"reason":"limit is at most 1000000. Ask for fewer calls at once, with a narrower filter."}'],
+      [413, '{"reason":"limit should be at most 1000000. Request fewer calls, or narrow the filter."}'],
     )
   })
 })

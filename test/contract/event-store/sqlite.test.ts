@@ -81,7 +81,7 @@ describe('the file of the store in SQLite', () => {
     newer.pragma('user_version = 99')
     newer.close()
 
-    assert.throws(() => openSqliteEventStore(path), /layout 99/)
+    assert.throws(() => openSqliteEventStore(path), /schema version 99/)
   })
 
   it('is refused when a newer release has written the last event, and left as it is', async () => {

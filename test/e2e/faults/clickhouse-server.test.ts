@@ -46,12 +46,12 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'has a proxy before it that answers 502': {
     fault: { kind: 'answering', status: 502, body: '<html><h1>502 Bad Gateway</h1></html>' },
     readsFail: true,
-    health: /something else answers: 502 Bad Gateway/,
+    health: /another server responded: 502 Bad Gateway/,
   },
   'has something else in its place that answers 200': {
     fault: { kind: 'answering', status: 200, body: '<html>Welcome!</html>' },
     readsFail: true,
-    health: /something else answers: 200/,
+    health: /another server responded: 200/,
   },
   'gets half of every insert as if it were all': { fault: { kind: 'shortened inserts' }, readsFail: false },
   'breaks off its answers': { fault: { kind: 'cut answers' }, readsFail: true },

@@ -149,7 +149,7 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
       steps.map(() => ({ status: 503, isInTime: true })),
     )
     assert.equal(health.status, 503)
-    assert.match(health.text, /"writes":"the event log takes no writes \(/)
+    assert.match(health.text, /"writes":"the event log does not accept writes \(/)
     for (const step of steps)
       await until200(`/api/runs/default/frozen/${id}/metrics`, { metrics: { loss: step }, step })
     assert.deepEqual((await service.send('GET', '/health')).json(), { status: 'ok' })

@@ -32,7 +32,7 @@ describe('a service whose log is another than the one that its read models were 
     await service.restart()
     assert.deepEqual(await write('call-2', 'call-3'), ['call-1', 'call-2', 'call-3'])
     await service.stop()
-    assert.equal(told('ahead_of_log'), 0)
+    assert.equal(told('log_shorter_than_checkpoint'), 0)
     await cp(join(kept, 'events.db'), log)
     await service.restart()
 
@@ -40,7 +40,7 @@ describe('a service whose log is another than the one that its read models were 
     assert.deepEqual(await write('call-4'), ['call-1', 'call-4'])
     await service.restart()
     assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4'])
-    assert.equal(told('ahead_of_log'), 1)
+    assert.equal(told('log_shorter_than_checkpoint'), 1)
   })
 
   it('which has as much of its own, shows what that has, and says so once', async () => {
@@ -63,6 +63,6 @@ describe('a service whose log is another than the one that its read models were 
     assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4', 'call-6', 'call-7'])
     await service.restart()
     assert.deepEqual(await callIdsOnceRead(service, PROJECT), ['call-1', 'call-4', 'call-6', 'call-7'])
-    assert.equal(told('of_another_log'), 1)
+    assert.equal(told('log_mismatch'), 1)
   })
 })

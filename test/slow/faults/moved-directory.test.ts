@@ -65,7 +65,7 @@ describe('a service whose data directory is moved under it', () => {
     const taken = [...before, ...meanwhile, ...afterwards].sort()
 
     assert.deepEqual([before.length, meanwhile.length, afterwards.length], [4, 0, 4])
-    assert.match(health, /"writes":"the event log takes no writes \(ENOENT\)"/)
+    assert.match(health, /"writes":"the event log does not accept writes \(ENOENT\)"/)
     assert.doesNotMatch((await service.send('GET', '/health')).text, /writes/)
     assert.deepEqual(await callIdsOnceRead(service, PROJECT), taken)
     await service.restart()

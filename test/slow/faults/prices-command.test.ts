@@ -46,6 +46,6 @@ describe('tallytree prices import', () => {
     const missing = await tallytree(['prices', 'import', join(directory, 'missing')], {
       TALLYTREE_API_KEY: service.key,
     })
-    assert.deepEqual([missing.code, /cannot be read/.test(missing.stderr)], [2, true])
+    assert.deepEqual([missing.code, /cannot read/.test(missing.stderr)], [2, true])
   })
 })

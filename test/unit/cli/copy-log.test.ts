@@ -217,7 +217,7 @@ describe('a copied log', () => {
     const blobs = openInMemoryBlobStore()
     await assert.rejects(
       appendLog({ source: storedLog(one, blobs), store: other, blobs }, await one.head(), () => undefined),
-      /not of this log/,
+      /events of another log/,
     )
   })
 
@@ -239,7 +239,7 @@ describe('a copied log', () => {
 
     const other = openInMemoryEventStore()
     for (const id of ['a', 'b', 'c']) await append(other, 'CallStarted', startOf(id))
-    await assert.rejects(copied(storedLog(other, blobs), blobs, 'resumed'), /holds another log/)
+    await assert.rejects(copied(storedLog(other, blobs), blobs, 'resumed'), /contains another log/)
   })
 
   it('is not made with a key that sees a part of the log', async () => {

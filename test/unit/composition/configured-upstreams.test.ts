@@ -48,7 +48,7 @@ describe("the operator's file of upstreams", () => {
 
   const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     ['is no JSON', '{"upstreams": [', /is not JSON$/],
-    ['is no object', '[]', /the whole: /],
+    ['is no object', '[]', /whole file: /],
     ['has a name too many', { upstreams: [{ ...ONE, weigth: 1 }] }, /upstreams\.0\.weigth: /],
     ['lacks one', { upstreams: [{ name: 'x' }] }, /upstreams\.0\.base_url: Field required/],
     [
@@ -56,7 +56,7 @@ describe("the operator's file of upstreams", () => {
       { upstreams: [ONE, { ...ONE, base_url: 'x' }] },
       /upstreams\.1\.base_url: Input should be a URL/,
     ],
-    ['names two alike', { upstreams: [ONE, ONE] }, /upstreams\.1: There is already an upstream named vllm/],
+    ['names two alike', { upstreams: [ONE, ONE] }, /upstreams\.1: An upstream named vllm already exists/],
     [
       'gives one name to two models',
       {
@@ -65,7 +65,7 @@ describe("the operator's file of upstreams", () => {
           { ...ONE, name: 'b', models: [{ id: 'b', upstream_id: 'b', aliases: ['acme/chat'] }] },
         ],
       },
-      /upstreams\.1: .*acme\/chat is taken/,
+      /upstreams\.1: .*a model named acme\/chat/,
     ],
     ['names a secret', { upstreams: [{ ...ONE, secret: 'X' }] }, /upstreams\.0\.secret: /],
     [
@@ -76,7 +76,7 @@ describe("the operator's file of upstreams", () => {
     [
       'names a variable that is not there',
       { upstreams: [{ ...ONE, api_key_env: 'NONE' }] },
-      /no environment variable NONE; set it/,
+      /environment variable NONE is not set; set it/,
     ],
   ]
   for (const [what, content, message] of wrong)
@@ -97,7 +97,7 @@ describe("the operator's file of upstreams", () => {
     await assert.rejects(
       read({ upstreams: [{ ...ONE, api_key_env: 'VLLM_KEY' }] }, { VLLM_KEY: 'geheim\n' }),
       (error: Error) =>
-        /VLLM_KEY cannot be sent in a header/.test(error.message) && !/geheim/.test(error.message),
+        /VLLM_KEY is not valid in a header/.test(error.message) && !/geheim/.test(error.message),
     )
   })
 

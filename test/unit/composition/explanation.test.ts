@@ -40,7 +40,7 @@ describe('what stops the program from starting', () => {
   it('is said, where there is no such host', () =>
     isSaid(
       () => listen(() => undefined, { host: '256.1.1.1', port: 0 }),
-      /256\.1\.1\.1:0: there is no such host; set TALLYTREE_HOST/,
+      /256\.1\.1\.1:0: the host name does not resolve; set TALLYTREE_HOST/,
     ))
 
   it('is said of the data directory, where that is a file', () =>
@@ -49,10 +49,10 @@ describe('what stops the program from starting', () => {
   it('is said of the engine, where another process has its files', () =>
     isSaid(() => {
       throw Object.assign(new Error('no connection'), { name: 'ChdbConnectionError' })
-    }, /^TALLYTREE_DATA_DIR: .*another process uses them \(no connection\); if they are spoilt, remove clickhouse\//))
+    }, /^TALLYTREE_DATA_DIR: .*another process may be using them \(no connection\); if they are corrupt, delete clickhouse\//))
 
   it('is said of the log, where it is none', () =>
-    isSaid(() => openSqliteEventStore(file), /file: the event log cannot be used \(SQLITE_NOTADB/))
+    isSaid(() => openSqliteEventStore(file), /file: cannot open the event log \(SQLITE_NOTADB/))
 
   it('is said of each database by its name, where that is a directory', async () => {
     const cannotOpen = (path: string) => new RegExp(`${path}: .*unable to open database file`)
@@ -64,12 +64,12 @@ describe('what stops the program from starting', () => {
   })
 
   it('is said of the engine, where its directory is none, with what makes it anew', () =>
-    isSaid(() => openEmbeddedClickHouse(file), /^TALLYTREE_DATA_DIR: [^;]*file[^;]*; .*remove clickhouse\//))
+    isSaid(() => openEmbeddedClickHouse(file), /^TALLYTREE_DATA_DIR: [^;]*file[^;]*; .*delete clickhouse\//))
 
   it('is said of the secrets, where they are none', () =>
     isSaid(
       () => openSqliteSecretStore(file, keyRingOf({ dataDirectory: directory, masterKeys: [] })),
-      /file: .* cannot be used \(SQLITE_NOTADB/,
+      /file: .* failed \(SQLITE_NOTADB/,
     ))
 
   it('is said of the log of a newer program, with the layout that is known', () => {
@@ -77,7 +77,10 @@ describe('what stops the program from starting', () => {
     const db = new Database(path)
     db.pragma('user_version = 99')
     db.close()
-    return isSaid(() => openSqliteEventStore(path), /the event log has layout 99, this program knows \d+/)
+    return isSaid(
+      () => openSqliteEventStore(path),
+      /the event log has schema version 99, this release supports \d+/,
+    )
   })
 
   it('is said of the file of certificates, and of no other', () => {

@@ -12,7 +12,7 @@ import {
 } from '../../../src/domain/ports/event-store-errors.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
-const full = new StoreUnavailable('the event store could not write', {
+const full = new StoreUnavailable('the event store failed to write', {
   cause: Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' }),
 })
 
@@ -86,7 +86,7 @@ describe('the health of the service', () => {
 
   it('has the reason of a failed read of the read models', () => {
     const { health, logged } = given()
-    const missing = new ClickHouseUnavailable('busy', 'ClickHouse cannot do it now: Error (107)')
+    const missing = new ClickHouseUnavailable('busy', 'ClickHouse failed: Error (107)')
     health.report('reads', missing)
     assert.equal(health.reason('reads'), missing.message)
     health.report('reads', null)

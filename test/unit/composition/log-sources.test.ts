@@ -13,6 +13,6 @@ describe('a directory to copy a log from', () => {
 
     const opened = openLogSource(directory, { apiKey: null, dataDirectory: directory })
 
-    await assert.rejects(opened, { name: 'StoreUnavailable', message: /layout 99/ })
+    await assert.rejects(opened, { name: 'StoreUnavailable', message: /schema version 99/ })
   })
 })

@@ -34,7 +34,7 @@ describe('the files that a process may have open', () => {
     for (const most of [undefined, Infinity, 256]) requireOpenFiles(most)
     assert.throws(
       () => requireOpenFiles(128),
-      (error: unknown) => explanation(error).startsWith('only 128 files may be open at once, and'),
+      (error: unknown) => explanation(error).startsWith('the limit of open files is 128, and'),
     )
   })
 

@@ -24,7 +24,7 @@ describe('a file that the service can do without', () => {
     const state = openOrPutAside(path, openSqliteDispatcherState, log)
     assert.equal(state.checkpoint(), undefined)
     state.close()
-    assert.deepEqual(warned, ['data.file_put_aside'])
+    assert.deepEqual(warned, ['database.recreated'])
     assert.ok((await readdir(directory.path)).includes('dispatcher.db.spoilt'))
   })
 
@@ -40,7 +40,7 @@ describe('a file that the service can do without', () => {
     const anew = openOrPutAside(path, openSqliteDispatcherState, log)
     assert.equal(anew.checkpoint(), undefined)
     anew.close()
-    assert.deepEqual(warned, ['data.file_put_aside'])
+    assert.deepEqual(warned, ['database.recreated'])
   })
 
   it('is left where it is whole', () => {
@@ -58,9 +58,9 @@ describe('a file that the service can do without', () => {
     await writeFile(join(directory.path, 'attempts.db'), rubbish)
     const attempts = openAttempts({ dataDirectory: directory.path }, log)
     assert.deepEqual(attempts.of('d', { first: 1, last: 9 }), [])
-    assert.deepEqual(warned, ['data.file_put_aside'])
+    assert.deepEqual(warned, ['database.recreated'])
     attempts.close()
     assert.deepEqual(attempts.of('d', { first: 1, last: 9 }), [])
-    assert.deepEqual(warned, ['data.file_put_aside', 'attempts.not_read'])
+    assert.deepEqual(warned, ['database.recreated', 'attempts.read_failed'])
   })
 })

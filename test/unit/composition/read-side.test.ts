@@ -149,7 +149,7 @@ describeWithClickHouseServer('the read side', () => {
     const own = await deployment().startEmbedded()
     await write(own, 'ours')
     assert.deepEqual(await idsIn(own), ['ours'])
-    assert.ok(logged.includes('projection.of_another_log'))
+    assert.ok(logged.includes('projection.log_mismatch'))
   })
 
   it('goes on with the database that its own log filled', async () => {
@@ -204,7 +204,7 @@ describeWithClickHouseServer('the read side', () => {
       await filled(own, 'call-1')
       await forget()
       await server!.ask(`DROP TABLE ${database}.event_times SYNC`)
-      await assert.rejects(own.start(), /did not note from which log/)
+      await assert.rejects(own.start(), /did not record the log/)
     })
   })
 
@@ -214,7 +214,7 @@ describeWithClickHouseServer('the read side', () => {
     await filled(deployment(), 'theirs')
     const before = await rowsByTable()
     await append(idle.eventStore, 'CallStarted', startOf('ours'))
-    while (!(await health(projector)).includes('was filled from a log that begins with')) await sleep(50)
+    while (!(await health(projector)).includes('was filled from a log that starts with')) await sleep(50)
     assert.equal(await rowsByTable(), before)
   })
 
@@ -222,7 +222,7 @@ describeWithClickHouseServer('the read side', () => {
     const api = await deployment().start('api')
     assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)
     await filled(deployment(), 'theirs')
-    while (!(await health(api)).includes('was filled from a log that begins with')) await sleep(50)
+    while (!(await health(api)).includes('was filled from a log that starts with')) await sleep(50)
     const stale = await post(api, '/calls/query', { project_id: PROJECT }, { 'tallytree-stale': 'allow' })
     assert.doesNotMatch(stale.text, /theirs/)
     assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)

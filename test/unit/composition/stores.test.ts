@@ -13,7 +13,7 @@ describe('the program with an EventStoreDB', () => {
   it('that is away says so in a sentence without the password, and ends', () =>
     failsToStart(
       'esdb://admin:geheim@127.0.0.1:1?tls=false',
-      'the EventStoreDB at 127.0.0.1:1 (EVENTSTORE_URL) does not answer',
+      'the EventStoreDB at 127.0.0.1:1 (EVENTSTORE_URL) does not respond',
     ))
 
   it('whose connection string is wrong says what it must be', () =>

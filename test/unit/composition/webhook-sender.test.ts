@@ -47,7 +47,7 @@ describe('the sender that the operator configured', () => {
       await writeFile(file, text)
       assert.throws(
         () => open({ TALLYTREE_WEBHOOK_CA_FILE: file }),
-        /TALLYTREE_WEBHOOK_CA_FILE: must be a file/,
+        /TALLYTREE_WEBHOOK_CA_FILE: must be a PEM file/,
       )
     }
     assert.throws(() => open({ TALLYTREE_WEBHOOK_CA_FILE: join(directory, 'none') }), /CA_FILE: .*ENOENT/)

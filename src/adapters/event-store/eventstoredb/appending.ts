@@ -119,14 +119,14 @@ class NotLookedUp extends Error {
 }
 
 const notLookedUp = (cause: unknown): never => {
-  throw new NotLookedUp('a conflict could not be looked into', { cause })
+  throw new NotLookedUp('cannot determine the cause of a revision conflict', { cause })
 }
 
 const wasSent = (error: unknown): boolean =>
   !(error instanceof NotSent || error instanceof StoreUnavailable) && !isNotLeader(error)
 
 const unknown = (cause: unknown) =>
-  new AppendOutcomeUnknown('the EventStoreDB did not say whether it stored an append', { cause })
+  new AppendOutcomeUnknown('the outcome of an append to the EventStoreDB is unknown', { cause })
 
 const unreachable = (cause: unknown) => new StoreUnavailable('the EventStoreDB cannot be reached', { cause })
 

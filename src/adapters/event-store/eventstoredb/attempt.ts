@@ -50,11 +50,11 @@ export const attempts = (shared: SharedClient): Attempt => {
     const batched = await within(offersBatches(client), ms).catch((cause: unknown) => {
       const code = codeOf(cause)
       if (code !== undefined && code !== CANCELLED && code !== UNAVAILABLE) shared.replace(client)
-      throw new NotSent('the EventStoreDB does not answer', { cause })
+      throw new NotSent('the EventStoreDB does not respond', { cause })
     })
     let isSent = false
     const send = async () => {
-      if (performance.now() > until) throw new NotSent('there was no turn in time')
+      if (performance.now() > until) throw new NotSent('timed out in the queue')
       isSent = true
       return client.appendToStream(stream, events, {
         expectedRevision: onTheWire(expected),
@@ -69,7 +69,7 @@ export const attempts = (shared: SharedClient): Attempt => {
           left,
         )
     const { nextExpectedRevision, position } = await sent.catch((cause: unknown) => {
-      throw isSent ? cause : new NotSent('there was no turn in time', { cause })
+      throw isSent ? cause : new NotSent('timed out in the queue', { cause })
     })
     shared.heard()
     return {

@@ -106,7 +106,7 @@ const sharedClient = (url: string): SharedClient => {
     return shareClient(url)
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
-    throw new StoreUnavailable('EVENTSTORE_URL is no connection string that can be used')
+    throw new StoreUnavailable('EVENTSTORE_URL is not a valid connection string')
   }
 }
 
@@ -119,11 +119,11 @@ const requireReachable = async (shared: SharedClient, hosts: string): Promise<vo
     } catch (error) {
       if (!mayPass(error))
         throw new StoreUnavailable(
-          `the EventStoreDB at ${hosts} does not let the user of EVENTSTORE_URL read $all`,
+          `the user of EVENTSTORE_URL may not read $all in the EventStoreDB at ${hosts}`,
           { cause: error },
         )
       if (performance.now() >= until)
-        throw new StoreUnavailable(`the EventStoreDB at ${hosts} (EVENTSTORE_URL) does not answer`, {
+        throw new StoreUnavailable(`the EventStoreDB at ${hosts} (EVENTSTORE_URL) does not respond`, {
           cause: error,
         })
       await backOff(tries)

@@ -53,11 +53,11 @@ export const refusalOf = (error: unknown, stream: string, expected: Expected): E
     )
   }
   if (error instanceof MaxAppendSizeExceededError)
-    return new EventTooLarge('an append is over the limit of the EventStoreDB', { cause: error })
+    return new EventTooLarge('an append exceeds the size limit of the EventStoreDB', { cause: error })
   if (error instanceof StreamDeletedError)
     return new StoreUnavailable(`stream ${stream} was deleted in the EventStoreDB`, { cause: error })
   if (mayPass(error)) return undefined
-  return new StoreUnavailable('the EventStoreDB does not take writes from this user', { cause: error })
+  return new StoreUnavailable('the EventStoreDB does not accept writes from this user', { cause: error })
 }
 
 /** The node was not the leader: it has written nothing, and the client goes to the leader next. */

@@ -28,14 +28,14 @@ export const proposalOf = (stream: string, expected: Expected, given: readonly N
   requireName(stream)
   for (const { id, type } of events) {
     requireName(type)
-    if (!UUID.test(id)) throw new InvalidAppend('an event id must be a UUID in lower case')
+    if (!UUID.test(id)) throw new InvalidAppend('an event id must be a lower-case UUID')
   }
   return { stream, expected, ids: events.map(({ id }) => id), events: events.map(toEventData), bytes }
 }
 
 const requireName = (name: string): void => {
   if (name === '' || isSystemName(name))
-    throw new InvalidAppend('a name must not be empty nor begin with $, which is for the EventStoreDB itself')
+    throw new InvalidAppend('a name must not be empty or start with $, which the EventStoreDB reserves')
 }
 
 const encoder = new TextEncoder()

@@ -77,7 +77,7 @@ export const markers = <Marker>(): Markers<Marker> => {
           await new Promise<void>((resolve, reject) => {
             const late = () => {
               isLeftAlone = false
-              reject(new TimedOut(`the EventStoreDB was silent for ${silenceMs} ms`))
+              reject(new TimedOut(`the EventStoreDB sent nothing for ${silenceMs} ms`))
             }
             const timer = silenceMs === undefined ? undefined : setTimeout(late, silenceMs)
             wake = () => {

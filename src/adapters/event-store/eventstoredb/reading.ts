@@ -135,7 +135,9 @@ export const reading = (
             if (event === undefined) continue
             const recorded = ourEvent(event)
             if (recorded === undefined)
-              throw new ForeignEvent(`event ${event.revision} of stream ${stream} is not from Tallytree`)
+              throw new ForeignEvent(
+                `event ${event.revision} of stream ${stream} was not written by Tallytree`,
+              )
             next = recorded.revision + (backwards ? -1n : 1n)
             came += 1
             left -= 1

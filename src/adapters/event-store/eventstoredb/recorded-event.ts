@@ -50,7 +50,9 @@ const NO_POSITION = 2n ** 64n - 1n
 const positionOf = (event: ClientEvent | AllStreamRecordedEvent): Position => {
   const position = (event as Partial<AllStreamRecordedEvent>).position
   if (position === undefined || position.commit >= NO_POSITION)
-    throw new ForeignEvent('the EventStoreDB gives no positions with the events of a stream: it is too old')
+    throw new ForeignEvent(
+      'the EventStoreDB is too old: it does not return positions with the events of a stream',
+    )
   return position.commit
 }
 

@@ -78,4 +78,4 @@ export const slots = ({ atOnce, mostWaitingBytes, waitMs }: Limits): Slots => {
   }
 }
 
-const overloaded = () => new StoreUnavailable('more requests wait for the EventStoreDB than it answers')
+const overloaded = () => new StoreUnavailable('too many requests are queued for the EventStoreDB')

@@ -9,7 +9,7 @@ export class TimedOut extends Error {
 export const within = async <T>(promise: Promise<T>, ms: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new TimedOut(`nothing came within ${ms} ms`)), ms)
+    timer = setTimeout(() => reject(new TimedOut(`no data within ${ms} ms`)), ms)
   })
   promise.catch(() => undefined)
   try {

@@ -83,7 +83,7 @@ export const groupCommit = ({
       commit.run()
     } catch (cause) {
       rollBack()
-      throw new StoreUnavailable('the event store could not write', { cause })
+      throw new StoreUnavailable('the event store failed to write', { cause })
     }
   }
 
@@ -96,7 +96,7 @@ export const groupCommit = ({
     } catch (cause) {
       rollBack()
       writer.rewind(durable)
-      throw new StoreUnavailable('the event store could not write', { cause })
+      throw new StoreUnavailable('the event store failed to write', { cause })
     }
   }
 
@@ -105,8 +105,8 @@ export const groupCommit = ({
     try {
       await sync()
     } catch (cause) {
-      failure = new StoreUnavailable('the event store could not sync; it must be started anew', { cause })
-      throw new AppendOutcomeUnknown('the event store could not sync', { cause })
+      failure = new StoreUnavailable('the event store failed to sync; restart the service', { cause })
+      throw new AppendOutcomeUnknown('the event store failed to sync', { cause })
     }
   }
 

@@ -10,8 +10,7 @@ import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 export const requireInPlace = (path: string, writeAheadLog: number): void => {
   if (existsSync(path) && existsSync(`${path}-wal`) && fstatSync(writeAheadLog).nlink > 0) return
   const cause = Object.assign(new Error('no such file'), { code: 'ENOENT' })
-  throw new StoreUnavailable(
-    `${path} is not where it was any more: put the files back that were moved, or start the service anew`,
-    { cause },
-  )
+  throw new StoreUnavailable(`${path} was moved or deleted: restore the files, or restart the service`, {
+    cause,
+  })
 }

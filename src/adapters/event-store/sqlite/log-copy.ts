@@ -79,7 +79,7 @@ export const openLogCopy = (path: string): LogCopy => {
               insert.run(position, sid, revision, as, ...texts, recordedAt.getTime()).changes === 1
             if (insertAs(id)) continue
             const copiedAs = idOfRepeat(event)
-            if (!insertAs(copiedAs)) throw new Error(`event ${id} of stream ${stream} is there already`)
+            if (!insertAs(copiedAs)) throw new Error(`event ${id} of stream ${stream} already exists`)
             repeated.push({ position: Number(position), stream, id, copiedAs })
           }
         }).immediate()

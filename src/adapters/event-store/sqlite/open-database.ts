@@ -90,7 +90,7 @@ const refusal = (path: string) =>
 /** What SQLite says of a file that it cannot open; anything else as it is. */
 const unusable = (path: string, cause: unknown): unknown =>
   cause instanceof Database.SqliteError
-    ? new StoreUnavailable(`${path}: the event log cannot be used (${cause.code}: ${cause.message})`, {
+    ? new StoreUnavailable(`${path}: cannot open the event log (${cause.code}: ${cause.message})`, {
         cause,
       })
     : cause

@@ -37,7 +37,9 @@ export const ensureSchema = (db: Database): void => {
   const version = db.pragma('user_version', { simple: true })
   if (version === VERSION || version === VERSION_OF_BEFORE) return refuseLaterEvents(db)
   if (version !== 0)
-    throw new StoreUnavailable(`the event log has layout ${String(version)}, this program knows ${VERSION}`)
+    throw new StoreUnavailable(
+      `the event log has schema version ${String(version)}, this release supports ${VERSION}`,
+    )
   db.exec(SCHEMA)
   db.pragma(`user_version = ${VERSION}`)
 }

@@ -97,7 +97,11 @@ export const ask = async (
   throw new NobodyAnswered(new Failure(kind, reason, { ...details, isFinal }), tries, isOwed)
 }
 
-const noRoom = new Failure('overloaded', 'All upstreams of the model are busy.', { retryAfter: 2 })
+const noRoom = new Failure(
+  'overloaded',
+  'All upstreams of the model are at their concurrency limit. Try again.',
+  { retryAfter: 2 },
+)
 
 interface Failed {
   readonly failure: Failure
@@ -131,7 +135,7 @@ const askOne = async (
   const redact: Redact = (text) => (bearer === null ? text : redactSecrets([secretMatcher([bearer])])(text))
   const logged = (status: number, failure: Failure): Failure => {
     const { reason, details } = failure
-    inference.log.warn('inference.upstream_error', {
+    inference.log.warn('gateway.upstream_error', {
       upstream: target.upstream.content.name,
       model: target.model.id,
       status,

@@ -23,13 +23,13 @@ export const attributedProject = (
   const project = named ?? `${defaultEntity(principal)}/${DEFAULT_PROJECT}`
   if (!projectId.is(project))
     throw refused(
-      'The project header is not understood: expected team/project, each of 1 to 128 letters, digits, dots, ' +
+      'Invalid project header: expected team/project, each of 1 to 128 letters, digits, dots, ' +
         'underscores or hyphens.',
     )
   if (!canAccessTeam(principal, entityOf(project)))
     throw refused(
       named === undefined
-        ? 'Authentication failed: the API key belongs to no team. An administrator adds its user to one.'
+        ? 'Authentication failed: the user of the API key is in no team. Ask a team administrator to add them.'
         : 'Authentication failed: the API key has no access to the team of the project header.',
     )
   return project

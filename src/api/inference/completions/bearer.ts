@@ -16,10 +16,10 @@ export const bearerOf = async (
   upstream: Upstream,
 ): Promise<{ readonly bearer: string | null } | Unusable> => {
   const bearer = await credentialOf(upstream).catch(() => undefined)
-  if (bearer === undefined) return unusable('no secret', upstream, 'has no value that can be read')
+  if (bearer === undefined) return unusable('no secret', upstream, 'has no readable value')
   return bearer === null || isBearer(bearer)
     ? { bearer }
-    : unusable('unusable secret', upstream, `cannot be sent in a header: it should be ${BEARER_EXPECTED}`)
+    : unusable('unusable secret', upstream, `is not valid in a header: it should be ${BEARER_EXPECTED}`)
 }
 
 const unusable = (outcome: Unusable['outcome'], { content }: Upstream, why: string): Unusable => ({

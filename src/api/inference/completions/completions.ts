@@ -26,7 +26,7 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
   {
     method: 'post',
     path: '/v1/chat/completions',
-    summary: 'Has a model complete a chat; every key of the request is passed on to its upstream.',
+    summary: 'Creates a chat completion. All keys of the request are forwarded to the upstream.',
     errorFormat: 'chat',
     body: completionRequest,
     requestHeaders: [
@@ -41,7 +41,7 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
       schema: jsonObject.schema,
       alternative: {
         type: 'text/event-stream',
-        schema: { type: 'string', description: 'With `stream`: one event a chunk, and `[DONE]` at the end.' },
+        schema: { type: 'string', description: 'With `stream`: one event per chunk, then `[DONE]`.' },
       },
     },
     responseHeaders: ['Tallytree-Position'],

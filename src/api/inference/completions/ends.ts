@@ -27,13 +27,14 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
 
   const again = async (attempt: () => Promise<Position | undefined>, first: unknown) => {
     waiting += 1
-    if (waiting === 1) log.warn('inference.ends_wait', { name: first instanceof Error ? first.name : '' })
+    if (waiting === 1)
+      log.warn('gateway.call_end_append_failing', { name: first instanceof Error ? first.name : '' })
     for (let failures = 1; ; failures += 1) {
       await backoff(failures, BACKOFF)
       try {
         const position = await attempt()
         waiting -= 1
-        if (waiting === 0) log.info('inference.ends_written')
+        if (waiting === 0) log.info('gateway.call_end_append_recovered')
         return position
       } catch {
         // The store is still away.
@@ -54,7 +55,7 @@ export const openEnds = (log: Pick<Log, 'info' | 'warn'>): Ends => {
     },
     requireRoom: () => {
       if (waiting >= MOST_WAITING)
-        throw new Failure('overloaded', 'The event store does not accept writes now. Try again.', {
+        throw new Failure('overloaded', 'The event store does not accept writes. Try again.', {
           retryAfter: 1,
         })
     },

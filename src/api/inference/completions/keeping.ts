@@ -90,11 +90,12 @@ const failing = (log: KeepingPorts['log']) => {
   let isFailing = false
   return {
     failed: (error: unknown) => {
-      if (!isFailing) log.warn('inference.answers_cut', { name: error instanceof Error ? error.name : '' })
+      if (!isFailing)
+        log.warn('gateway.recording_truncated', { name: error instanceof Error ? error.name : '' })
       isFailing = true
     },
     worked: () => {
-      if (isFailing) log.info('inference.answers_whole')
+      if (isFailing) log.info('gateway.recording_recovered')
       isFailing = false
     },
   }

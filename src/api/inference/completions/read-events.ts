@@ -18,7 +18,7 @@ export async function* readEvents(
     },
     onError: ({ type }) => {
       if (type === 'max-buffer-size-exceeded')
-        failed = badAnswer(`an event is over ${MOST_EVENT_CHARACTERS} characters`)
+        failed = badAnswer(`an event exceeds ${MOST_EVENT_CHARACTERS} characters`)
     },
   })
   for await (const piece of body) {

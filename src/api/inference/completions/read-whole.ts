@@ -14,10 +14,10 @@ export const readWhole = async (body: AsyncIterable<Uint8Array>): Promise<Json> 
   let bytes = 0
   for await (const piece of body) {
     bytes += piece.length
-    if (bytes > MOST_BYTES) throw badAnswer(`it is over ${MOST_BYTES} bytes`)
+    if (bytes > MOST_BYTES) throw badAnswer(`it exceeds ${MOST_BYTES} bytes`)
     pieces.push(piece)
   }
   const value = parsed(new TextDecoder().decode(Buffer.concat(pieces)))
-  if (value === undefined) throw badAnswer('it is not JSON, or nests too deep')
+  if (value === undefined) throw badAnswer('it is not JSON, or is nested too deeply')
   return value
 }

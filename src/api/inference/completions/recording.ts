@@ -93,7 +93,10 @@ export const begin = async (
     throw error
   })
   if (written[0]?.refused !== undefined)
-    throw new Failure('too-large', 'The request is too large for one event, even without its messages.')
+    throw new Failure(
+      'too-large',
+      'The request is too large to record in one event, even without its messages.',
+    )
   return {
     position: reading.ackPosition(project, position),
     keepsContent: level === 'all',
@@ -137,7 +140,7 @@ export const begin = async (
 /** It may have begun all the same; nobody was asked, so that nobody is owed anything. */
 const unasked = (id: string, project: string, endedAt: Date): GivenUp => ({
   ...{ id, project, endedAt },
-  exception: 'No upstream was asked: the event store did not answer in time.',
+  exception: 'No request was sent to an upstream: the event store timed out.',
   said: { owed: false },
 })
 

@@ -61,7 +61,7 @@ async function* passedOn(
       if (failure !== undefined) return failure
       await progress.makeRoom()
     }
-    return stream.isComplete ? null : badAnswer('it ended before it was complete')
+    return stream.isComplete ? null : badAnswer('the stream ended without a finish_reason')
   } catch (error) {
     const failure = failureIn(error, signal)
     if (failure === undefined) throw error
@@ -89,7 +89,10 @@ const taken = (
   for (const { event, data } of events) {
     if (data.trim() === DONE) {
       stream.done()
-      return { text, failure: stream.isComplete ? null : badAnswer('it ended before it was complete') }
+      return {
+        text,
+        failure: stream.isComplete ? null : badAnswer('the stream ended without a finish_reason'),
+      }
     }
     const chunk = parsed(data)
     if (event === 'error') return { text, failure: errorIn(chunk ?? data) }

@@ -25,7 +25,7 @@ export const clientGone = new Failure('bad-request', 'The client closed the conn
 export const stopping = new Failure('overloaded', 'The service is stopping. Try again.', { retryAfter: 1 })
 
 /** Said once: an abort without a reason makes an exception with a stack each time. */
-const isOver = new Error('the completion is over')
+const isOver = new Error('the completion has ended')
 
 export const underWay = (): UnderWay => {
   const all = new Set<AbortController>()

@@ -99,12 +99,12 @@ const textsIn = (from: Readonly<Record<string, Json>>): UpstreamError =>
     ),
   )
 
-export const tooSlowReader = new Failure('bad-request', 'The client did not read its answer in time.')
+export const tooSlowReader = new Failure('bad-request', 'The client did not read the response in time.')
 
 export const failureOfFault = ({ kind, code }: UpstreamFault): Failure => {
   if (code === SLOW_READER) return tooSlowReader
   return kind === 'timeout'
-    ? new Failure('upstream-too-slow', `The upstream did not answer in time (${code}).`, {
+    ? new Failure('upstream-too-slow', `The upstream timed out (${code}).`, {
         code: 'upstream_timeout',
       })
     : new Failure('upstream-failed', FAULTS[kind], { code: 'upstream_error' })
@@ -112,13 +112,13 @@ export const failureOfFault = ({ kind, code }: UpstreamFault): Failure => {
 
 const FAULTS: Readonly<Record<Exclude<FaultKind, 'timeout'>, string>> = {
   'forbidden-address':
-    'The upstream is at an address where upstreams may not be; the operator can allow its network.',
-  dns: "The upstream's name could not be looked up.",
+    'The address of the upstream is not allowed. The operator can allow its network with TALLYTREE_UPSTREAM_ALLOW_CIDRS.',
+  dns: "The upstream's host name could not be resolved.",
   connect: 'The upstream could not be reached.',
-  tls: "The upstream's certificate was not accepted, or it speaks no TLS.",
-  reset: 'The upstream closed the connection before its answer was complete.',
-  protocol: 'What the upstream answered is no HTTP.',
-  aborted: 'The upstream was not asked to the end.',
+  tls: 'The TLS handshake with the upstream failed.',
+  reset: 'The upstream closed the connection before the response was complete.',
+  protocol: 'The upstream sent an invalid HTTP response.',
+  aborted: 'The request to the upstream was aborted.',
 }
 
 /** What a completion failed of, by what was thrown and whether it was ended early; undefined for what nobody foresaw. */
@@ -129,6 +129,6 @@ export const failureIn = (error: unknown, signal: AbortSignal): Failure | undefi
 }
 
 export const badAnswer = (why: string): Failure =>
-  new Failure('upstream-failed', `The upstream's answer is not a chat completion: ${why}.`, {
+  new Failure('upstream-failed', `The upstream's response is not a chat completion: ${why}.`, {
     code: 'upstream_error',
   })

@@ -59,7 +59,7 @@ export class LevelsTold {
       .then(() => write(this.given.ports, reached))
       // What is not written now is due again with the next completion.
       .catch((error: unknown) =>
-        this.given.ports.log.warn('inference.budget_level_not_written', {
+        this.given.ports.log.warn('gateway.budget_alert_append_failed', {
           error: error instanceof Error ? error.name : typeof error,
         }),
       )

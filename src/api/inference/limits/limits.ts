@@ -51,8 +51,8 @@ const used = integerBetween(0, LARGEST)
 
 const limitJson = open('Limit', {
   says:
-    'What holds for completions of a scope, and what of it is used. Requests, tokens and completions under way are ' +
-    'those of this process in the last minute; money is that of the current period.',
+    'The limits on completions of a scope and their current use. Requests, tokens and running completions are ' +
+    'counted in this process over the last minute; budgets over the current period.',
   required: { scope: limitScope },
   optional: {
     ...rateFields,
@@ -62,7 +62,7 @@ const limitJson = open('Limit', {
       optional: {
         budget: nullable(
           open('BudgetUsed', {
-            says: '`unknown` is held for good for completions of which nobody knows what they used.',
+            says: '`unknown` is the cost reserved permanently for completions whose usage is unknown.',
             required: { of: periodName, ends_at: instant, spent: number, reserved: number, unknown: number },
           }),
         ),
@@ -87,8 +87,8 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
       method: 'put',
       path: PATH,
       summary:
-        'Chooses what holds for completions of a team, of one of its projects, or with a key in its projects, whatever ' +
-        'held before; nothing where no limit is given. Needs the role team_administrator.',
+        'Sets the limits on completions of a team, of one of its projects, or with an API key in its projects, replacing ' +
+        'earlier limits. Limits that are not given are removed. Needs the role team_administrator.',
       body: newLimit,
       response: limitJson,
       authorization: roleInTeam(access, 'team_administrator'),
@@ -113,7 +113,7 @@ export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
     readDirectory({
       method: 'get',
       path: PATH,
-      summary: "Lists a team's limits, with what is used of them now. Needs the role team_administrator.",
+      summary: "Lists a team's limits and their current use. Needs the role team_administrator.",
       errors: ['overloaded'],
       response: limitList,
       authorization: roleInTeam(access, 'team_administrator'),
@@ -135,7 +135,7 @@ const requireKeyOf = ({ access }: Limiting, team: string, { key }: LimitScope): 
     throw invalidField(
       ['scope', 'key'],
       'value_error',
-      'Input should be the id of a key of a member of the team',
+      'Input should be the id of an API key of a member of the team',
     )
 }
 

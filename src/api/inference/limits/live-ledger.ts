@@ -74,7 +74,7 @@ export const openLedger = async (given: Following): Promise<LiveLedger> => {
     const text = snapshotText({ position, anchor, teams: limits.teams(), ledger: ledger.content(current) })
     writing = writing
       .then(() => snapshots.write(text))
-      .catch((error: unknown) => log.warn('ledger.not_kept', { error: nameOf(error) }))
+      .catch((error: unknown) => log.warn('ledger.snapshot_failed', { error: nameOf(error) }))
     return writing
   }
 
@@ -143,7 +143,9 @@ const usableSnapshot = async ({ eventStore, snapshots, log }: LedgerPorts): Prom
     const event = await findAnchor(eventStore, snapshot.anchor)
     if (event !== undefined && event.position <= snapshot.position) return snapshot
   }
-  log.warn('ledger.begun_anew', { reason: 'the snapshot of the ledger is spoilt, or of another log' })
+  log.warn('ledger.snapshot_rejected', {
+    reason: 'the snapshot is corrupt or belongs to another log; the ledger is rebuilt from the log',
+  })
   return undefined
 }
 

@@ -48,7 +48,7 @@ export const endAbandoned = async ({ ports, live, latest, ...whose }: Recovering
     giveUp(ports, { project, id, endedAt: now, exception: 'outcome unknown' })
   for (let at = 0; at < abandoned.length; at += AT_ONCE)
     await Promise.all(abandoned.slice(at, at + AT_ONCE).map(end))
-  if (abandoned.length > 0) ports.log.info('inference.outcomes_unknown', { calls: abandoned.length })
+  if (abandoned.length > 0) ports.log.info('gateway.abandoned_calls_ended', { calls: abandoned.length })
   return abandoned.length
 }
 
@@ -62,7 +62,7 @@ export const recovering = (
     running = running
       .then(() => endAbandoned(given))
       .catch((error: unknown) =>
-        given.ports.log.warn('inference.not_recovered', {
+        given.ports.log.warn('gateway.recovery_failed', {
           error: error instanceof Error ? error.name : typeof error,
         }),
       )

@@ -23,16 +23,14 @@ export const notReadYet = ({
   readonly position: Position
   readonly head: Position
 }): Failure =>
-  new Failure(
-    'overloaded',
-    `What was spent is still being read from the log: it is at ${position} of ${head}. Try again.`,
-    { retryAfter: 2 },
-  )
+  new Failure('overloaded', `The budget ledger is still loading (event ${position} of ${head}). Try again.`, {
+    retryAfter: 2,
+  })
 
 const NOUNS = {
-  requests_per_minute: 'requests a minute',
-  tokens_per_minute: 'tokens a minute',
-  concurrency: 'completions at once',
+  requests_per_minute: 'requests per minute',
+  tokens_per_minute: 'tokens per minute',
+  concurrency: 'concurrent completions',
 } as const
 
 /** Longer than a minute nothing is held. */
@@ -49,9 +47,9 @@ const tooFast = (
   const waitS = frees === null ? (isTooLarge ? MINUTE_S : 1) : Math.max(1, Math.ceil(frees / 1000))
   const whose = scopeInWords(team, scope)
   const reason = isTooLarge
-    ? `This completion may use ${asked} tokens, and ${whose} may use ${most} ${NOUNS[rate]}: ask for fewer max_tokens.`
-    : `Rate limit reached for ${whose}: ${used} of ${most} ${NOUNS[rate]} are used, and this needs ${asked}. ` +
-      (frees === null ? 'It frees when one of them ends.' : `It frees in ${waitS} s.`)
+    ? `This completion may use up to ${asked} tokens, but ${whose} is limited to ${most} ${NOUNS[rate]}. Lower max_tokens.`
+    : `Rate limit reached for ${whose}: ${used} of ${most} ${NOUNS[rate]} used, this request needs ${asked}. ` +
+      (frees === null ? 'Try again when one of them has ended.' : `Try again in ${waitS} s.`)
   return new Failure('rate-limited', reason, {
     retryAfter: waitS,
     isFinal: isTooLarge,
@@ -79,10 +77,10 @@ const spent = (
   const left = amountFrom(budget.amount) - committed(sums)
   const endsAt = new Date(endOf(period)).toISOString()
   const reason =
-    `The budget of ${scopeInWords(team, scope)} for the ${budget.period} ${period} is ${budget.amount}: ` +
-    `${text(sums.spent + sums.unknown)} is spent and ${text(sums.reserved)} is held for completions under way, so ` +
-    `that ${text(asked)}, which this completion may cost at most, does not fit. ` +
-    `${left > 0n ? 'Ask for fewer max_tokens, or wait: the' : 'The'} next ${budget.period} begins at ${endsAt}.`
+    `The budget of ${scopeInWords(team, scope)} for the ${budget.period} ${period} is exceeded: of ${budget.amount}, ` +
+    `${text(sums.spent + sums.unknown)} is spent and ${text(sums.reserved)} reserved for running completions, and ` +
+    `this completion may cost up to ${text(asked)}. ` +
+    `${left > 0n ? 'Lower max_tokens or wait: the' : 'The'} next ${budget.period} starts at ${endsAt}.`
   return new Failure('budget-spent', reason, {
     body: {
       budget: {

@@ -35,7 +35,7 @@ export const requireGoodUpstream = async (
   const { secret } = given
   if (secret != null && team === null)
     refuseSecret(
-      'An upstream for all teams has no secret: give its credential in the file of TALLYTREE_UPSTREAMS_FILE',
+      'An upstream for all teams cannot use a secret of a team: configure its credential in TALLYTREE_UPSTREAMS_FILE',
     )
   else if (secret != null) {
     const problem = await secretProblem(ports, team!, secret)
@@ -49,11 +49,11 @@ const secretProblem = async (
   team: string,
   name: string,
 ): Promise<string | undefined> => {
-  if (!(await hasSecret(ports, team, name))) return 'The team has no secret of this name'
+  if (!(await hasSecret(ports, team, name))) return 'The team has no secret with this name'
   const [newest] = await secretValuesOf(ports, team, name)
   return newest === undefined || isBearer(newest.value)
     ? undefined
-    : `The value of the secret cannot be sent in a header: it should be ${BEARER_EXPECTED}`
+    : `The value of the secret is not valid in a header: it should be ${BEARER_EXPECTED}`
 }
 
 /** A write of an upstream; the prices that come with it are published before it is answered. */

@@ -38,8 +38,8 @@ export const showUpstream = (managing: UpstreamManaging): AnyRoute =>
     method: 'get',
     path: PATH,
     summary:
-      'An upstream, with how its models do as this process sees it. Needs the role team_administrator in its team, and ' +
-      "the administrator key for the operator's.",
+      'Reads an upstream, with the health of its models as seen by this process. Needs the role team_administrator in its team, or ' +
+      'the administrator key for an upstream without a team.',
     response: upstreamJson,
     authorization: ofUpstream(managing),
     handle: ({ upstream }) => ({ body: managing.shownUpstream(upstream) }),
@@ -50,8 +50,8 @@ export const changeUpstream = (managing: UpstreamManaging): AnyRoute =>
     method: 'patch',
     path: PATH,
     summary:
-      'Changes an upstream: what is not named stays, null takes an option away, lists are replaced as a whole. Needs ' +
-      "the role team_administrator in its team, and the administrator key for the operator's.",
+      'Updates an upstream. Absent fields keep their values, null removes an option, lists are replaced as a whole. Needs ' +
+      'the role team_administrator in its team, or the administrator key for an upstream without a team.',
     body: upstreamChange,
     errors: ['conflict'],
     response: upstreamJson,
@@ -69,8 +69,8 @@ export const deleteUpstream = (managing: UpstreamManaging): AnyRoute =>
     method: 'delete',
     path: PATH,
     summary:
-      'Deletes an upstream for good; what it is being asked goes on to its end. Needs the role team_administrator in its ' +
-      "team, and the administrator key for the operator's.",
+      'Permanently deletes an upstream. Running requests to it are completed. Needs the role team_administrator in its ' +
+      'team, or the administrator key for an upstream without a team.',
     errors: ['conflict'],
     response: emptyResponse,
     authorization: ofUpstream(managing),

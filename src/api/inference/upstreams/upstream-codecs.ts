@@ -28,7 +28,7 @@ export const upstreamChange = closed('UpstreamChange', {
 const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
 const modelHealth = open('UpstreamModelHealth', {
-  says: 'How a model of an upstream does, as the process that answers has seen it.',
+  says: 'The health of a model of an upstream, as seen by the responding process.',
   required: {
     model: string,
     /** `out` is not asked until `out_until`; `probing` is asked by one request, which decides. */
@@ -50,8 +50,8 @@ const upstreamHealth = open('UpstreamHealth', {
 
 export const upstreamJson = open('Upstream', {
   says:
-    'Where models are served. `secret` is the name of a secret of its team. One that is configured comes from the ' +
-    "operator's file, and is changed there.",
+    'A server of models. `secret` is the name of a secret of its team. A configured upstream comes from the ' +
+    "operator's file and can only be changed there.",
   required: { id, ...required, configured: boolean, health: upstreamHealth },
   optional: { team: owner, ...optional },
 })

@@ -16,9 +16,9 @@ export const createUpstream = (managing: UpstreamManaging): AnyRoute =>
     method: 'post',
     path: UPSTREAMS_PATH,
     summary:
-      'Makes an upstream of a team, or one for all teams where `team` is left out. The name of a model that is taken ' +
-      'there is a conflict; so is its own, with the id of the upstream that has it. Needs the role ' +
-      'team_administrator, and the administrator key for all teams.',
+      'Creates an upstream of a team, or of all teams without `team`. A model name that another upstream serves ' +
+      'is a conflict. So is a duplicate upstream name; the response has the id of the existing one. Needs the role ' +
+      'team_administrator, or the administrator key for all teams.',
     body: newUpstream,
     requestHeaders: ['Idempotency-Key'],
     errors: ['conflict'],
@@ -63,8 +63,8 @@ export const listUpstreams = ({ access, liveUpstreams, shownUpstream }: Upstream
     method: 'get',
     path: UPSTREAMS_PATH,
     summary:
-      'Lists the upstreams of a team, or all there are where no team is named, in the order of their ids, with how they ' +
-      'do. Needs the role team_administrator, and the administrator key for all.',
+      'Lists the upstreams of a team, or all without `team`, ordered by id, with the health of their models. ' +
+      'Needs the role team_administrator, or the administrator key for all.',
     query: listQuery,
     response: pageOf(upstreamJson),
     authorization: {

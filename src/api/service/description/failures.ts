@@ -5,26 +5,26 @@ import type { AnyRoute } from '../../route.js'
 import { answerHeaders } from './headers.js'
 
 const SAYS: Readonly<Record<FailureKind, string>> = {
-  'bad-request': 'The request cannot be read, or asks for what makes no sense.',
-  unauthenticated: 'No valid API key was sent.',
-  forbidden: 'The key lacks a right, or a field may not be asked for; the reason names it.',
-  'not-found': 'There is no such thing, or the key has no access to it: the answer is the same.',
-  conflict: 'Something else is already recorded.',
-  'too-large': 'A limit is passed; the reason names it.',
-  invalid: 'The request is not valid; the answer says where and why, and quotes no values.',
-  'too-costly': 'The read needs too much memory. Ask for less.',
-  overloaded: 'Not possible now. Try again.',
-  'not-yet-readable': 'What was written last, or asked for, cannot be read yet. Try again.',
-  'too-slow': 'The read took too long. Ask for less.',
-  'budget-spent': 'A budget is spent; the answer names it.',
-  'rate-limited': 'A limit is reached; the answer names it and says when it frees.',
-  'upstream-failed': 'The upstream failed, or what it answered is no chat completion.',
-  'upstream-too-slow': 'The upstream did not answer in time.',
+  'bad-request': 'The request is malformed or contradictory.',
+  unauthenticated: 'No valid API key.',
+  forbidden: 'The API key lacks a permission, or a field is not allowed; see the reason.',
+  'not-found': 'Not found, or the API key has no access; the two are not distinguished.',
+  conflict: 'Conflicts with an existing record.',
+  'too-large': 'A size limit is exceeded; see the reason.',
+  invalid: 'Validation failed. The response has the location and the rule, never the value.',
+  'too-costly': 'The read exceeded its memory limit. Narrow the request.',
+  overloaded: 'Temporarily unavailable. Try again.',
+  'not-yet-readable': 'The read models have not caught up with the requested position. Try again.',
+  'too-slow': 'The read timed out. Narrow the request.',
+  'budget-spent': 'A budget is exceeded; see the response.',
+  'rate-limited': 'A rate limit is reached; the response has the limit and when to retry.',
+  'upstream-failed': 'The upstream failed, or its response is not a chat completion.',
+  'upstream-too-slow': 'The upstream timed out.',
 }
 
 const reason = {
   title: 'Reason',
-  description: 'Why a request was not served.',
+  description: 'Why the request failed.',
   type: 'object',
   properties: { reason: { type: 'string' } },
   required: ['reason'],
@@ -54,7 +54,7 @@ const validation = {
 
 const chatError = {
   title: 'ChatError',
-  description: "Why a completion was not served, as clients of chat completions read it, and as FastAPI's.",
+  description: 'Why the completion failed, in the format of chat completion clients and of FastAPI.',
   type: 'object',
   properties: {
     error: {

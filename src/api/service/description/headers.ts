@@ -10,93 +10,92 @@ const position = { type: 'integer', format: 'int64', minimum: 0 }
 
 const ASKED: Readonly<Record<RequestHeader, JsonObject>> = {
   'Tallytree-Min-Position': {
-    description: 'A log position, as another answer gave it: the read waits for it, for at most two seconds.',
+    description: 'A log position from an earlier response. The read waits up to two seconds for it.',
     schema: position,
   },
   'Tallytree-Stale': {
-    description: '"allow" takes what can be read now, without waiting for the last writes.',
+    description: '"allow" reads the current state without waiting for the latest writes.',
     schema: { type: 'string', enum: ['allow'] },
   },
   'Tallytree-As-Of': {
     description:
-      'Answers as it would have been answered then: at a log position, in decimal digits, or at a time (RFC 3339), which ' +
-      'means the last event recorded no later.',
+      'Reads the state as of a log position, in decimal digits, or of a time (RFC 3339), which ' +
+      'means the last event recorded at or before it.',
     schema: { type: 'string', examples: ['1234', '2026-01-31T09:30:00Z'] },
   },
   'Idempotency-Key': {
     description:
-      'The same key again, from the same user, is the same request: what it makes gets the same id.',
+      'Makes retries safe: requests of one user with the same key create the same resource, with the same id.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   'Vendor-Project': {
     description:
-      'The project that the completion belongs to, `team/project`; it goes before `OpenAI-Project`. Without either that is ' +
-      "`inference` of the key's first team. `Vendor` is what the service is set up to say there.",
+      'The project of the completion, `team/project`. Takes precedence over `OpenAI-Project`; the default is the project ' +
+      "`inference` in the key's first team. `Vendor` is configured with TALLYTREE_VENDOR.",
     schema: { type: 'string' },
   },
   'OpenAI-Project': {
-    description: 'The same, as clients of chat completions send it.',
+    description: 'The project of the completion, as chat completion clients send it.',
     schema: { type: 'string' },
   },
   'Tallytree-Parent-Call': {
     description:
-      'The id of a call of the same project, which the completion becomes a child of. It goes into the trace of that call ' +
-      'where its start has come already.',
+      'The id of the parent call, in the same project. The completion joins the trace of that call ' +
+      'if its start is already recorded.',
     schema: id.schema,
   },
   'Tallytree-Trace': {
-    description: 'The id of the trace that the completion goes into, also where its parent has not come yet.',
+    description: 'The id of the trace that the completion joins, even if its parent is not recorded yet.',
     schema: id.schema,
   },
   traceparent: {
-    description:
-      'The W3C header; its trace and its parent count where neither Tallytree-Parent-Call nor Tallytree-Trace is there.',
+    description: 'The W3C header. Used if neither Tallytree-Parent-Call nor Tallytree-Trace is present.',
     schema: { type: 'string' },
   },
   'Tallytree-Record': {
     description:
-      'With `metadata` neither the messages nor the answer are recorded, whatever the project chose; `all` leaves that to ' +
-      'the project.',
+      '`metadata` records neither the messages nor the response, whatever the setting of the project; `all` uses ' +
+      'that setting.',
     schema: recordLevel.schema,
   },
 }
 
 const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
   'x-request-id': {
-    description: 'Names the request, in the log too: a UUID, or under /v1 what the request itself named it.',
+    description: 'The id of the request, also in the log: a UUID, or under /v1 the id from the request.',
     required: true,
     schema: { type: 'string' },
   },
   'Retry-After': {
-    description: 'Seconds after which another try makes sense.',
+    description: 'Seconds to wait before retrying.',
     required: true,
     schema: count,
   },
   'WWW-Authenticate': {
-    description: 'The schemes that carry a key.',
+    description: 'The supported authentication schemes.',
     required: true,
     schema: { type: 'string' },
   },
   'Tallytree-Position': {
-    description: 'The log position that a read speaks of, or at which what was written can be read.',
+    description: 'The log position of the state that was read, or from which the write can be read.',
     schema: position,
   },
   'Tallytree-Refused': {
-    description: 'How many elements of the batch were not taken; absent where all were.',
+    description: 'The number of rejected elements of the batch. Absent if there are none.',
     schema: { type: 'integer', minimum: 1 },
   },
   'Tallytree-Truncated': {
-    description: 'How many calls matched beyond what `limit` let through; absent where none did.',
+    description: 'The number of matching calls beyond `limit`. Absent if there are none.',
     schema: { type: 'integer', minimum: 1 },
   },
   'Tallytree-Unfinished-Descendants': {
-    description: 'How many descendants of the answered calls have not ended.',
+    description: 'The number of descendants of the returned calls that have not ended.',
     schema: count,
   },
   'Tallytree-Unpriced-Models': {
     description:
-      'The models whose tokens had no price and cost 0 here: names, percent-encoded, separated by commas; where they ' +
-      'are too many, + and how many more. Absent where all had one, or costs were not asked for.',
+      'The models without a price, whose tokens cost 0: a comma-separated list of percent-encoded names. A longer list ' +
+      'ends with + and the number of further models. Absent if all have prices or costs were not requested.',
     schema: { type: 'string' },
   },
 }

@@ -2,32 +2,32 @@ import type { Unmet } from './verdict.js'
 
 const SAID: Readonly<Record<Exclude<Unmet['why'], 'window_not_full' | 'threshold' | 'cooldown'>, string>> = {
   not_there: 'The automation did not exist yet.',
-  deleted: 'The automation was deleted by then.',
+  deleted: 'The automation had been deleted.',
   disabled: 'The automation was disabled at that time.',
-  event_type: 'The automation waits for another type of event.',
-  scope: "The event did not happen where the automation's scope is.",
-  alias_pattern: 'The alias does not fit alias_pattern.',
-  tag_pattern: 'The tag does not fit tag_pattern.',
-  run_user: 'The run belongs to another user than run_filters names.',
-  run_name_pattern: "The run's name does not fit run_filters.name_pattern.",
-  state: "The run's new state is none of the automation's states.",
+  event_type: 'The automation triggers on another event type.',
+  scope: "The event is outside the automation's scope.",
+  alias_pattern: 'The alias does not match alias_pattern.',
+  tag_pattern: 'The tag does not match tag_pattern.',
+  run_user: 'The run belongs to a user other than the one in run_filters.',
+  run_name_pattern: "The run's name does not match run_filters.name_pattern.",
+  state: "The run's new state is not one of the automation's states.",
   not_failed: 'The call did not fail.',
-  metric_absent: "The automation's metric was not logged here.",
-  measure_unknown: 'The call does not tell what the automation measures.',
-  price_unknown: 'None of the models that the call used had a price.',
-  prior_is_zero: 'The values before are zero, so that no relative change can be told.',
-  no_deviation: 'All values before are equal, so that no deviation can be told.',
+  metric_absent: "The event did not log the automation's metric.",
+  measure_unknown: 'The call has no value for what the automation measures.',
+  price_unknown: 'None of the models used by the call had a price.',
+  prior_is_zero: 'The prior values are zero, so there is no relative change.',
+  no_deviation: 'All prior values are equal, so there is no standard deviation to compare with.',
 }
 
 /** The first condition that an event did not meet, for people. */
 export const inWords = (unmet: Unmet): string => {
   switch (unmet.why) {
     case 'window_not_full':
-      return `Of ${unmet.needs} values that the automation looks at, ${unmet.has} were logged.`
+      return `The window has ${unmet.has} of the ${unmet.needs} values it needs.`
     case 'threshold':
-      return `The value was ${unmet.value}, and ${unmet.threshold} is asked for.`
+      return `The value ${unmet.value} does not meet the threshold ${unmet.threshold}.`
     case 'cooldown':
-      return `It had fired for the same run before, and may again from ${unmet.until.toISOString()} on.`
+      return `The automation is in its cooldown for this run until ${unmet.until.toISOString()}.`
     default:
       return SAID[unmet.why]
   }

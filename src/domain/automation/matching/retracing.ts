@@ -119,7 +119,7 @@ export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
     const isSure = trigger.kind !== 'run' || (!alone.matched && SURE.has(alone.unmet.why))
     if (isSure) return { trigger, version, verdict: alone, read: 0 }
     const run = runOf(event.stream)
-    if (run.revision >= event.revision) throw new Error('events are to be given in log order')
+    if (run.revision >= event.revision) throw new Error('events must be in log order')
     const metric = version && spansOf(version.content.event)?.metric
     if (run.revision === -1n && metric !== undefined) run.values.set(metric, [])
     let read = 0

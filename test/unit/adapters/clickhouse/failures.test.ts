@@ -207,7 +207,7 @@ describe('opening a ClickHouse server', () => {
     const failure = await opened(exception(403, 516, 'AUTHENTICATION_FAILED'), { waitMs: 60_000 })
     assert.match(
       failure!.message,
-      /^CLICKHOUSE_URL, .* as user "ada": ClickHouse refuses: AUTHENTICATION_FAILED \(516\)$/,
+      /^CLICKHOUSE_URL, .* as user "ada": ClickHouse rejected the request: AUTHENTICATION_FAILED \(516\)$/,
     )
     assert.doesNotMatch(failure!.stack ?? '', /hid|row-says/)
   })
@@ -219,7 +219,7 @@ describe('opening a ClickHouse server', () => {
 
   it('takes a cluster of one shard, and no other', async () => {
     assert.equal(await opened(cluster(1), { cluster: 'main' }), undefined)
-    assert.match((await opened(cluster(0), { cluster: 'main' }))!.message, /main is no cluster/)
+    assert.match((await opened(cluster(0), { cluster: 'main' }))!.message, /main is not a cluster/)
     assert.match((await opened(cluster(3), { cluster: 'main' }))!.message, /main has 3 shards/)
   })
 

@@ -65,6 +65,6 @@ SETTINGS replicated_deduplication_window = 0, fsync_after_insert = 1, fsync_part
       'OPTIMIZE TABLE calls',
       'CREATE TABLE IF NOT EXISTS a (b String) ENGINE = Memory',
     ])
-      assert.throws(() => onCluster('main', statement), /no form for a cluster/)
+      assert.throws(() => onCluster('main', statement), /no ON CLUSTER form/)
   })
 })

@@ -59,7 +59,7 @@ const givenPool = (readers: number) => {
 
 const MAX_WAITING = 256
 
-const unavailable = new ClickHouseUnavailable('busy', 'ClickHouse cannot do it now: Error (107)')
+const unavailable = new ClickHouseUnavailable('busy', 'ClickHouse failed: Error (107)')
 
 describe('a pool of readers', () => {
   it('reports each read, also one whose reader stops after the first chunk', async () => {

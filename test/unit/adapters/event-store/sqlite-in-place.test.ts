@@ -27,7 +27,7 @@ describe('a log whose files do not stay where they are', () => {
   const refuses = () =>
     assert.rejects(append(), (error: unknown) => {
       assert.ok(error instanceof StoreUnavailable)
-      assert.match(error.message, /events\.db is not where it was any more: put the files back/)
+      assert.match(error.message, /events\.db was moved or deleted: restore the files/)
       return true
     })
 

@@ -58,11 +58,11 @@ describe('the envelope of a secret value', () => {
     const envelope = seal(ring.active(), secret, 'value')
     assert.throws(() => unseal(ringOf(other).find, secret, envelope), {
       message:
-        'version 3 of the secret TOKEN of team team is encrypted under the master key "one", which is not in the key ring',
+        'version 3 of the secret TOKEN of team team is encrypted with the master key "one", which is not in the key ring',
     })
     assert.throws(() => unseal(ringOf(someKey('one')).find, secret, envelope), {
       message:
-        /cannot be decrypted: the master key "one" is another one than before, or the value was changed/,
+        /cannot be decrypted: the master key "one" differs from the original one, or the value is corrupt/,
     })
   })
 })

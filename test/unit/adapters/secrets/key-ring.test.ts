@@ -78,7 +78,7 @@ describe('the ring of master keys', () => {
           () => openKeyRing([], path),
           ({ name, message }: Error) => {
             assert.equal(name, 'OperatorError')
-            assert.match(message, /master-keys cannot be used: it must be id:key/)
+            assert.match(message, /master-keys is invalid: it must be id:key/)
             assert.ok(!message.includes(key.base64.slice(1)))
             return true
           },
@@ -86,7 +86,7 @@ describe('the ring of master keys', () => {
       }
       writeFileSync(path, lineOf(someKey('one')))
       assert.throws(() => openKeyRing([key], path), {
-        message: /the master key one is one in .* and another/,
+        message: /the master key one has different values/,
       })
     }))
 

@@ -161,12 +161,12 @@ describe('the store of secrets in SQLite', () => {
       later.close()
       await assert.rejects(openSqliteSecretStore(fileIn(directory), ring), {
         name: 'SecretsUnavailable',
-        message: /secrets.db: has layout 99, and this program knows 1/,
+        message: /secrets.db: has schema version 99, this release supports 1/,
       })
       writeFileSync(fileIn(directory), 'x'.repeat(5000))
       await assert.rejects(openSqliteSecretStore(fileIn(directory), ring), {
         name: 'SecretsUnavailable',
-        message: /secrets.db: the store of secrets cannot be used \(SQLITE_NOTADB\)/,
+        message: /secrets.db: the secret store failed \(SQLITE_NOTADB\)/,
       })
     }))
 })

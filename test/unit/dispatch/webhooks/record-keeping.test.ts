@@ -70,7 +70,7 @@ describe('what attempts looked like', () => {
     const { keep, kept, logged } = opened({ ...inner, put })
     keep(1, 2)
     mock.timers.tick(100)
-    assert.deepEqual(logged, ['dispatcher.attempts_not_kept'])
+    assert.deepEqual(logged, ['dispatcher.attempt_record_failed'])
     isFull = false
     keep(3, 4)
     mock.timers.tick(100)

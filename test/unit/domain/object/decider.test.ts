@@ -111,7 +111,7 @@ describe('an object decides that', () => {
     assert.match(refused(given, remove(['latest', 'v0', 'v7', digestOf(9), 'prod'])), /digests\[1, 2, 3, 4\]/)
     assert.match(refused([], remove(null)), /not found/)
     assert.match(refused([publish(0), remove(null)], remove(null)), /not found/)
-    assert.match(refused([publish(0), remove(null)], remove(['latest'])), /no such version/)
+    assert.match(refused([publish(0), remove(null)], remove(['latest'])), /version not found/)
   })
 
   it('a version takes its tags and aliases with it', () => {

@@ -34,7 +34,7 @@ describe('the URL of a ClickHouse server', () => {
     'a database that needs quotes': ['http://u:hidden@host:8123/a-b', /letters, digits and underscores/],
     'a path of several parts': ['http://u:hidden@host:8123/a/b', /letters, digits and underscores/],
     'statements for a database': ['http://u:hidden@host:8123/a;DROP', /letters, digits and underscores/],
-    parameters: ['http://u:hidden@host:8123/db?session_id=1', /neither parameters/],
+    parameters: ['http://u:hidden@host:8123/db?session_id=1', /query parameters/],
   }
   for (const [name, [url, sentence]] of Object.entries(wrong))
     it(`is refused with a sentence that does not quote it: ${name}`, () => {

@@ -93,11 +93,11 @@ describe('a template', () => {
   })
 
   it('is refused with a reason and a place, and without being quoted', () => {
-    assert.match(refusalOf('["${nothing_such}"]'), /^There is no variable of the name at character 3/)
+    assert.match(refusalOf('["${nothing_such}"]'), /^Unknown variable at character 3/)
     assert.match(refusalOf('["${HOOK_KEY}"]', { accessToken: true, secret: null }), /at character 3/)
     assert.match(
       refusalOf('["ab${ACCESS_TOKEN}"]', { accessToken: false, secret: null }),
-      /at character 5 needs a webhook with an access token/,
+      /at character 5 requires a webhook with an access token/,
     )
     assert.match(refusalOf('["${alias"]'), /at character 3 has no closing brace/)
     for (const name of [
@@ -127,7 +127,7 @@ describe('a template', () => {
       '[t${alias}]',
       '["a"${alias}]',
     ])
-      assert.match(refusalOf(source), /should be JSON/, source)
+      assert.match(refusalOf(source), /should be valid JSON/, source)
   })
 
   it('takes an escaped quote or backslash for what it is', () => {

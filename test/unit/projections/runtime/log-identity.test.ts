@@ -62,7 +62,7 @@ describe('read models', () => {
 
   it('do not belong to a shorter, equally long or longer log', async () => {
     for (const length of [EVENTS - 1, EVENTS, EVENTS + 2])
-      assert.equal(await mismatchWith(await logOf(length)), 'of_another_log')
+      assert.equal(await mismatchWith(await logOf(length)), 'log_mismatch')
   })
 
   it('do not belong to a log that was restored to an earlier state, or has grown since', async () => {
@@ -70,9 +70,9 @@ describe('read models', () => {
     const restored = openInMemoryEventStore()
     for await (const event of eventStore.readAll({ limit: EVENTS - 1 }))
       await appendNext(restored, event.stream, [event])
-    assert.equal(await mismatchWith(restored), 'ahead_of_log')
+    assert.equal(await mismatchWith(restored), 'log_shorter_than_checkpoint')
     await append(restored, 'CallStarted', startOf('other'))
-    assert.equal(await mismatchWith(restored), 'of_another_log')
+    assert.equal(await mismatchWith(restored), 'log_mismatch')
   })
 
   it('do not belong to a log whose first event is at another position', async () => {
@@ -84,7 +84,7 @@ describe('read models', () => {
           yield { ...event, position: event.position + 1000n }
       },
     }
-    assert.equal(await mismatchWith(shifted), 'of_another_log')
+    assert.equal(await mismatchWith(shifted), 'log_mismatch')
   })
 
   it('belong to no log where no event shows which one', async () => {
@@ -94,7 +94,7 @@ describe('read models', () => {
       columns: ['projector', 'position'],
       values: [['main', '5']],
     })
-    assert.equal(await mismatchWith(eventStore), 'of_another_log')
+    assert.equal(await mismatchWith(eventStore), 'log_mismatch')
   })
 
   it('belong to any log where an earlier release noted only that it had projected nothing', async () => {
@@ -125,7 +125,7 @@ describe('read models', () => {
         () => false,
       )
       if (isEmptied) break
-      assert.equal(await mismatchWith(other), 'of_another_log')
+      assert.equal(await mismatchWith(other), 'log_mismatch')
     }
     assert.equal(await mismatchWith(other), undefined)
     assert.equal(await readCheckpoint(clickHouse.writer), 0n)

@@ -18,7 +18,7 @@ describe('opening an EventStoreDB', () => {
   it('fails with a sentence that names the host, without the password, when the server is away', async () => {
     await assert.rejects(openEventStoreDb('esdb://admin:geheim@127.0.0.1:1?tls=false'), {
       name: 'StoreUnavailable',
-      message: 'the EventStoreDB at 127.0.0.1:1 (EVENTSTORE_URL) does not answer',
+      message: 'the EventStoreDB at 127.0.0.1:1 (EVENTSTORE_URL) does not respond',
     })
   })
 
@@ -27,7 +27,7 @@ describe('opening an EventStoreDB', () => {
 
     await assert.rejects(openEventStoreDb(double.url), {
       name: 'StoreUnavailable',
-      message: /does not answer/,
+      message: /does not respond/,
     })
 
     await double.stop()

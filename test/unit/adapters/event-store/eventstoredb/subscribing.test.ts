@@ -140,7 +140,7 @@ describe('reading and following an EventStoreDB', () => {
 
     await assert.rejects(collect(store.readStream(stream)), {
       name: 'StoreUnavailable',
-      message: `event 1 of stream ${stream} is not from Tallytree`,
+      message: `event 1 of stream ${stream} was not written by Tallytree`,
     })
   })
 

@@ -7,7 +7,6 @@ import type { Cause } from '../../domain/event.js'
 import { execute, type Executed } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { followLog } from '../../runtime/follow-log.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { versionedCache } from '../../runtime/versioned-cache.js'
 import type { Principal } from '../principal.js'
@@ -35,25 +34,21 @@ export interface Access {
 
 export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { readonly log: Pick<Log, 'warn'> }
 
+const REFRESH_MS = 500
 /** One key can be sent in many forms, such as with any user name. */
 const MAX_HEADERS = 10_000
 
-/** Loads the directory and follows it, so that it knows what other processes write. Rejects when the store cannot be read. */
-export const openAccess = async (ports: AccessPorts): Promise<Access> => {
+/**
+ * Loads the directory and follows it: what another process writes is known here within a second (every 500 ms and
+ * the time of one read). Rejects when the store cannot be read.
+ */
+export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } = {}): Promise<Access> => {
   const live = followDirectory(ports)
   const teamCreations = new KeyedMutex()
   /** By `Authorization` header, valid for one version of the directory. */
   const principals = versionedCache<Principal>({ maxSize: MAX_HEADERS })
-  const head = await ports.eventStore.head()
   await live.refresh()
-  const stopping = new AbortController()
-  followLog({
-    eventStore: ports.eventStore,
-    after: head,
-    onEvent: live.take,
-    onError: (error) => warnNotRefreshed(ports, error),
-    signal: stopping.signal,
-  })
+  const stop = every(refreshMs, () => refreshOrWarn(ports, live.refresh))
 
   const write = async (command: AccessCommand, cause: Cause) => {
     const executed = await execute(ports)(accessDecider, ACCESS_STREAM, [command], cause)
@@ -83,11 +78,11 @@ export const openAccess = async (ports: AccessPorts): Promise<Access> => {
     },
     run: write,
     refresh: live.refresh,
-    close: () => stopping.abort(),
+    close: stop,
   }
 }
 
-/** The command has succeeded even if this read fails: the follower reads its events, too. */
+/** What was written stays written when the look at it fails: the next one comes soon. */
 const refreshOrWarn = async (
   { log }: Pick<AccessPorts, 'log'>,
   refresh: () => Promise<void>,
@@ -95,9 +90,18 @@ const refreshOrWarn = async (
   try {
     await refresh()
   } catch (error) {
-    warnNotRefreshed({ log }, error)
+    log.warn('access.refresh_failed', { name: error instanceof Error ? error.name : typeof error })
   }
 }
 
-const warnNotRefreshed = ({ log }: Pick<AccessPorts, 'log'>, error: unknown): void =>
-  log.warn('access.refresh_failed', { name: error instanceof Error ? error.name : typeof error })
+/** Repeats a task until stopped, never two at once, and without keeping the process alive. */
+const every = (ms: number, task: () => Promise<void>): (() => void) => {
+  let busy = false
+  const timer = setInterval(() => {
+    if (busy) return
+    busy = true
+    void task().finally(() => (busy = false))
+  }, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { openAccess } from '../../../src/api/auth/access.js'
 import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
 import { OperatorError } from '../../../src/domain/ports/operator-error.js'
-import { bearer, somePorts, storedEvents } from './given.js'
+import { bearer, openedAccess, somePorts, storedEvents } from './given.js'
 
 const givenProcess = async (eventStore = openInMemoryEventStore()) => {
   const ports = somePorts(eventStore)
-  const access = await openAccess(ports)
+  const access = await openedAccess(ports)
   return { ports, access, bootstrap: (key?: string) => bootstrapAccess(ports, access, key) }
 }
 

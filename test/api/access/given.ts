@@ -35,6 +35,10 @@ export const storedEvents = async (eventStore: EventStore): Promise<readonly Rec
   return events
 }
 
+/** A process that does not look for others' writes unless told to. */
+export const openedAccess = (ports: ReturnType<typeof somePorts>): Promise<Access> =>
+  openAccess(ports, { refreshMs: 3_600_000 })
+
 /** What answers say, one or the other. */
 export interface Said {
   readonly id: string
@@ -60,7 +64,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
   ports: P = somePorts() as P,
   furtherRoutes: (ports: P, access: Access) => readonly AnyRoute[] = () => [],
 ) => {
-  const access = await openAccess(ports)
+  const access = await openedAccess(ports)
   const { createdKey } = await bootstrapAccess(ports, access, undefined)
   const routes = [...accessRoutes(ports, access), ...furtherRoutes(ports, access)]
 

@@ -1,8 +1,6 @@
 import type { Cause } from '../../../domain/event.js'
 import { execute, type Executed } from '../../../runtime/execute.js'
-import type { RecordedEvent } from '../../../domain/ports/event-store.js'
 import type { Ports } from '../../../domain/ports/ports.js'
-import { followLog } from '../../../runtime/follow-log.js'
 import type { UpstreamCommand } from '../../../domain/upstream/commands.js'
 import { upstreamDecider } from '../../../domain/upstream/decider.js'
 import { evolve, noUpstreams, type Upstreams } from '../../../domain/upstream/directory.js'
@@ -10,7 +8,8 @@ import { withoutShadowed } from '../../../domain/upstream/offered.js'
 import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../../domain/upstream/events.js'
 
 /**
- * The upstreams as this process knows them, those of its operator's file and those of the log.
+ * The upstreams as this process knows them, those of its operator's file and those of the log: its own writes at once,
+ * those of others within a second.
  */
 export interface LiveUpstreams {
   /** All of them, for those who manage them. */
@@ -24,6 +23,8 @@ export interface LiveUpstreams {
   readonly close: () => void
 }
 
+const REFRESH_MS = 500
+
 export const openUpstreams = async (
   ports: Pick<Ports, 'eventStore' | 'ids'>,
   configured: Upstreams = noUpstreams,
@@ -34,28 +35,22 @@ export const openUpstreams = async (
   let next = 0n
   let told: () => void = () => undefined
 
-  const take = ({ stream, type, data, revision }: RecordedEvent) => {
-    // A refresh and the follower may read the same event.
-    if (stream !== UPSTREAMS_STREAM || revision !== next) return
-    upstreams = evolve(upstreams, { type, data } as unknown as UpstreamEvent)
-    offered = withoutShadowed(upstreams)
-    next = revision + 1n
-    told()
-  }
   const refresh = async () => {
-    for await (const event of ports.eventStore.readStream(UPSTREAMS_STREAM, { from: next })) take(event)
+    for await (const { type, data, revision } of ports.eventStore.readStream(UPSTREAMS_STREAM, {
+      from: next,
+    })) {
+      // Two refreshes may read the same events at once; each event counts when its turn comes, once.
+      if (revision !== next) continue
+      upstreams = evolve(upstreams, { type, data } as unknown as UpstreamEvent)
+      offered = withoutShadowed(upstreams)
+      next = revision + 1n
+      told()
+    }
   }
-  const head = await ports.eventStore.head()
   await refresh()
-  const stopping = new AbortController()
-  followLog({
-    eventStore: ports.eventStore,
-    after: head,
-    onEvent: take,
-    // The projector reports that the log cannot be read.
-    onError: () => undefined,
-    signal: stopping.signal,
-  })
+  // What cannot be read now is read half a second later.
+  const timer = setInterval(() => void refresh().catch(() => undefined), REFRESH_MS)
+  timer.unref()
 
   return {
     all: () => upstreams,
@@ -67,6 +62,6 @@ export const openUpstreams = async (
       return executed
     },
     onChange: (given) => void (told = given),
-    close: () => stopping.abort(),
+    close: () => clearInterval(timer),
   }
 }

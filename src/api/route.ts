@@ -101,7 +101,7 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
 export interface AnyRoute extends RouteSpec {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
   readonly body?: Codec<any>
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
   readonly query?: Codec<any>
   /** Open routes need no key. */
   readonly access?: 'open'
@@ -109,6 +109,6 @@ export interface AnyRoute extends RouteSpec {
   /** Without them, the description says that it may fail in every way. */
   readonly errors?: readonly FailureKind[]
   readonly responseHeaders: readonly ResponseHeader[]
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the same
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
   readonly handle: (request: RouteRequest<any, any>) => Promise<RouteResponse>
 }

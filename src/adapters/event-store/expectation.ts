@@ -7,7 +7,7 @@ export type LastRevision = number
 export const isMet = (expected: Expected, last: LastRevision): boolean =>
   expected === 'none' ? last < 0 : last >= 0 && expected === BigInt(last)
 
-/** Where the first event of an append stood if it was made before. */
+/** The revision of the first event if the append is a repeat. */
 export const firstRevisionOf = (expected: Expected): number =>
   expected === 'none' ? 0 : Number(expected) + 1
 

@@ -46,7 +46,7 @@ const rebuild = open('Rebuild', {
 const OF_REBUILDS = 'rebuilds'
 const MANY = 100
 
-/** Making the read models anew. */
+/** Routes that rebuild the read models. */
 export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
   const { ports, reading, reader } = parts
   const mutex = new KeyedMutex()

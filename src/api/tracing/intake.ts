@@ -24,7 +24,7 @@ export interface Element extends BatchElement {
 /** A batch whose elements are permitted, or known as refused. */
 export interface Intake {
   readonly elements: readonly Element[]
-  /** Those that are written to. */
+  /** The projects that the batch writes to. */
   readonly project: readonly string[]
   /** Where elements are kept as refused that name no project. */
   readonly home: string

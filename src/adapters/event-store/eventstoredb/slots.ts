@@ -34,7 +34,7 @@ export const slots = ({ atOnce, mostWaitingBytes, waitMs }: Limits): Slots => {
   let waitingBytes = 0
   let free = atOnce
 
-  /** Every request ends in seconds, so whoever waited too long is refused soon enough when a slot is freed. */
+  /** Checked when a slot is freed: each request ends within seconds, so the queue needs no timers. */
   const pass = () => {
     while (first !== undefined) {
       const { bytes, since, grant, refuse, next } = first

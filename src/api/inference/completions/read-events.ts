@@ -3,7 +3,7 @@ import { badAnswer } from './upstream-failure.js'
 
 const MOST_EVENT_CHARACTERS = 4_194_304
 
-/** The server-sent events in an upstream's answer, in batches of those that came together. */
+/** The server-sent events in an upstream's answer, in one batch for each chunk received. */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly EventSourceMessage[]> {

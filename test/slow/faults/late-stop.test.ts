@@ -33,7 +33,7 @@ describe('a program that cannot stop', () => {
     assert.deepEqual(await service.kill('SIGTERM'), { code: null, signal: 'SIGKILL' })
     assert.match(
       service.output(),
-      /did not stop within 10 s, and is killed\. Nothing acknowledged is lost\..* TALLYTREE_STOP_SECONDS\./,
+      /did not stop within 10 s and is killed\. No acknowledged write is lost\..* TALLYTREE_STOP_SECONDS\./,
     )
 
     await service.restart({ NODE_OPTIONS: '' })

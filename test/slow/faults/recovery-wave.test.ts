@@ -55,6 +55,7 @@ describe('an endpoint that comes back', () => {
     for (let index = 0; index < WAITING; index += 100)
       await log.append(COLLECTION, ...Array.from({ length: 100 }, (_, at) => aliasAdded(`v-${index + at}`)))
     await until(async () => (await read()).scheduled === WAITING)
+    await until(() => receiver.received.length >= 10)
     await until(async () => (await read()).open === 0)
     const failed = receiver.received.length
     assert.ok(failed >= 10 && failed < 10 + FIRST_LIMIT, `${failed}`)

@@ -1,0 +1,32 @@
+import type { Json, JsonObject } from '../json/json.js'
+
+/** What a scorer sees of a row. */
+export interface ScorableRow {
+  /** The example, with its reference resolved; its fields are the columns of the dataset. */
+  readonly example: JsonObject
+  readonly output: Json
+}
+
+/** What became of one scorer on one row. A failure makes the score null and is kept as the exception of its call. */
+export type Scored = { readonly value: Json } | { readonly failed: string }
+
+/** Where and for whom a row is scored. */
+export interface ScoreContext {
+  readonly projectId: string
+  /** The evaluation run, or the rule of an online evaluation. */
+  readonly runId: string
+  /** The row's call. */
+  readonly rowId: string
+  /** The scorer's own call, the same when the row is scored again after a crash; usage is attributed to it. */
+  readonly scoreId: string
+  readonly traceId: string
+  /** The scorer may have been asked for this row before, and its answer was lost. */
+  readonly mayBeRepeat: boolean
+  readonly userId: string
+  readonly keyId: string | null
+  /** Aborts at the row's deadline, or when the run is cancelled. */
+  readonly signal: AbortSignal
+}
+
+/** Applies one scorer to one row. Never rejects. */
+export type ScoreRow = (row: ScorableRow, context: ScoreContext) => Promise<Scored>

@@ -1,17 +1,13 @@
 import type { CallStarted } from '../../domain/call/events.js'
 import { isEvaluationRun } from '../../domain/evaluation/run-calls.js'
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { isJsonObject, type Json } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Snapshots } from '../../domain/ports/snapshots.js'
 import { findAnchor, followLog, type LogAnchor } from '../../runtime/follow-log.js'
 import { recordLoggedRun } from './logged-run.js'
 import type { EvaluationPorts } from './ports.js'
 import { openRunQueue, type RunKey } from './run-queue.js'
-
-/** Keeps a small JSON document durably; it may be deleted while the service is stopped. */
-export interface StateFile {
-  readonly load: () => Promise<Json | undefined>
-  readonly save: (state: JsonObject) => Promise<void>
-}
 
 export interface Evaluations {
   readonly stop: () => Promise<void>
@@ -28,11 +24,11 @@ const MAX_LOGGED_RUNS = 10_000
 
 /** Follows the log: works on evaluation runs that are requested, and records the end of runs that clients log. */
 export const startEvaluations = async (
-  ports: EvaluationPorts & { readonly state: StateFile },
+  ports: EvaluationPorts & { readonly snapshots: Snapshots },
   options: EvaluationsOptions,
 ): Promise<Evaluations> => {
   const { eventStore, log } = ports
-  const known = await loadState(ports.state, eventStore)
+  const known = await loadState(ports.snapshots, eventStore)
   /** Requested and not finished. */
   const requested = new Map(known.requested.map((run) => [keyOf(run), run]))
   /** Logged by clients, and not ended. */
@@ -106,12 +102,13 @@ export const startEvaluations = async (
   const save = async () => {
     const position = follower.position()
     if (position === saved || anchor === null) return
-    await ports.state.save({
+    const text = JSON.stringify({
       position: String(position),
       anchor: { ...anchor, revision: String(anchor.revision) },
-      requested: [...requested.values()].map((run) => ({ ...run })),
-      logged: [...logged.values()].map((run) => ({ ...run })),
+      requested: [...requested.values()],
+      logged: [...logged.values()],
     })
+    await ports.snapshots.write(text)
     saved = position
   }
   let saving = Promise.resolve()
@@ -152,17 +149,25 @@ const NOTHING_KNOWN: KnownState = { position: 0n, anchor: null, requested: [], l
 
 /** What an earlier process saved, if it is of this log; else everything is found again from the log's first event. */
 const loadState = async (
-  file: StateFile,
+  snapshots: Snapshots,
   eventStore: Pick<EventStore, 'readStream'>,
 ): Promise<KnownState> => {
-  const state = await file.load()
-  if (!isJsonObject(state ?? null)) return NOTHING_KNOWN
-  const { position, anchor, requested, logged } = state as JsonObject
+  const state = jsonIn(await snapshots.read())
+  if (!isJsonObject(state)) return NOTHING_KNOWN
+  const { position, anchor, requested, logged } = state
   if (typeof position !== 'string' || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
   const { id, stream, revision } = anchor
   const place = { id: String(id), stream: String(stream), revision: BigInt(String(revision)) }
   if ((await findAnchor(eventStore, place)) === undefined) return NOTHING_KNOWN
   return { position: BigInt(position), anchor: place, requested: runsIn(requested), logged: runsIn(logged) }
+}
+
+const jsonIn = (text: string | undefined): Json => {
+  try {
+    return text === undefined ? null : parseJson(text)
+  } catch {
+    return null
+  }
 }
 
 const runsIn = (list: Json | undefined): readonly RunKey[] =>

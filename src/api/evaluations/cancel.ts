@@ -1,0 +1,37 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import { closed } from '../../domain/codec/struct.js'
+import { evaluationDecider } from '../../domain/evaluation/decider.js'
+import { evaluationStream } from '../../domain/evaluation/events.js'
+import { id, projectId } from '../../domain/ids.js'
+import { execute } from '../../runtime/execute.js'
+import { inBody } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
+import type { AnyRoute } from '../route.js'
+import { changeProject } from '../route-kinds.js'
+import { writing } from '../run.js'
+import type { Evaluations } from './evaluations.js'
+
+const cancelRequest = closed('EvaluationCancelRequest', { required: { project_id: projectId, call_id: id } })
+
+/** `POST /evaluations/cancel` */
+export const cancelRoute = (evaluations: Evaluations): AnyRoute =>
+  changeProject(evaluations, {
+    method: 'post',
+    path: '/evaluations/cancel',
+    summary:
+      'Cancel an evaluation run that the service works on. Its scores so far stay; its status becomes failed. Idempotent.',
+    body: cancelRequest,
+    errors: ['not-found', 'conflict'],
+    response: emptyResponse,
+    project: inBody,
+    handle: ({ body: { project_id, call_id }, principal }) => {
+      const { ports } = evaluations
+      const command = {
+        type: 'CancelEvaluationRun',
+        ...{ project_id, id: call_id, userId: principal.userId },
+        now: instantOf(ports.clock.now()),
+      } as const
+      const stream = evaluationStream(project_id, call_id)
+      return writing((cause) => execute(ports)(evaluationDecider, stream, [command], cause))
+    },
+  })

@@ -1,0 +1,37 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Operation } from '../../domain/query/expression.js'
+import { countCalls, NO_FILTER } from '../../projections/calls/queries.js'
+
+const opContains = (substr: string): Operation => ({
+  $contains: { input: { $getField: 'op_name' }, substr: { $literal: substr }, case_insensitive: false },
+})
+
+const IS_ROW: Operation = {
+  $or: [opContains('Evaluation.predict_and_score'), opContains('Evaluation.predictAndScore')],
+}
+
+const HAS_ENDED: Operation = { $not: [{ $eq: [{ $getField: 'ended_at' }, { $literal: null }] }] }
+
+const count = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  runId: string,
+  position: Position,
+  operation: Operation,
+): Promise<number> => {
+  const filter = { ...NO_FILTER, parent_ids: [runId] }
+  return (await countCalls(reader)({ projectId, filter, operation, position }, null)).count
+}
+
+/** The rows of an evaluation run so far. */
+export const countRows = (reader: ClickHouseReader, projectId: string, runId: string, position: Position) =>
+  count(reader, projectId, runId, position, IS_ROW)
+
+/** Those of them that have ended. */
+export const countEndedRows = (
+  reader: ClickHouseReader,
+  projectId: string,
+  runId: string,
+  position: Position,
+) => count(reader, projectId, runId, position, { $and: [IS_ROW, HAS_ENDED] })

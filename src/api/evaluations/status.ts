@@ -1,0 +1,137 @@
+import { closed } from '../../domain/codec/struct.js'
+import { evaluationDecider } from '../../domain/evaluation/decider.js'
+import {
+  evaluationStream,
+  type EvaluationEvent,
+  type EvaluationRunFinished,
+} from '../../domain/evaluation/events.js'
+import { isEvaluationRun } from '../../domain/evaluation/run-calls.js'
+import { id, projectId } from '../../domain/ids.js'
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import { parseRef } from '../../domain/ref/ref.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { StoredCall } from '../../projections/calls/queries.js'
+import { objectValues } from '../../projections/objects/queries.js'
+import { tableStats } from '../../projections/tables/queries.js'
+import { inBody } from '../authorization.js'
+import { Failure } from '../failure.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
+import { foldedCall } from '../tracing/folded-call.js'
+import type { Evaluations } from './evaluations.js'
+import { countEndedRows } from './progress.js'
+
+const statusRequest = closed('EvaluationStatusRequest', { required: { project_id: projectId, call_id: id } })
+
+const code = (value: string, properties: Record<string, object>) => ({
+  type: 'object',
+  properties: { code: { const: value }, ...properties },
+  required: ['code', ...Object.keys(properties)],
+})
+const rows = { type: 'integer', minimum: 0 }
+
+const statusResponse = {
+  schema: {
+    title: 'EvaluationStatusResponse',
+    type: 'object',
+    required: ['status'],
+    properties: {
+      status: {
+        anyOf: [
+          code('not_found', {}),
+          code('running', { completed_rows: rows, total_rows: rows }),
+          code('failed', { error: { anyOf: [{ type: 'string' }, { type: 'null' }] } }),
+          code('complete', { output: {}, warnings: { type: 'array', items: { type: 'string' } } }),
+        ],
+      },
+    },
+  },
+}
+
+/** `POST /evaluations/status`: of runs that the service was asked for, and of runs that clients log. */
+export const statusRoute = (evaluations: Evaluations): AnyRoute =>
+  readProject(evaluations, {
+    method: 'post',
+    path: '/evaluations/status',
+    summary: 'Read the status of an evaluation run: not_found, running with its progress, failed or complete.',
+    body: statusRequest,
+    errors: ['bad-request'],
+    response: statusResponse,
+    project: inBody,
+    handle:
+      ({ body: { project_id, call_id } }) =>
+      async (position) => ({
+        body: { status: await statusOf(evaluations, project_id, call_id, position) },
+      }),
+  })
+
+const statusOf = async (
+  evaluations: Evaluations,
+  projectId: string,
+  id: string,
+  position: Position,
+): Promise<JsonObject> => {
+  const { request, finished } = await runAt(evaluations, projectId, id, position)
+  if (request !== null) {
+    if (finished !== null) return statusOfFinished(finished)
+    const completed_rows = await countEndedRows(evaluations.reader, projectId, id, position)
+    return { code: 'running', completed_rows, total_rows: Math.max(completed_rows, request.total_rows) }
+  }
+  const call = await foldedCall(evaluations.ports)(projectId, id, position)
+  return call === undefined ? { code: 'not_found' } : statusOfCall(evaluations, call, position)
+}
+
+const runAt = async ({ ports }: Evaluations, projectId: string, id: string, at: Position) => {
+  let state = evaluationDecider.initialState()
+  for await (const event of ports.eventStore.readStream(evaluationStream(projectId, id))) {
+    if (event.position > at) break
+    state = evaluationDecider.evolve(state, event as unknown as EvaluationEvent)
+  }
+  return state
+}
+
+const statusOfFinished = ({ outcome, error, summary, warnings }: EvaluationRunFinished): JsonObject =>
+  outcome === 'completed' ? { code: 'complete', output: summary, warnings } : { code: 'failed', error }
+
+/** A run that a client logs. */
+const statusOfCall = async (
+  { reader }: Evaluations,
+  call: StoredCall,
+  position: Position,
+): Promise<JsonObject> => {
+  if (!isEvaluationRun(call.op_name, objectIn(call.attributes)))
+    throw new Failure('bad-request', `Call ${call.id} is not an evaluation run.`)
+  if (call.exception !== null) return { code: 'failed', error: call.exception }
+  if (call.ended_at !== null)
+    return { code: 'complete', output: parseJson(call.output ?? 'null'), warnings: [] }
+  const completed_rows = await countEndedRows(reader, call.project_id, call.id, position)
+  const total = await datasetRows(reader, call, position)
+  return { code: 'running', completed_rows, total_rows: Math.max(completed_rows, total ?? 0) }
+}
+
+/** The rows of the dataset that the run's Evaluation object names; undefined where it cannot be found. */
+const datasetRows = async (
+  reader: ClickHouseReader,
+  { project_id, inputs }: StoredCall,
+  position: Position,
+): Promise<number | undefined> => {
+  const read = async (ref: Json | undefined): Promise<JsonObject | null> => {
+    const parsed = typeof ref === 'string' ? parseRef(ref) : undefined
+    if (parsed?.kind !== 'object' || parsed.projectId !== project_id) return null
+    const wanted = [{ objectId: parsed.objectId, digest: parsed.version }]
+    return objectIn((await objectValues(reader)(project_id, wanted, position))[0] ?? null)
+  }
+  const evaluation = await read(objectIn(inputs)?.['self'])
+  const dataset = await read(evaluation?.['dataset'])
+  const rows = dataset?.['rows']
+  const table = typeof rows === 'string' ? parseRef(rows) : undefined
+  if (table?.kind !== 'table' || table.projectId !== project_id) return undefined
+  return tableStats(reader)(project_id, table.digest, position)
+}
+
+const objectIn = (text: string | null): JsonObject | null => {
+  const value = text === null ? null : parseJson(text)
+  return isJsonObject(value) ? value : null
+}

@@ -128,7 +128,8 @@ const datasetRows = async (
   const rows = dataset?.['rows']
   const table = typeof rows === 'string' ? parseRef(rows) : undefined
   if (table?.kind !== 'table' || table.projectId !== project_id) return undefined
-  return tableStats(reader)(project_id, table.digest, position)
+  const [stats] = await tableStats(reader)(project_id, [table.digest], position)
+  return stats?.row_count
 }
 
 const objectIn = (text: string | null): JsonObject | null => {

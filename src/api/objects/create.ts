@@ -11,6 +11,8 @@ import { objectId, objectStream } from '../../domain/object/events.js'
 import { spill } from '../../domain/spill/spill.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
 import { Failure } from '../failure.js'
+import type { Cause } from '../../domain/event.js'
+import type { Json } from '../../domain/json/json.js'
 import type { AnyRoute } from '../route.js'
 import { writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
@@ -50,20 +52,52 @@ export const createObject = (objects: Objects): AnyRoute =>
           'conflict',
           `The digest of the content is ${digest}, which differs from the expected digest.`,
         )
-      const content = {
-        project_id,
-        object_id,
-        digest,
-        ...classesOf(val, obj.builtin_object_class ?? obj.set_base_object_class),
-        val,
-        created_at: instantOf(ports.clock.now()),
-        spilled: {},
-        wb_user_id: principal.userId,
-      }
-      const command = { type: 'PublishObject', content: await spill(ports)(content, ['val']) } as const
+      const command = await publication(ports, {
+        ...{ project_id, object_id, digest, val, userId: principal.userId },
+        baseClass: obj.builtin_object_class ?? obj.set_base_object_class,
+      })
       const stream = objectStream(project_id, object_id)
       return writing((cause) => execute(ports)(objectDecider, stream, [command], cause), {
         respond: () => ({ body: { digest, object_id } }),
       })
     },
   })
+
+interface Publication {
+  readonly project_id: string
+  readonly object_id: string
+  readonly digest: string
+  readonly val: Json
+  readonly userId: string
+  readonly baseClass: string | null
+}
+
+const publication = async (
+  ports: Objects['ports'],
+  { project_id, object_id, digest, val, userId, baseClass }: Publication,
+) => {
+  const content = {
+    ...{ project_id, object_id, digest, ...classesOf(val, baseClass), val },
+    created_at: instantOf(ports.clock.now()),
+    spilled: {},
+    wb_user_id: userId,
+  }
+  return { type: 'PublishObject', content: await spill(ports)(content, ['val']) } as const
+}
+
+/** Publishes a version of an object for another part of the service, and returns its digest. */
+export const publishObject =
+  (ports: Objects['ports']) =>
+  async (project_id: string, object_id: string, val: Json, cause: Cause) => {
+    const digest = weaveDigest(ports.sha256(canonicalJson(val)))
+    const command = await publication(ports, {
+      ...{ project_id, object_id, digest, val, userId: cause.actor, baseClass: null },
+    })
+    const { readableAt } = await execute(ports)(
+      objectDecider,
+      objectStream(project_id, object_id),
+      [command],
+      cause,
+    )
+    return { digest, position: readableAt }
+  }

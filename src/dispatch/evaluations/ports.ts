@@ -1,6 +1,6 @@
 import type { EndCall, StartCall } from '../../domain/call/commands.js'
-import type { Instant } from '../../domain/codec/instant.js'
 import type { EvaluationRow } from '../../domain/evaluation/row.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import type { ScoreRow } from '../../domain/evaluation/scoring.js'
 import type { Cause } from '../../domain/event.js'
 import type { Json, JsonObject } from '../../domain/json/json.js'
@@ -13,26 +13,13 @@ export interface RunUser {
   readonly keyId: string
 }
 
-/** A call as it is recorded; payloads are parsed. */
-export interface RecordedCall {
-  readonly op_name: string
-  readonly display_name: string | null
-  readonly attributes: JsonObject
-  readonly inputs: JsonObject
-  readonly started_at: Instant
-  readonly ended_at: Instant | null
-  readonly output: Json
-  readonly summary: JsonObject
-  readonly exception: string | null
-}
-
 /** A row of the source run, with the calls that it was made of. */
 export interface SourceRow {
   readonly row: EvaluationRow
   readonly opName: string
   /** The example with its reference resolved; null where it does not resolve to an object. */
   readonly example: JsonObject | null
-  readonly prediction: RecordedCall | null
+  readonly prediction: EvaluationCall | null
 }
 
 /** A scorer that is ready to be applied. */
@@ -56,7 +43,7 @@ export interface EvaluationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha
   /** Writes calls; a call that repeats a recorded one writes nothing. */
   readonly writeCalls: (writes: readonly CallWrite[], cause: Cause) => Promise<void>
   /** A call as the log has it now. */
-  readonly call: (projectId: string, id: string) => Promise<RecordedCall | undefined>
+  readonly call: (projectId: string, id: string) => Promise<EvaluationCall | undefined>
   /** The rows of a run in a stable order, in pages. */
   readonly sourceRows: (
     projectId: string,

@@ -1,5 +1,6 @@
 import { instantOf } from '../../domain/codec/instant.js'
 import type { EvaluationRunFinished, EvaluationRunRequested } from '../../domain/evaluation/events.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import { runName } from '../../domain/evaluation/run-name.js'
 import { newSummary } from '../../domain/evaluation/summary.js'
 import type { Cause } from '../../domain/event.js'
@@ -9,7 +10,7 @@ import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 import { CANCELED } from './canceled.js'
 import { endOfCall, startOfCall } from './call-writes.js'
 import { forEachAtMost } from './for-each-at-most.js'
-import { RunFailed, type EvaluationPorts, type RecordedCall, type RunUser, type SourceRow } from './ports.js'
+import { RunFailed, type EvaluationPorts, type RunUser, type SourceRow } from './ports.js'
 import { scoreRow, type RowOutcome, type RowsOfRun } from './rescored-row.js'
 import { queuedScorer, type QueuedScorer } from './scorer-queue.js'
 
@@ -79,8 +80,15 @@ export const rescore =
 /** What the run's ended call says of the run. */
 export const finishedRun = (
   { project_id, id, kind, source_evaluation_run_id, wb_user_id }: EvaluationRunRequested,
-  { inputs, started_at, display_name, output, summary, exception }: RecordedCall,
-  endedAt: RecordedCall['started_at'],
+  {
+    inputs,
+    started_at,
+    display_name,
+    output,
+    summary,
+    exception,
+  }: Omit<EvaluationCall, 'id' | 'parent_id' | 'trace_id' | 'op_name' | 'ended_at' | 'wb_user_id' | 'attributes'>,
+  endedAt: EvaluationCall['started_at'],
 ): EvaluationRunFinished => {
   const { self = null, model = null } = inputs
   const { tallytree } = summary
@@ -116,7 +124,7 @@ const readyScorers = async (
 /** The source's Evaluation object with these scorers, as a new version; what else it says is kept. */
 const rescoredEvaluation = async (
   ports: EvaluationPorts,
-  source: RecordedCall,
+  source: EvaluationCall,
   { project_id, scorer_refs }: EvaluationRunRequested,
   user: RunUser,
   cause: Cause,
@@ -137,8 +145,8 @@ const beginRun = async (
     source,
     evaluation,
     startedAt,
-  }: { readonly source: RecordedCall; readonly evaluation: Json; readonly startedAt: RecordedCall['started_at'] },
-): Promise<RecordedCall> => {
+  }: { readonly source: EvaluationCall; readonly evaluation: Json; readonly startedAt: EvaluationCall['started_at'] },
+): Promise<EvaluationCall> => {
   const model = source.inputs['model'] ?? null
   await ports.writeCalls(
     [

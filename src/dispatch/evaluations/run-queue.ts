@@ -197,15 +197,10 @@ const fail = async (
 }
 
 const neverBegun = ({ requested_at }: EvaluationRunRequested) => ({
-  op_name: '',
   display_name: null,
-  attributes: {},
   inputs: {},
   started_at: requested_at,
-  ended_at: null,
-  output: null,
   summary: {},
-  exception: null,
 })
 
 export const finish = async (

@@ -1,0 +1,171 @@
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
+import { compileRe2 } from '../adapters/patterns/re2.js'
+import { systemIds } from '../adapters/system/ids.js'
+import { sha256, systemClock } from '../adapters/system/system.js'
+import { parsedCall } from '../api/evaluations/parsed-call.js'
+import { rowCallsOf } from '../api/evaluations/read-rows.js'
+import { publishObject } from '../api/objects/create.js'
+import { resolveRefs } from '../api/refs/resolve.js'
+import { sourcesFrom } from '../api/refs/sources.js'
+import { foldedCall } from '../api/tracing/folded-call.js'
+import { writeCalls } from '../api/tracing/write-calls.js'
+import type { Config } from '../config.js'
+import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
+import type { EvaluationPorts, RunUser, SourceRow } from '../dispatch/evaluations/ports.js'
+import type { Directory } from '../domain/access/directory.js'
+import { isAdministrator, rolesIn } from '../domain/access/look-ups.js'
+import { rowOfCalls } from '../domain/evaluation/rows-of-calls.js'
+import type { EvaluationCall } from '../domain/evaluation/run-calls.js'
+import { entityOf } from '../domain/ids.js'
+import { isJsonObject, type Json } from '../domain/json/json.js'
+import { parseJson } from '../domain/json/parse.js'
+import type { Position } from '../domain/ports/event-store.js'
+import type { Log } from '../domain/ports/log.js'
+import { parseRef } from '../domain/ref/ref.js'
+import { callsById } from '../projections/calls/queries.js'
+import type { ReadSide } from './read-side.js'
+import type { Stores } from './stores.js'
+
+/** Open runs and the position in the log; it may be deleted while the service is stopped. */
+const stateFile = (dataDirectory: string) => join(dataDirectory, 'evaluations.json')
+
+const END_OF_LOG: Position = 2n ** 63n - 1n
+const READABLE_WITHIN_MS = 30_000
+
+interface Around {
+  readonly log: Log
+  readonly readSide: ReadSide
+  readonly directory: () => Directory
+  readonly throttle: () => Promise<void>
+  /** Makes later reads of the project wait for the position. */
+  readonly ackPosition: (projectId: string, position: Position | undefined) => void
+  readonly scorers: ScorerKinds
+}
+
+/** Works on evaluation runs, where this process has the role of the dispatcher. */
+export const openEvaluations = async (
+  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl'>,
+  stores: Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'>,
+  around: Around,
+): Promise<Evaluations> => {
+  const ports = { ...stores, clock: systemClock, ids: systemIds, sha256 }
+  return startEvaluations(
+    {
+      ...evaluationPorts(ports, around),
+      snapshots: fileSnapshots(stateFile(config.dataDirectory)),
+    },
+    { instance: ports.ids.next(), isAlone: config.eventStoreUrl === null },
+  )
+}
+
+type PortsOfRuns = Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'> &
+  Pick<EvaluationPorts, 'clock' | 'ids' | 'sha256'>
+
+const evaluationPorts = (ports: PortsOfRuns, around: Around): EvaluationPorts => {
+  const { reader } = ports.clickHouse
+  const { readSide } = around
+  const mayRead = ({ userId }: RunUser, projectId: string): boolean => {
+    const directory = around.directory()
+    return isAdministrator(directory, userId) || rolesIn(directory, userId, entityOf(projectId)).length > 0
+  }
+  /** The read models hold everything that is in the log now. */
+  const positionNow = async (): Promise<Position> => {
+    const head = await ports.eventStore.head()
+    await readSide.waitFor(head, READABLE_WITHIN_MS)
+    return readSide.reached()
+  }
+  const sources = (user: RunUser) => {
+    const position = positionNow()
+    return sourcesFrom(reader, (projectId) =>
+      mayRead(user, projectId) ? position : Promise.resolve(undefined),
+    )
+  }
+  const object = async (ref: string, user: RunUser): Promise<Json | undefined> => {
+    const [text] = await resolveRefs(sources(user), [parseRef(ref)])
+    const value = parseJson(text ?? 'null')
+    return value === null ? undefined : value
+  }
+  return {
+    ...ports,
+    log: around.log,
+    throttle: around.throttle,
+    object,
+    writeCalls: async (writes, cause) => {
+      const { position } = await writeCalls(ports)(writes, cause)
+      const [write] = writes
+      if (write !== undefined)
+        around.ackPosition(write.type === 'StartCall' ? write.start.project_id : write.end.project_id, position)
+    },
+    call: async (projectId, id) => {
+      const call = await foldedCall(ports)(projectId, id, END_OF_LOG)
+      return call && parsedCall(call)
+    },
+    sourceRows: (projectId, runId, user) => sourceRows(ports, projectId, runId, positionNow, () => sources(user)),
+    publishObject: async (projectId, objectId, value, cause) => {
+      const { digest, position } = await publishObject(ports)(projectId, objectId, value, cause)
+      around.ackPosition(projectId, position)
+      return `weave:///${projectId}/object/${objectId}:${digest}`
+    },
+    scorer: async (ref, user) => {
+      const value = await object(ref, user)
+      return value === undefined ? undefined : around.scorers(ref, value)
+    },
+  }
+}
+
+async function* sourceRows(
+  ports: PortsOfRuns,
+  projectId: string,
+  runId: string,
+  positionNow: () => Promise<Position>,
+  sources: () => ReturnType<typeof sourcesFrom>,
+): AsyncGenerator<readonly SourceRow[]> {
+  const { reader } = ports.clickHouse
+  const rowOf = rowOfCalls(ports.sha256)
+  const position = await positionNow()
+  for await (const page of rowCallsOf(reader)(projectId, runId, position)) {
+    const rows = page.map((calls) => ({ row: rowOf(calls), opName: calls.row.op_name }))
+    const examples = await exampleValues(
+      sources(),
+      rows.map(({ row }) => row.example),
+    )
+    const predictions = await predictionsOf(
+      ports,
+      projectId,
+      rows.flatMap(({ row }) => row.predictionId ?? []),
+      position,
+    )
+    yield rows.map(({ row, opName }, index): SourceRow => {
+      const example = examples[index]!
+      return {
+        row,
+        opName,
+        example: isJsonObject(example) ? example : null,
+        prediction: predictions.get(row.predictionId ?? '') ?? null,
+      }
+    })
+  }
+}
+
+const predictionsOf = async (
+  { clickHouse }: PortsOfRuns,
+  projectId: string,
+  ids: readonly string[],
+  position: Position,
+): Promise<ReadonlyMap<string, EvaluationCall>> => {
+  if (ids.length === 0) return new Map()
+  const calls = await callsById(clickHouse.reader)(projectId, ids, position)
+  return new Map(calls.map((call) => [call.id, parsedCall(call)]))
+}
+
+/** References to rows of datasets are followed; other values stand for themselves. */
+const exampleValues = async (
+  sources: ReturnType<typeof sourcesFrom>,
+  examples: readonly Json[],
+): Promise<readonly Json[]> => {
+  const refs = examples.map((example) => (typeof example === 'string' ? parseRef(example) : undefined))
+  const resolved = await resolveRefs(sources, refs)
+  return examples.map((example, index) => (refs[index] === undefined ? example : parseJson(resolved[index]!)))
+}

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../domain/json/canonical.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { uuidOf } from '../tracing/refusals.js'
+import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 import type { FeedbackCreate } from './codecs.js'
 
 /**
@@ -16,4 +16,4 @@ export const repeatableId = (
 ): string | undefined =>
   said.call_ref === null && replacing === null
     ? undefined
-    : uuidOf(sha256(canonicalJson([userId, replacing, said])))
+    : uuidOfDigest(sha256(canonicalJson([userId, replacing, said])))

@@ -1,7 +1,7 @@
 import type { Ports } from '../../domain/ports/ports.js'
 import { Failure } from '../failure.js'
 import type { RouteRequest } from '../route.js'
-import { uuidOf } from './refusals.js'
+import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 
 const MAX_KEY_BYTES = 255
 
@@ -18,5 +18,5 @@ export const idFor = (
   if (typeof key !== 'string' || key === '') return ids.next()
   if (Buffer.byteLength(key) > MAX_KEY_BYTES)
     throw new Failure('bad-request', `The Idempotency-Key exceeds ${MAX_KEY_BYTES} bytes.`)
-  return uuidOf(sha256(JSON.stringify([principal.userId, key, place])))
+  return uuidOfDigest(sha256(JSON.stringify([principal.userId, key, place])))
 }

@@ -4,6 +4,7 @@ import { newEvent, type Cause } from '../../domain/event.js'
 import { intakeStream, type ElementRefused } from '../../domain/intake/events.js'
 import type { Appended, Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
+import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 import { later } from './tracing.js'
 
 export interface Refused {
@@ -36,7 +37,7 @@ const append = (
   data: ElementRefused,
   cause: Cause,
 ): Promise<Appended> => {
-  const id = uuidOf(sha256(JSON.stringify(data)))
+  const id = uuidOfDigest(sha256(JSON.stringify(data)))
   // A stream for each element: a store recognises the repeat of an append that expects a new stream for ever.
   return eventStore.append(intakeStream(data.project_id, id), 'none', [
     newEvent(id, { type: 'ElementRefused', data }, cause),
@@ -52,7 +53,3 @@ const eventData = async (
   const bytes = new TextEncoder().encode(text)
   return { ...said, raw: null, raw_blob: { digest: await blobs.put(bytes), size: bytes.length } }
 }
-
-/** A UUID (version 8, a form of our own) from the beginning of a digest. */
-export const uuidOf = (digest: string): string =>
-  `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`

@@ -95,12 +95,14 @@ const childrenOf = async (
   if (rows.length === 0) return []
   const children: EvaluationCall[] = []
   const parents = rows.map(({ id }) => id)
+  const byId = new Map(rows.map((row) => [row.id, row]))
   for await (const page of callsBelow(reader, projectId, parents, position, OF_ROWS))
-    for (const child of page) children.push(withoutInputs(child))
+    for (const child of page)
+      children.push(roleOf(child, byId.get(child.parent_id!)) === 'score' ? withoutInputs(child) : child)
   return children
 }
 
-/** Scorers are given the example and the output again: only the names of inputs tell what a call is. */
+/** Scorers are given the example and the output again: of their inputs only the names are needed. */
 const withoutInputs = (call: EvaluationCall): EvaluationCall => ({
   ...call,
   inputs: Object.fromEntries(

@@ -19,6 +19,10 @@ export interface EvaluationCall {
   readonly summary: JsonObject
 }
 
+/** Whether a call that starts is an evaluation run: of an SDK, of the v2 endpoints, or of this service. */
+export const isEvaluationRun = (opName: string, attributes: JsonObject | null): boolean =>
+  memberOf(attributes ?? {}, 'weave')['evaluation_run'] === 'true' || (nameIn(opName) ?? opName) === RUN_OP
+
 export type CallRole = 'run' | 'row' | 'prediction' | 'score' | 'summary' | 'other'
 
 export const RUN_OP = 'Evaluation.evaluate'
@@ -28,7 +32,6 @@ export const PREDICTION_OP = 'Model.predict'
 export const SCORE_OP = 'Scorer.score'
 
 const ROLES: ReadonlyMap<string, CallRole> = new Map([
-  [RUN_OP, 'run'],
   [ROW_OP, 'row'],
   // The TypeScript SDK names the rows of `Evaluation.evaluate` so, and those of its EvaluationLogger as above.
   ['Evaluation.predictAndScore', 'row'],
@@ -47,7 +50,7 @@ const PREDICTION_NAME = /(^|\.)(predict|infer|forward|invoke)$/
  */
 export const roleOf = (call: EvaluationCall, parent?: EvaluationCall): CallRole => {
   const weave = weaveAttributes(call)
-  if (weave['evaluation_run'] === 'true') return 'run'
+  if (isEvaluationRun(call.op_name, call.attributes)) return 'run'
   if (weave['prediction'] === 'true') return 'prediction'
   if (weave['score'] === 'true' || isLoggedScore(call)) return 'score'
   const known = ROLES.get(opOf(call))

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
-import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
 import { sha256, systemClock } from '../adapters/system/system.js'
 import { parsedCall } from '../api/evaluations/parsed-call.js'
@@ -13,7 +12,7 @@ import { foldedCall } from '../api/tracing/folded-call.js'
 import { writeCalls } from '../api/tracing/write-calls.js'
 import type { Config } from '../config.js'
 import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
-import type { EvaluationPorts, RunUser, SourceRow } from '../dispatch/evaluations/ports.js'
+import type { EvaluationPorts, ReadyScorer, RunUser, SourceRow } from '../dispatch/evaluations/ports.js'
 import type { Directory } from '../domain/access/directory.js'
 import { isAdministrator, rolesIn } from '../domain/access/look-ups.js'
 import { rowOfCalls } from '../domain/evaluation/rows-of-calls.js'
@@ -41,7 +40,7 @@ interface Around {
   readonly throttle: () => Promise<void>
   /** Makes later reads of the project wait for the position. */
   readonly ackPosition: (projectId: string, position: Position | undefined) => void
-  readonly scorers: ScorerKinds
+  readonly scorer: (ref: string, value: Json) => ReadyScorer
 }
 
 /** Works on evaluation runs, where this process has the role of the dispatcher. */
@@ -110,7 +109,7 @@ const evaluationPorts = (ports: PortsOfRuns, around: Around): EvaluationPorts =>
     },
     scorer: async (ref, user) => {
       const value = await object(ref, user)
-      return value === undefined ? undefined : around.scorers(ref, value)
+      return value === undefined ? undefined : around.scorer(ref, value)
     },
   }
 }

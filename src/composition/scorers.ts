@@ -1,0 +1,54 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { RunFailed, type ReadyScorer } from '../dispatch/evaluations/ports.js'
+import { compileBuiltIn } from '../domain/evaluation/scorers/compile.js'
+import { decodeScorer, type Scorer } from '../domain/evaluation/scorers/scorer.js'
+import type { ScoreRow } from '../domain/evaluation/scoring.js'
+import type { Json } from '../domain/json/json.js'
+import { scoringTools } from '../adapters/scoring/scoring-tools.js'
+
+/** Scorers that ask another service. */
+export interface RemoteScorers {
+  readonly judge: (scorer: Extract<Scorer, { kind: 'llm-judge' }>) => ScoreRow
+  readonly http: (scorer: Extract<Scorer, { kind: 'http' }>) => ScoreRow
+}
+
+/** Judges of one run at a time; the gateway has limits of its own. */
+const JUDGE_CONCURRENCY = 8
+
+/**
+ * Prepares the scorer that an object of the object store describes.
+ *
+ * @throws RunFailed where the object is not a scorer
+ */
+export const preparingScorers =
+  (remote: RemoteScorers) =>
+  (ref: string, value: Json): ReadyScorer => {
+    const decoded = decodeScorer(ref, value)
+    if (E.isLeft(decoded)) throw new RunFailed(decoded.left)
+    const scorer = decoded.right
+    const base = { ref, name: scorer.name, reason: '', isLocal: false, maxPerSecond: null }
+    switch (scorer.kind) {
+      case 'built-in': {
+        const compiled = compileBuiltIn(scoringTools)(scorer)
+        if (E.isLeft(compiled)) throw new RunFailed(compiled.left)
+        const score: ScoreRow = async (row) => compiled.right(row)
+        return { ...base, score, isLocal: true, maxConcurrency: 1 }
+      }
+      case 'llm-judge':
+        return { ...base, score: remote.judge(scorer), maxConcurrency: JUDGE_CONCURRENCY }
+      case 'http': {
+        const { max_concurrency, max_per_second } = scorer.settings
+        return {
+          ...{ ...base, score: remote.http(scorer) },
+          maxConcurrency: max_concurrency,
+          maxPerSecond: max_per_second,
+        }
+      }
+      case 'code': {
+        const reason =
+          `${scorer.className} is code of an SDK, which the service cannot run; ` +
+          'serve it over HTTP and use an HTTPScorer (docs/evaluations.md)'
+        return { ...base, score: null, reason, maxConcurrency: 1 }
+      }
+    }
+  }

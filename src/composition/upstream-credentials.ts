@@ -7,10 +7,10 @@ interface SecretPorts extends Pick<Ports, 'eventStore'> {
   readonly secrets: Pick<SecretStore, 'get'>
 }
 
-/** How long a value is used before it is read again: a destroyed secret may still be sent for this time. */
+/** TTL of a cached value: a destroyed secret may still be sent for this long. */
 const CACHED_FOR_MS = 1000
 
-/** The credentials that upstreams are sent: of the operator's file, or the newest value of a team's secret. */
+/** Looks up the credential of an upstream: from the operator's file, or the newest value of a team's secret. */
 export const upstreamCredentials = (
   { eventStore, secrets }: SecretPorts,
   configured: ReadonlyMap<string, string>,

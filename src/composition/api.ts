@@ -2,7 +2,7 @@ import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
 import { throttling } from '../api/throttle.js'
-import { readingFrom } from '../api/reading.js'
+import { readingFrom, type Reading } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
 import type { HealthChecks } from '../api/service/health.js'
@@ -18,6 +18,7 @@ import type { Stores } from './stores.js'
 export interface Api {
   readonly access: Access
   readonly routes: readonly AnyRoute[]
+  readonly reading: Reading
 }
 
 /** Called as soon as the administrator's key exists: the key is shown once, so a later failure must not lose it. */
@@ -57,7 +58,7 @@ export const openApi = async (
     maxTraceCalls: config.maxTraceCalls,
     vendor: config.vendor.toLowerCase(),
   })
-  return { access, routes }
+  return { access, routes, reading }
 }
 
 const historyOf = (

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
-import { systemIds } from '../adapters/system/ids.js'
-import { sha256, systemClock } from '../adapters/system/system.js'
+import { openAccess } from '../api/auth/access.js'
 import { parsedCall } from '../api/evaluations/parsed-call.js'
 import { rowCallsOf } from '../api/evaluations/read-rows.js'
 import { publishObject } from '../api/objects/create.js'
 import { resolveRefs } from '../api/refs/resolve.js'
 import { sourcesFrom } from '../api/refs/sources.js'
 import { foldedCall } from '../api/tracing/folded-call.js'
+import { throttling } from '../api/throttle.js'
 import { writeCalls } from '../api/tracing/write-calls.js'
 import type { Config } from '../config.js'
 import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
@@ -24,7 +24,9 @@ import type { Position } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
 import { parseRef } from '../domain/ref/ref.js'
 import { callsById } from '../projections/calls/queries.js'
+import type { Api } from './api.js'
 import type { ReadSide } from './read-side.js'
+import { preparingScorers } from './scorers.js'
 import type { Stores } from './stores.js'
 
 /** Open runs and the position in the log; it may be deleted while the service is stopped. */
@@ -36,6 +38,46 @@ const READABLE_WITHIN_MS = 30_000
 interface Around {
   readonly log: Log
   readonly readSide: ReadSide
+  /** Undefined in a process without the role `api`. */
+  readonly api: Pick<Api, 'access' | 'reading'> | undefined
+}
+
+/** Works on evaluation runs, where this process has the role of the dispatcher. */
+export const openEvaluations = async (
+  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl'>,
+  ports: PortsOfRuns,
+  { log, readSide, api }: Around,
+): Promise<Evaluations> => {
+  const access = api?.access ?? (await openAccess({ ...ports, log }))
+  const lagging = readSide.lagging
+  const evaluations = await startEvaluations(
+    {
+      ...evaluationPorts(ports, {
+        log,
+        readSide,
+        directory: access.directory,
+        throttle: lagging === undefined ? () => Promise.resolve() : throttling(lagging),
+        ackPosition: (projectId, position) => void api?.reading.ackPosition(projectId, position),
+        scorer: preparingScorers({
+          judge: () => async () => ({ failed: 'no gateway' }),
+          http: () => async () => ({ failed: 'no sender' }),
+        }),
+      }),
+      snapshots: fileSnapshots(stateFile(config.dataDirectory)),
+    },
+    { instance: ports.ids.next(), isAlone: config.eventStoreUrl === null },
+  )
+  return {
+    stop: async () => {
+      await evaluations.stop()
+      if (api === undefined) access.close()
+    },
+  }
+}
+
+interface PortsAround {
+  readonly log: Log
+  readonly readSide: ReadSide
   readonly directory: () => Directory
   readonly throttle: () => Promise<void>
   /** Makes later reads of the project wait for the position. */
@@ -43,26 +85,10 @@ interface Around {
   readonly scorer: (ref: string, value: Json) => ReadyScorer
 }
 
-/** Works on evaluation runs, where this process has the role of the dispatcher. */
-export const openEvaluations = async (
-  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl'>,
-  stores: Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'>,
-  around: Around,
-): Promise<Evaluations> => {
-  const ports = { ...stores, clock: systemClock, ids: systemIds, sha256 }
-  return startEvaluations(
-    {
-      ...evaluationPorts(ports, around),
-      snapshots: fileSnapshots(stateFile(config.dataDirectory)),
-    },
-    { instance: ports.ids.next(), isAlone: config.eventStoreUrl === null },
-  )
-}
-
 type PortsOfRuns = Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'> &
   Pick<EvaluationPorts, 'clock' | 'ids' | 'sha256'>
 
-const evaluationPorts = (ports: PortsOfRuns, around: Around): EvaluationPorts => {
+const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPorts => {
   const { reader } = ports.clickHouse
   const { readSide } = around
   const mayRead = ({ userId }: RunUser, projectId: string): boolean => {

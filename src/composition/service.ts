@@ -7,6 +7,7 @@ import { hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/s
 import { createApp } from '../api/app.js'
 import { serviceRoutes, type HealthChecks } from '../api/service/health.js'
 import type { Config } from '../config.js'
+import type { Evaluations } from '../dispatch/evaluations/evaluations.js'
 import type { Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
@@ -14,6 +15,7 @@ import { tellBrokenParts } from '../projections/runtime/broken-parts.js'
 import { cleanupStack, type CleanupStack } from '../runtime/cleanup-stack.js'
 import { openApi, type OnAdminKeyCreated } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
+import { openEvaluations } from './evaluations.js'
 import { listen } from './http-server.js'
 import { openInference } from './inference.js'
 import { connectionLimit } from './open-files.js'
@@ -108,15 +110,18 @@ const start = async (
   address = server.address
 
   let dispatcher: Dispatcher | undefined
+  let evaluations: Evaluations | undefined
   // The server and the dispatcher may take seconds to finish what is in flight, so they stop at the same time.
   cleanup.add(async () => {
     inference?.hurry()
     const testsOver = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
-    await Promise.all([server.close(), dispatcher?.stop()])
+    await Promise.all([server.close(), dispatcher?.stop(), evaluations?.stop()])
     clearTimeout(testsOver)
   })
-  if (config.roles.has('dispatcher'))
+  if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
+    evaluations = await openEvaluations(config, ports, { log, readSide, api })
+  }
   return address
 }
 

@@ -18,11 +18,16 @@ export const principalOf = (directory: Directory, hash: string): KeyHolder | und
   const keyId = directory.keyIds.get(hash)
   const key = keyId === undefined ? undefined : directory.keys.get(keyId)
   if (key === undefined || key.revoked) return undefined
-  const memberships = [...membershipsOf(directory, key.user)]
+  return principalOfUser(directory, key.user, key.key_id)
+}
+
+/** A user with their rights as of now, as if they came with a key. */
+export const principalOfUser = (directory: Directory, userId: string, keyId: string): KeyHolder => {
+  const memberships = [...membershipsOf(directory, userId)]
   return {
-    userId: key.user,
-    keyId: key.key_id,
-    administrator: isAdministrator(directory, key.user),
+    userId,
+    keyId,
+    administrator: isAdministrator(directory, userId),
     teams: memberships.map(({ team }) => team),
     administers: memberships
       .filter(({ roles }) => roles.includes('team_administrator'))

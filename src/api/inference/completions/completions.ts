@@ -49,10 +49,12 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
   },
 ]
 
-const complete = async (
-  inference: Inference,
-  asked: RouteRequest<CompletionRequest>,
-): Promise<RouteResponse> => {
+export type AskedCompletion = Pick<
+  RouteRequest<CompletionRequest>,
+  'body' | 'headers' | 'principal' | 'cause' | 'onDisconnect'
+>
+
+export const complete = async (inference: Inference, asked: AskedCompletion): Promise<RouteResponse> => {
   const { body: request, headers, principal } = asked
   const { upstreams, underWay } = inference.inference
   const project = attributedProject(inference.teams, inference.vendor, headers, principal)
@@ -73,7 +75,7 @@ const complete = async (
 /** Admits the request and records it as a call of its project; nothing is asked of an upstream before. */
 const recorded = async (
   inference: Inference,
-  { body: request, headers, principal, cause }: RouteRequest<CompletionRequest>,
+  { body: request, headers, principal, cause }: AskedCompletion,
   project: string,
   targets: readonly Target[],
 ): Promise<Pick<Begun, 'call' | 'promptTokens'>> => {

@@ -1,0 +1,74 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { decode } from '../../../domain/codec/codec.js'
+import { completionRequest } from '../../../domain/completion/request.js'
+import type { Cause } from '../../../domain/event.js'
+import { isJsonObject, type JsonObject } from '../../../domain/json/json.js'
+import { parseJson } from '../../../domain/json/parse.js'
+import { Failure } from '../../failure.js'
+import type { Principal } from '../../principal.js'
+import type { Inference } from '../inference.js'
+import { complete } from './completions.js'
+
+/** A completion that the service itself needs, such as the verdict of a judge, on behalf of a user. */
+export interface ServiceCompletion {
+  readonly projectId: string
+  /** The call that it is part of. */
+  readonly parentId: string
+  readonly traceId: string
+  readonly request: JsonObject
+  readonly principal: Principal
+  readonly cause: Cause
+  readonly signal: AbortSignal
+}
+
+export type ServiceCompleted =
+  | { readonly completion: JsonObject }
+  | { readonly failed: string; readonly isRetryable: boolean; readonly isUnknownModel: boolean }
+
+const RETRYABLE = new Set<Failure['kind']>([
+  'overloaded',
+  'rate-limited',
+  'upstream-failed',
+  'upstream-too-slow',
+  'not-yet-readable',
+])
+
+/** Goes the same way as a request of a client: recorded as a call, metered, under the limits and budgets of the key. */
+export const completeForService =
+  (inference: Inference) =>
+  async (asked: ServiceCompletion): Promise<ServiceCompleted> => {
+    const body = decode(completionRequest)(asked.request)
+    if (E.isLeft(body)) {
+      const [problem] = body.left
+      const reason = `the request is not valid: ${problem?.loc.join('.') ?? ''}: ${problem?.msg ?? ''}`
+      return { failed: reason, isRetryable: false, isUnknownModel: false }
+    }
+    try {
+      const { body: answer } = await complete(inference, {
+        body: body.right,
+        headers: {
+          [`${inference.vendor}-project`]: asked.projectId,
+          // Headers are bytes; those of an id are UTF-8.
+          'tallytree-parent-call': Buffer.from(asked.parentId, 'utf8').toString('latin1'),
+          'tallytree-trace': Buffer.from(asked.traceId, 'utf8').toString('latin1'),
+        },
+        principal: asked.principal,
+        cause: asked.cause,
+        onDisconnect: (onDisconnect) => {
+          asked.signal.addEventListener('abort', onDisconnect, { once: true })
+          return () => asked.signal.removeEventListener('abort', onDisconnect)
+        },
+      })
+      const completion = parseJson(String(answer))
+      return isJsonObject(completion)
+        ? { completion }
+        : { failed: 'the completion is not an object', isRetryable: false, isUnknownModel: false }
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      return {
+        failed: error.reason,
+        isRetryable: RETRYABLE.has(error.kind) && error.details.isFinal !== true,
+        isUnknownModel: error.details.code === 'model_not_found',
+      }
+    }
+  }

@@ -1,0 +1,117 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { retryAfterMs } from '../../domain/delivery/retry-after.js'
+import { allArguments } from '../../domain/evaluation/scorers/column-map.js'
+import type { HttpScorer } from '../../domain/evaluation/scorers/scorer.js'
+import type { Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
+import { entityOf } from '../../domain/ids.js'
+import { isJsonObject, type Json } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import { jsonText } from '../../domain/json/text.js'
+import type { Clock } from '../../domain/ports/clock.js'
+import type { HmacSha256 } from '../../domain/ports/hmac.js'
+import type { SendError, Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
+import { messageHeaders, type SigningSecret } from '../../domain/webhook/signing.js'
+
+interface HttpScoring {
+  readonly sender: WebhookSender
+  readonly hmac: HmacSha256
+  readonly clock: Clock
+  /** Stands in the names of headers. */
+  readonly vendor: string
+  /** The versions of a team's secret, the newest first; none if it does not exist. */
+  readonly secret: (team: string, name: string) => Promise<readonly SigningSecret[]>
+}
+
+const MAX_ATTEMPTS = 5
+const FIRST_WAIT_MS = 1000
+const MAX_WAIT_MS = 60_000
+/** What the sender keeps of an answer. */
+const MAX_ANSWER_BYTES = 16 * 1024
+
+/**
+ * Posts each row to the scorer's URL, signed as webhooks are, and takes `score` of the JSON answer. Connection faults,
+ * 429 and 5xx are tried again. `webhook-id` is the id of the score's call, so that the receiver recognises a repeat.
+ */
+export const httpScorer = ({ sender, hmac, clock, vendor, secret }: HttpScoring) => {
+  const headersOf = messageHeaders(hmac)
+  return ({ name, columnMap, settings }: HttpScorer): ScoreRow => {
+    const argumentsOf = allArguments(columnMap)
+    return async (row, context) => {
+      const secrets = await secret(entityOf(context.projectId), settings.secret)
+      if (secrets.length === 0) return { failed: `the team has no secret named ${settings.secret}` }
+      const body = new TextEncoder().encode(
+        jsonText({
+          scorer: name,
+          project_id: context.projectId,
+          evaluation_run_id: context.runId,
+          call_id: context.rowId,
+          arguments: argumentsOf(row),
+        }),
+      )
+      let mayBeRepeat = context.mayBeRepeat
+      for (let attempt = 1; ; attempt += 1) {
+        const headers = headersOf({
+          ...{ vendor, id: context.scoreId, attempt, sequence: '0', possibleDuplicate: mayBeRepeat },
+          ...{ now: clock.now(), body, accessToken: null, secrets },
+        })
+        if (E.isLeft(headers)) return { failed: headers.left }
+        const timeoutMs = settings.timeout_s * 1000
+        const sent = await sender.send(
+          { url: settings.url, headers: headers.right, body, timeoutMs },
+          context.signal,
+        )
+        mayBeRepeat ||= sent.bodySent
+        const scored = scoreIn(sent)
+        if ('value' in scored || !isRetryable(sent) || attempt === MAX_ATTEMPTS || context.signal.aborted)
+          return scored
+        const asked = retryAfterMs(sent.headers['retry-after'], clock.now())
+        const waitMs = Math.min(asked ?? FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS)
+        await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined)
+      }
+    }
+  }
+}
+
+const scoreIn = ({ status, body, error }: Sent): Scored => {
+  if (status === null) return { failed: error === null ? 'no answer' : textOf(error) }
+  if (status !== 200) return { failed: `the scorer answered status ${status}` }
+  const answer = jsonIn(body)
+  if (answer === undefined)
+    return {
+      failed:
+        body.length >= MAX_ANSWER_BYTES
+          ? `the answer of the scorer is larger than ${MAX_ANSWER_BYTES} bytes`
+          : 'the answer of the scorer is not JSON',
+    }
+  return isJsonObject(answer) && Object.hasOwn(answer, 'score')
+    ? { value: answer['score']! }
+    : { failed: 'the answer of the scorer should be an object with the member "score"' }
+}
+
+const jsonIn = (body: Uint8Array): Json | undefined => {
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return undefined
+  }
+}
+
+const isRetryable = ({ status, error }: Sent): boolean =>
+  status === null
+    ? error?.kind !== 'forbidden-address' && error?.kind !== 'aborted'
+    : status === 429 || status >= 500
+
+const textOf = (error: SendError): string => {
+  switch (error.kind) {
+    case 'forbidden-address':
+    case 'forbidden-name':
+      return 'the URL of the scorer leads to an address that the operator does not allow'
+    case 'timeout':
+      return `the scorer did not answer in time (${error.phase})`
+    case 'aborted':
+      return 'the request was aborted'
+    default:
+      return `the scorer cannot be reached (${error.kind} ${error.code})`
+  }
+}

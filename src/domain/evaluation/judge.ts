@@ -1,0 +1,77 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { parseJson } from '../json/parse.js'
+import { formatTemplate } from './format-template.js'
+import type { JudgeModel, Message } from './scorers/judge-settings.js'
+import type { Scored } from './scoring.js'
+
+/** A judge with its references resolved. */
+export interface Judge {
+  readonly model: JudgeModel
+  /** Messages of the model that come before the scoring prompt. As in the SDKs, they are no templates here. */
+  readonly preamble: readonly Message[]
+  readonly prompt: readonly Message[]
+}
+
+/** The request of a chat completion that asks the judge for its verdict, without the model. */
+export const judgeRequest = (judge: Judge, variables: JsonObject): E.Either<string, JsonObject> => {
+  const messages: JsonObject[] = [...judge.preamble]
+  for (const message of judge.prompt) {
+    const formatted = formatMessage(message, variables)
+    if (E.isLeft(formatted)) return formatted
+    messages.push(formatted.right)
+  }
+  return E.right({ messages, ...parametersOf(judge.model) })
+}
+
+const formatMessage = (message: Message, variables: JsonObject): E.Either<string, JsonObject> => {
+  const content = formatContent(message['content'] ?? null, variables)
+  return E.isLeft(content) ? content : E.right({ ...message, content: content.right })
+}
+
+/** Text, or parts of which those of type `text` are templates. */
+const formatContent = (content: Json, variables: JsonObject): E.Either<string, Json> => {
+  if (typeof content === 'string') return formatTemplate(content, variables)
+  if (!Array.isArray(content)) return E.right(content)
+  const parts: Json[] = []
+  for (const part of content as readonly Json[]) {
+    const text = isJsonObject(part) ? part['text'] : undefined
+    if (typeof text !== 'string') {
+      parts.push(part)
+      continue
+    }
+    const formatted = formatTemplate(text, variables)
+    if (E.isLeft(formatted)) return formatted
+    parts.push({ ...(part as JsonObject), text: formatted.right })
+  }
+  return E.right(parts)
+}
+
+const parametersOf = ({ default_params: params }: JudgeModel): JsonObject => {
+  const { temperature, top_p, max_tokens, presence_penalty, frequency_penalty } = params ?? {}
+  const { stop, n_times, functions, response_format } = params ?? {}
+  const all: Readonly<Record<string, Json | undefined>> = {
+    ...{ temperature, top_p, max_tokens, presence_penalty, frequency_penalty, n: n_times },
+    stop: stop?.length === 0 ? null : stop,
+    functions: functions?.length === 0 ? null : functions,
+    response_format:
+      response_format === 'json_object' || response_format === 'text' ? { type: response_format } : null,
+  }
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, Json] => entry[1] !== undefined && entry[1] !== null),
+  )
+}
+
+/** The verdict in a chat completion: its text, or the JSON in it where the judge was asked for JSON. */
+export const verdictIn = ({ default_params: params }: JudgeModel, completion: JsonObject): Scored => {
+  const [choice] = Array.isArray(completion['choices']) ? (completion['choices'] as readonly Json[]) : []
+  const message = choice !== undefined && isJsonObject(choice) ? choice['message'] : undefined
+  const content = message !== undefined && isJsonObject(message) ? message['content'] : undefined
+  if (typeof content !== 'string') return { failed: 'the judge answered without text' }
+  if (params?.response_format !== 'json_object') return { value: content }
+  try {
+    return { value: parseJson(content) }
+  } catch {
+    return { failed: 'the judge was asked for JSON and answered with text that is not JSON' }
+  }
+}

@@ -3,6 +3,7 @@ import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
 import { throttling } from '../api/throttle.js'
 import { readingFrom, type Reading } from '../api/reading.js'
+import type { Inference } from '../api/inference/inference.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
 import type { HealthChecks } from '../api/service/health.js'
@@ -19,6 +20,7 @@ export interface Api {
   readonly access: Access
   readonly routes: readonly AnyRoute[]
   readonly reading: Reading
+  readonly inference: Inference
 }
 
 /** Called as soon as the administrator's key exists: the key is shown once, so a later failure must not lose it. */
@@ -45,7 +47,7 @@ export const openApi = async (
   const correlationId = ports.ids.next()
   await managing.publishPrices(null, { correlationId, causationId: correlationId, actor: 'system' })
   const reading = readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head())
-  const routes = allRoutes({
+  const parts = {
     ...checks,
     ports,
     access,
@@ -57,8 +59,8 @@ export const openApi = async (
     ...managing,
     maxTraceCalls: config.maxTraceCalls,
     vendor: config.vendor.toLowerCase(),
-  })
-  return { access, routes, reading }
+  }
+  return { access, routes: allRoutes(parts), reading, inference: parts }
 }
 
 const historyOf = (

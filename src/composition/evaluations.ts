@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import { hmacSha256 } from '../adapters/system/system.js'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openAccess } from '../api/auth/access.js'
 import { parsedCall } from '../api/evaluations/parsed-call.js'
 import { rowCallsOf } from '../api/evaluations/read-rows.js'
+import { completeForService } from '../api/inference/completions/for-service.js'
+import type { Inference } from '../api/inference/inference.js'
 import { publishObject } from '../api/objects/create.js'
 import { resolveRefs } from '../api/refs/resolve.js'
 import { sourcesFrom } from '../api/refs/sources.js'
@@ -12,9 +15,11 @@ import { throttling } from '../api/throttle.js'
 import { writeCalls } from '../api/tracing/write-calls.js'
 import type { Config } from '../config.js'
 import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
-import type { EvaluationPorts, ReadyScorer, RunUser, SourceRow } from '../dispatch/evaluations/ports.js'
+import { httpScorer } from '../dispatch/evaluations/http-scorer.js'
+import { judgeScorer, type AskModel } from '../dispatch/evaluations/judge-scorer.js'
+import type { EvaluationPorts, RunUser, SourceRow } from '../dispatch/evaluations/ports.js'
 import type { Directory } from '../domain/access/directory.js'
-import { isAdministrator, rolesIn } from '../domain/access/look-ups.js'
+import { isAdministrator, principalOfUser, rolesIn } from '../domain/access/look-ups.js'
 import { rowOfCalls } from '../domain/evaluation/rows-of-calls.js'
 import type { EvaluationCall } from '../domain/evaluation/run-calls.js'
 import { entityOf } from '../domain/ids.js'
@@ -22,11 +27,14 @@ import { isJsonObject, type Json } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
 import type { Position } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
+import type { WebhookSender } from '../domain/ports/webhook-sender.js'
 import { parseRef } from '../domain/ref/ref.js'
+import { secretStream } from '../domain/secret/events.js'
+import type { SigningSecret } from '../domain/webhook/signing.js'
 import { callsById } from '../projections/calls/queries.js'
 import type { Api } from './api.js'
 import type { ReadSide } from './read-side.js'
-import { preparingScorers } from './scorers.js'
+import { preparingScorers, type PrepareScorer } from './scorers.js'
 import type { Stores } from './stores.js'
 
 /** Open runs and the position in the log; it may be deleted while the service is stopped. */
@@ -39,17 +47,20 @@ interface Around {
   readonly log: Log
   readonly readSide: ReadSide
   /** Undefined in a process without the role `api`. */
-  readonly api: Pick<Api, 'access' | 'reading'> | undefined
+  readonly api: Pick<Api, 'access' | 'reading' | 'inference'> | undefined
+  readonly webhookSender: WebhookSender
 }
 
 /** Works on evaluation runs, where this process has the role of the dispatcher. */
 export const openEvaluations = async (
-  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl'>,
-  ports: PortsOfRuns,
-  { log, readSide, api }: Around,
+  config: Pick<Config, 'dataDirectory' | 'eventStoreUrl' | 'vendor'>,
+  ports: PortsOfRuns & Pick<Stores, 'secrets'>,
+  { log, readSide, api, webhookSender }: Around,
 ): Promise<Evaluations> => {
   const access = api?.access ?? (await openAccess({ ...ports, log }))
-  const lagging = readSide.lagging
+  const { lagging } = readSide
+  const { vendor } = config
+  const inference = api?.inference
   const evaluations = await startEvaluations(
     {
       ...evaluationPorts(ports, {
@@ -58,9 +69,9 @@ export const openEvaluations = async (
         directory: access.directory,
         throttle: lagging === undefined ? () => Promise.resolve() : throttling(lagging),
         ackPosition: (projectId, position) => void api?.reading.ackPosition(projectId, position),
-        scorer: preparingScorers({
-          judge: () => async () => ({ failed: 'no gateway' }),
-          http: () => async () => ({ failed: 'no sender' }),
+        prepareScorer: preparingScorers({
+          judge: inference && judgeScorer(askingGateway(inference, access.directory)),
+          http: httpScorer({ sender: webhookSender, hmac: hmacSha256, clock: ports.clock, vendor, secret: signingSecrets(ports) }),
         }),
       }),
       snapshots: fileSnapshots(stateFile(config.dataDirectory)),
@@ -82,7 +93,7 @@ interface PortsAround {
   readonly throttle: () => Promise<void>
   /** Makes later reads of the project wait for the position. */
   readonly ackPosition: (projectId: string, position: Position | undefined) => void
-  readonly scorer: (ref: string, value: Json) => ReadyScorer
+  readonly prepareScorer: PrepareScorer
 }
 
 type PortsOfRuns = Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'> &
@@ -135,7 +146,7 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
     },
     scorer: async (ref, user) => {
       const value = await object(ref, user)
-      return value === undefined ? undefined : around.scorer(ref, value)
+      return value === undefined ? undefined : around.prepareScorer(ref, value, (nested) => object(nested, user))
     },
   }
 }
@@ -194,3 +205,28 @@ const exampleValues = async (
   const resolved = await resolveRefs(sources, refs)
   return examples.map((example, index) => (refs[index] === undefined ? example : parseJson(resolved[index]!)))
 }
+
+const askingGateway =
+  (inference: Inference, directory: () => Directory): AskModel =>
+  (request, { projectId, scoreId, traceId, userId, keyId, signal }) =>
+    completeForService(inference)({
+      ...{ projectId, request, traceId, signal, parentId: scoreId },
+      principal: principalOfUser(directory(), userId, keyId),
+      cause: { correlationId: scoreId, causationId: scoreId, actor: userId },
+    })
+
+/** Versions of a secret that sign at the same time. */
+const MAX_VERSIONS = 10
+
+const signingSecrets =
+  ({ eventStore, secrets }: Pick<Stores, 'eventStore' | 'secrets'>) =>
+  async (team: string, name: string): Promise<readonly SigningSecret[]> => {
+    const versions: SigningSecret[] = []
+    const newest = eventStore.readStream(secretStream(team, name), { backwards: true, limit: MAX_VERSIONS })
+    for await (const { type, data, recordedAt } of newest) {
+      if (type === 'SecretDestroyed') break
+      const value = await secrets.get({ team, name, version: Number(data['version']) })
+      if (value !== undefined) versions.push({ value, storedAt: recordedAt })
+    }
+    return versions
+  }

@@ -2,15 +2,22 @@ import * as E from 'fp-ts/lib/Either.js'
 import { RunFailed, type ReadyScorer } from '../dispatch/evaluations/ports.js'
 import { compileBuiltIn } from '../domain/evaluation/scorers/compile.js'
 import { decodeScorer, type Scorer } from '../domain/evaluation/scorers/scorer.js'
+import type { httpScorer } from '../dispatch/evaluations/http-scorer.js'
+import type { judgeScorer, ReadObject } from '../dispatch/evaluations/judge-scorer.js'
 import type { ScoreRow } from '../domain/evaluation/scoring.js'
 import type { Json } from '../domain/json/json.js'
 import { scoringTools } from '../adapters/scoring/scoring-tools.js'
 
 /** Scorers that ask another service. */
 export interface RemoteScorers {
-  readonly judge: (scorer: Extract<Scorer, { kind: 'llm-judge' }>) => ScoreRow
-  readonly http: (scorer: Extract<Scorer, { kind: 'http' }>) => ScoreRow
+  /** Undefined in a process without a gateway. */
+  readonly judge: ReturnType<typeof judgeScorer> | undefined
+  readonly http: ReturnType<typeof httpScorer>
 }
+
+export type PrepareScorer = (ref: string, value: Json, read: ReadObject) => Promise<ReadyScorer>
+
+const NO_GATEWAY = 'this process has no gateway to models: give it the role api'
 
 /** Judges of one run at a time; the gateway has limits of its own. */
 const JUDGE_CONCURRENCY = 8
@@ -21,8 +28,8 @@ const JUDGE_CONCURRENCY = 8
  * @throws RunFailed where the object is not a scorer
  */
 export const preparingScorers =
-  (remote: RemoteScorers) =>
-  (ref: string, value: Json): ReadyScorer => {
+  (remote: RemoteScorers): PrepareScorer =>
+  async (ref, value, read) => {
     const decoded = decodeScorer(ref, value)
     if (E.isLeft(decoded)) throw new RunFailed(decoded.left)
     const scorer = decoded.right
@@ -34,8 +41,11 @@ export const preparingScorers =
         const score: ScoreRow = async (row) => compiled.right(row)
         return { ...base, score, isLocal: true, maxConcurrency: 1 }
       }
-      case 'llm-judge':
-        return { ...base, score: remote.judge(scorer), maxConcurrency: JUDGE_CONCURRENCY }
+      case 'llm-judge': {
+        const score = (await remote.judge?.(scorer, read)) ?? null
+        const reason = score === null ? NO_GATEWAY : ''
+        return { ...base, score, reason, maxConcurrency: JUDGE_CONCURRENCY }
+      }
       case 'http': {
         const { max_concurrency, max_per_second } = scorer.settings
         return {

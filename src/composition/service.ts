@@ -120,7 +120,7 @@ const start = async (
   })
   if (config.roles.has('dispatcher')) {
     dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
-    evaluations = await openEvaluations(config, ports, { log, readSide, api })
+    evaluations = await openEvaluations(config, ports, { log, readSide, api, webhookSender })
   }
   return address
 }

@@ -23,7 +23,7 @@ export interface ScoreContext {
   /** The scorer may have been asked for this row before, and its answer was lost. */
   readonly mayBeRepeat: boolean
   readonly userId: string
-  readonly keyId: string | null
+  readonly keyId: string
   /** Aborts at the row's deadline, or when the run is cancelled. */
   readonly signal: AbortSignal
 }

@@ -37,6 +37,8 @@ export const COUNTS = {
   // kills, outages and races
   kills: repetitions(2, 50),
   sdkRestarts: repetitions(1, 10),
+  rescoreKills: repetitions(2, 30),
+  rescoredRows: repetitions(200, 2_000),
   rebuildKills: repetitions(1, 6),
   migrationRaces: repetitions(1, 20),
   outageKinds: repetitions(2, 100),

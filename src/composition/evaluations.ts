@@ -71,7 +71,13 @@ export const openEvaluations = async (
         ackPosition: (projectId, position) => void api?.reading.ackPosition(projectId, position),
         prepareScorer: preparingScorers({
           judge: inference && judgeScorer(askingGateway(inference, access.directory)),
-          http: httpScorer({ sender: webhookSender, hmac: hmacSha256, clock: ports.clock, vendor, secret: signingSecrets(ports) }),
+          http: httpScorer({
+            sender: webhookSender,
+            hmac: hmacSha256,
+            clock: ports.clock,
+            vendor,
+            secret: signingSecrets(ports),
+          }),
         }),
       }),
       snapshots: fileSnapshots(stateFile(config.dataDirectory)),
@@ -132,13 +138,17 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
       const { position } = await writeCalls(ports)(writes, cause)
       const [write] = writes
       if (write !== undefined)
-        around.ackPosition(write.type === 'StartCall' ? write.start.project_id : write.end.project_id, position)
+        around.ackPosition(
+          write.type === 'StartCall' ? write.start.project_id : write.end.project_id,
+          position,
+        )
     },
     call: async (projectId, id) => {
       const call = await foldedCall(ports)(projectId, id, END_OF_LOG)
       return call && parsedCall(call)
     },
-    sourceRows: (projectId, runId, user) => sourceRows(ports, projectId, runId, positionNow, () => sources(user)),
+    sourceRows: (projectId, runId, user) =>
+      sourceRows(ports, projectId, runId, positionNow, () => sources(user)),
     publishObject: async (projectId, objectId, value, cause) => {
       const { digest, position } = await publishObject(ports)(projectId, objectId, value, cause)
       around.ackPosition(projectId, position)
@@ -146,7 +156,9 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
     },
     scorer: async (ref, user) => {
       const value = await object(ref, user)
-      return value === undefined ? undefined : around.prepareScorer(ref, value, (nested) => object(nested, user))
+      return value === undefined
+        ? undefined
+        : around.prepareScorer(ref, value, (nested) => object(nested, user))
     },
   }
 }
@@ -174,13 +186,9 @@ async function* sourceRows(
       position,
     )
     yield rows.map(({ row, opName }, index): SourceRow => {
-      const example = examples[index]!
-      return {
-        row,
-        opName,
-        example: isJsonObject(example) ? example : null,
-        prediction: predictions.get(row.predictionId ?? '') ?? null,
-      }
+      const { id: key, example, predictionId } = row
+      const prediction = predictions.get(predictionId ?? '') ?? null
+      return { key, row, opName, example, exampleValue: examples[index]!, prediction }
     })
   }
 }

@@ -51,7 +51,11 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
       const { ports } = evaluations
       const { project_id, source_evaluation_run_id, scorer_refs } = body
       if (body.wb_user_id !== null)
-        throw invalidField(['wb_user_id'], 'value_error', 'Value error, the server sets wb_user_id; leave it out')
+        throw invalidField(
+          ['wb_user_id'],
+          'value_error',
+          'Value error, the server sets wb_user_id; leave it out',
+        )
       await requireRun(evaluations, project_id, source_evaluation_run_id)
       await requireScorers(evaluations, scorer_refs, request)
       const id = idFor(ports, request, 0)
@@ -70,9 +74,12 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
         },
       } as const
       const stream = evaluationStream(project_id, id)
-      return writing((cause) => execute(ports)(evaluationDecider, stream, [command], cause, { assumeNew: true }), {
-        respond: () => ({ body: { call_id: id, evaluation_run_id: id } }),
-      })
+      return writing(
+        (cause) => execute(ports)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
+        {
+          respond: () => ({ body: { call_id: id, evaluation_run_id: id } }),
+        },
+      )
     },
   })
 
@@ -106,7 +113,10 @@ const requireScorers = async (
     if (E.isLeft(scorer)) throw invalidScorer(index, scorer.left)
     const other = names.get(scorer.right.name)
     if (other !== undefined)
-      throw invalidScorer(index, `the scorer has the same name as scorer_refs.${other}: "${scorer.right.name}"`)
+      throw invalidScorer(
+        index,
+        `the scorer has the same name as scorer_refs.${other}: "${scorer.right.name}"`,
+      )
     names.set(scorer.right.name, index)
   }
 }
@@ -122,10 +132,7 @@ const scorerObject = async (
 ): Promise<Json> => {
   const ref = parseRef(text)
   if (ref?.kind !== 'object' || ref.edges.length > 0)
-    throw invalidScorer(
-      index,
-      'the reference should be like weave:///entity/project/object/name:digest',
-    )
+    throw invalidScorer(index, 'the reference should be like weave:///entity/project/object/name:digest')
   const found = await readObject(evaluations, ref, principal, headers)
   if (found === undefined)
     throw new Failure(

@@ -55,7 +55,8 @@ export const statusRoute = (evaluations: Evaluations): AnyRoute =>
   readProject(evaluations, {
     method: 'post',
     path: '/evaluations/status',
-    summary: 'Read the status of an evaluation run: not_found, running with its progress, failed or complete.',
+    summary:
+      'Read the status of an evaluation run: not_found, running with its progress, failed or complete.',
     body: statusRequest,
     errors: ['bad-request'],
     response: statusResponse,

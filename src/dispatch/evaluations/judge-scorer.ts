@@ -62,7 +62,8 @@ const judgeOf = async ({ settings, ref }: JudgeScorer, read: ReadObject): Promis
   const follow = async <A>(nested: Nested<A>, decode: (value: Json) => E.Either<string, A>): Promise<A> => {
     if (nested.kind === 'inline') return nested.value
     const value = await read(nested.ref)
-    if (value === undefined) throw new RunFailed(`${nested.ref}, which the scorer ${ref} refers to, does not exist`)
+    if (value === undefined)
+      throw new RunFailed(`${nested.ref}, which the scorer ${ref} refers to, does not exist`)
     const decoded = decode(value)
     if (E.isLeft(decoded)) throw new RunFailed(`${nested.ref}: ${decoded.left}`)
     return decoded.right

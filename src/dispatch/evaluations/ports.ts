@@ -1,7 +1,7 @@
 import type { EndCall, StartCall } from '../../domain/call/commands.js'
 import type { EvaluationRow } from '../../domain/evaluation/row.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import type { ScoreRow } from '../../domain/evaluation/scoring.js'
+import type { ScoreContext, ScoreRow } from '../../domain/evaluation/scoring.js'
 import type { Cause } from '../../domain/event.js'
 import type { Json, JsonObject } from '../../domain/json/json.js'
 import type { Log } from '../../domain/ports/log.js'
@@ -13,12 +13,21 @@ export interface RunUser {
   readonly keyId: string
 }
 
-/** A row of the source run, with the calls that it was made of. */
-export interface SourceRow {
-  readonly row: EvaluationRow
+/** A row of a run that the service works on. */
+export interface RowToScore {
+  /** The same in every attempt, and another for each row of the run. */
+  readonly key: string
+  /** Of the row's call. */
   readonly opName: string
-  /** The example with its reference resolved; null where it does not resolve to an object. */
-  readonly example: JsonObject | null
+  /** As recorded: the value, or a reference to a row of a dataset. */
+  readonly example: Json
+  /** With its reference resolved; null where it does not resolve. */
+  readonly exampleValue: Json
+}
+
+/** A row of the run that is rescored, with its prediction. Its key is the id of its call. */
+export interface SourceRow extends RowToScore {
+  readonly row: EvaluationRow
   readonly prediction: EvaluationCall | null
 }
 
@@ -34,6 +43,12 @@ export interface ReadyScorer {
   readonly maxConcurrency: number
   readonly maxPerSecond: number | null
 }
+
+/** What a model makes of an example. Never rejects. */
+export type AskableModel = (
+  example: Json,
+  context: ScoreContext,
+) => Promise<{ readonly output: Json } | { readonly failed: string }>
 
 export type CallWrite = Pick<StartCall, 'type' | 'source' | 'start'> | EndCall
 
@@ -51,6 +66,14 @@ export interface EvaluationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha
     user: RunUser,
     signal: AbortSignal,
   ) => AsyncIterable<readonly SourceRow[]>
+  /** The rows of the dataset of an Evaluation object, in pages. */
+  readonly datasetRows: (
+    evaluation: JsonObject,
+    user: RunUser,
+    signal: AbortSignal,
+  ) => AsyncIterable<readonly RowToScore[]>
+  /** Prepares the model of `evaluate_model`; undefined if it does not exist or the user may not read it. */
+  readonly model: (ref: string, user: RunUser) => Promise<AskableModel | undefined>
   /** The value of an object; undefined if it does not exist or the user may not read it. */
   readonly object: (ref: string, user: RunUser) => Promise<Json | undefined>
   /** Publishes a version of an object and returns a reference to it. */

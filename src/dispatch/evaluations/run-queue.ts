@@ -8,16 +8,15 @@ import {
 } from '../../domain/evaluation/events.js'
 import type { Cause } from '../../domain/event.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
-import {
-  AppendOutcomeUnknown,
-  StoreUnavailable,
-} from '../../domain/ports/event-store-errors.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../../domain/ports/event-store-errors.js'
 import { backoff } from '../../runtime/backoff.js'
 import { execute } from '../../runtime/execute.js'
 import { CANCELED, isCanceled } from './canceled.js'
 import { endOfCall } from './call-writes.js'
 import { RunFailed, type EvaluationPorts } from './ports.js'
-import { finishedRun, rescore, type RunJob } from './rescore.js'
+import { evaluateModel } from './evaluate-model.js'
+import { rescore } from './rescore.js'
+import { finishedRun, type RunJob } from './run-evaluation.js'
 
 export interface RunKey {
   readonly project_id: string
@@ -90,7 +89,7 @@ const workOn = async (
   signal: AbortSignal,
   options: QueueOptions,
 ): Promise<void> => {
-  for (let failures = 0; !signal.aborted || isCanceled(signal); ) {
+  for (let failures = 0; !signal.aborted || isCanceled(signal);) {
     try {
       return await attempt(ports, run, signal, options)
     } catch (error) {
@@ -107,9 +106,13 @@ const workOn = async (
 const giveUp = async (ports: EvaluationPorts, run: RunKey, message: string): Promise<void> => {
   try {
     const loaded = await loadRun(ports.eventStore, run)
-    if (loaded !== undefined) await fail(ports, loaded, `The service could not run the evaluation: ${message}`)
+    if (loaded !== undefined)
+      await fail(ports, loaded, `The service could not run the evaluation: ${message}`)
   } catch (error) {
-    ports.log.warn('evaluation.stalled', { run: run.id, error: error instanceof Error ? error.name : 'unknown' })
+    ports.log.warn('evaluation.stalled', {
+      run: run.id,
+      error: error instanceof Error ? error.name : 'unknown',
+    })
   }
 }
 
@@ -132,18 +135,33 @@ const attempt = async (
     const expiredBefore = isAlone
       ? instantOf(new Date('2299-01-01'))
       : instantOf(new Date(now.getTime() - CLAIM_EXPIRES_MS))
-    const command = { type: 'ClaimEvaluationRun', ...run, instance, now: instantOf(now), expiredBefore } as const
-    return execute(ports)(evaluationDecider, evaluationStream(run.project_id, run.id), [command], loaded.cause)
+    const command = {
+      type: 'ClaimEvaluationRun',
+      ...run,
+      instance,
+      now: instantOf(now),
+      expiredBefore,
+    } as const
+    return execute(ports)(
+      evaluationDecider,
+      evaluationStream(run.project_id, run.id),
+      [command],
+      loaded.cause,
+    )
   }
   if ((await claim()).refusals.size > 0) return tryLater(ports, run, signal, { instance, isAlone })
-  const renewing = isAlone ? undefined : setInterval(() => void claim().catch(() => undefined), RENEW_CLAIM_MS)
+  const renewing = isAlone
+    ? undefined
+    : setInterval(() => void claim().catch(() => undefined), RENEW_CLAIM_MS)
   try {
-    const finished = await rescore(ports)({ ...loaded, signal })
+    const work = loaded.request.kind === 'rescore' ? rescore : evaluateModel
+    const finished = await work(ports, { ...loaded, signal })
     await finish(ports, finished, loaded.cause)
   } catch (error) {
     if (isCanceled(signal)) return await fail(ports, loaded, CANCELED)
     if (signal.aborted) return
-    if (error instanceof RunFailed) return await fail(ports, loaded, `The evaluation failed: ${error.message}.`)
+    if (error instanceof RunFailed)
+      return await fail(ports, loaded, `The evaluation failed: ${error.message}.`)
     throw error
   } finally {
     clearInterval(renewing)
@@ -193,7 +211,11 @@ const fail = async (
   const root = await ports.call(projectId, id)
   if (root !== undefined && root.ended_at === null)
     await ports.writeCalls([endOfCall({ projectId, id, endedAt, output: null, exception })], cause)
-  await finish(ports, finishedRun(request, { ...(root ?? neverBegun(request)), output: null, exception }, endedAt), cause)
+  await finish(
+    ports,
+    finishedRun(request, { ...(root ?? neverBegun(request)), output: null, exception }, endedAt),
+    cause,
+  )
 }
 
 const neverBegun = ({ requested_at }: EvaluationRunRequested) => ({

@@ -31,6 +31,7 @@ const valueOf = (field: string, variables: JsonObject): Json | undefined => {
 }
 
 const memberOf = (value: Json | undefined, name: string): Json | undefined => {
-  if (Array.isArray(value)) return /^\d{1,9}$/.test(name) ? (value as readonly Json[])[Number(name)] : undefined
+  if (Array.isArray(value))
+    return /^\d{1,9}$/.test(name) ? (value as readonly Json[])[Number(name)] : undefined
   return value !== undefined && isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }

@@ -58,7 +58,9 @@ const parametersOf = ({ default_params: params }: JudgeModel): JsonObject => {
       response_format === 'json_object' || response_format === 'text' ? { type: response_format } : null,
   }
   return Object.fromEntries(
-    Object.entries(all).filter((entry): entry is [string, Json] => entry[1] !== undefined && entry[1] !== null),
+    Object.entries(all).filter(
+      (entry): entry is [string, Json] => entry[1] !== undefined && entry[1] !== null,
+    ),
   )
 }
 

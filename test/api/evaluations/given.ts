@@ -50,7 +50,13 @@ export const logRun = async (
     service,
     project,
     'capitals',
-    { _type: 'Evaluation', _class_name: 'Evaluation', _bases: ['Object', 'BaseModel'], name: 'capitals', scorers: [] },
+    {
+      _type: 'Evaluation',
+      _class_name: 'Evaluation',
+      _bases: ['Object', 'BaseModel'],
+      name: 'capitals',
+      scorers: [],
+    },
     options,
   )
   const model = await publish(service, project, 'model', { _type: 'Model', _class_name: 'Model' }, options)

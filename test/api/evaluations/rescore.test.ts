@@ -65,7 +65,11 @@ describe('rescoring a run', () => {
     assert.equal(weave['source_evaluation_run_id'], source)
     const rows = named(calls, 'Evaluation.predict_and_score')
     assert.deepEqual(
-      rows.map(({ parent_id, inputs, output }) => [parent_id, inputs['example'], (output as JsonObject)['output']]),
+      rows.map(({ parent_id, inputs, output }) => [
+        parent_id,
+        inputs['example'],
+        (output as JsonObject)['output'],
+      ]),
       ROWS.map(({ example, output }) => [id, example, output]),
     )
     const scores = rows.map(({ output }) => (output as { scores: JsonObject }).scores)
@@ -87,7 +91,8 @@ describe('rescoring a run', () => {
   it('counts no tokens a second time', async () => {
     const id = await rescored([exact])
     await finishedStatus(service, project, id)
-    for (const call of await callsOfTrace(service, project, id)) assert.equal(call.summary['usage'], undefined)
+    for (const call of await callsOfTrace(service, project, id))
+      assert.equal(call.summary['usage'], undefined)
   })
 
   it('publishes the Evaluation object with the new scorers as a new version', async () => {
@@ -121,7 +126,10 @@ describe('rescoring a run', () => {
     const code = await publish(service, project, 'custom', scorerObject('MyScorer', { name: 'custom' }))
     const status = await finishedStatus(service, project, await rescored([code, exact]))
     assert.equal(status.code, 'complete')
-    assert.match(String((status['warnings'] as string[])[0]), /custom gave no score for 3 of 4 rows: MyScorer is code of an SDK/)
+    assert.match(
+      String((status['warnings'] as string[])[0]),
+      /custom gave no score for 3 of 4 rows: MyScorer is code of an SDK/,
+    )
   })
 })
 
@@ -162,7 +170,10 @@ describe('a request to rescore', () => {
   it('is not found when the run or a scorer does not exist', async () => {
     assert.deepEqual(await problem({ source_evaluation_run_id: 'unknown' }), [404, undefined])
     assert.deepEqual(await problem({ scorer_refs: [`weave:///${project}/object/none:1`] }), [404, undefined])
-    assert.deepEqual(await problem({ scorer_refs: ['weave:///other/project/object/none:1'] }), [404, undefined])
+    assert.deepEqual(await problem({ scorer_refs: ['weave:///other/project/object/none:1'] }), [
+      404,
+      undefined,
+    ])
   })
 
   it('is refused when the call is not an evaluation run', async () => {

@@ -36,7 +36,9 @@ const startScorer = async (): Promise<{ server: Server; url: string; posted: Pos
         id: String(headers['webhook-id']),
         isRepeat: headers['x-tallytree-possible-duplicate'] === 'true',
       })
-      const { arguments: given } = JSON.parse(Buffer.concat(chunks).toString()) as { arguments: { output: string } }
+      const { arguments: given } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        arguments: { output: string }
+      }
       response.setHeader('content-type', 'application/json')
       response.end(JSON.stringify({ score: given.output.length }))
     })
@@ -75,7 +77,11 @@ describe('kill -9 of the service during a rescore', () => {
         output: `answer ${row % 5}`,
       })),
     )
-    const secret = await service.post('/api/secrets', { team: 'default', name: 'SCORER', value: 'a secret of the scorer' })
+    const secret = await service.post('/api/secrets', {
+      team: 'default',
+      name: 'SCORER',
+      value: 'a secret of the scorer',
+    })
     assert.ok(secret.status < 300, secret.text)
     const refs = [
       await publish(service, PROJECT, 'exact', scorerObject('ExactMatchScorer')),
@@ -120,7 +126,9 @@ describe('kill -9 of the service during a rescore', () => {
       seen.add(id)
     }
     assert.equal(seen.size, ROWS)
-    console.log(`      ${JSON.stringify({ rows: ROWS, kills: KILLS, posted: scorer.posted.length, repeats })}`)
+    console.log(
+      `      ${JSON.stringify({ rows: ROWS, kills: KILLS, posted: scorer.posted.length, repeats })}`,
+    )
   })
 })
 

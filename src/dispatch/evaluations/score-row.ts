@@ -1,11 +1,12 @@
 import type { Instant } from '../../domain/codec/instant.js'
 import { instantOf } from '../../domain/codec/instant.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import type { Scored } from '../../domain/evaluation/scoring.js'
 import type { Cause } from '../../domain/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
 import { CANCELED, isCanceled } from './canceled.js'
 import { endOfCall, startOfCall } from './call-writes.js'
-import type { CallWrite, EvaluationPorts, RunUser, SourceRow } from './ports.js'
+import type { CallWrite, EvaluationPorts, RowToScore, RunUser } from './ports.js'
 import type { QueuedScorer } from './scorer-queue.js'
 
 /** What the rows of a run have in common. */
@@ -23,6 +24,28 @@ export interface RowsOfRun {
   readonly signal: AbortSignal
 }
 
+/** What the model made of a row's example. */
+export interface Prediction {
+  /** Not written yet. */
+  readonly writes: readonly CallWrite[]
+  readonly output: Json
+  /** Seconds. */
+  readonly modelLatency: number | null
+  /** Why it is not scored; null if it is. */
+  readonly skipped: string | null
+}
+
+/** The call of a row, and when it started. */
+export interface RowPlace {
+  readonly rowId: string
+  readonly startedAt: Instant
+  /** The start of the row's call; writing it again changes nothing. */
+  readonly start: CallWrite
+}
+
+/** Copies the prediction of a source run, or asks the model. */
+export type Predict<Row extends RowToScore> = (row: Row, place: RowPlace) => Promise<Prediction>
+
 export interface RowOutcome {
   readonly scores: JsonObject
   readonly modelLatency: number | null
@@ -39,32 +62,33 @@ type Ports = Pick<EvaluationPorts, 'writeCalls' | 'call' | 'clock' | 'throttle'>
  * interrupted attempt recorded is found by the ids of the calls and kept.
  */
 export const scoreRow =
-  (ports: Ports, run: RowsOfRun) =>
-  async (source: SourceRow): Promise<RowOutcome> => {
-    const rowId = run.idOf(source.row.id)
+  <Row extends RowToScore>(ports: Ports, run: RowsOfRun, predict: Predict<Row>) =>
+  async (row: Row): Promise<RowOutcome> => {
+    const rowId = run.idOf(row.key)
     const known = await ports.call(run.projectId, rowId)
-    if (known !== undefined && known.ended_at !== null)
-      return recordedOutcome(ports, run, known.output, source)
+    if (known !== undefined && known.ended_at !== null) return recordedOutcome(ports, run, row, known)
     const isResumed = known !== undefined
-    const skipped = reasonToSkip(source)
-    const scorers = skipped === null ? run.scorers : []
     const now = (): Instant => instantOf(ports.clock.now())
     const startedAt = known?.started_at ?? now()
+    const start = rowStart(run, rowId, row, startedAt)
+    await ports.throttle()
+    const prediction = await predict(row, { rowId, startedAt, start })
+    const { output, modelLatency, skipped } = prediction
+    const scorers = skipped === null ? run.scorers : []
 
     const earlier = new Map<string, Awaited<ReturnType<Ports['call']>>>()
     if (isResumed)
       for (const { name } of scorers)
-        earlier.set(name, await ports.call(run.projectId, run.idOf(source.row.id, name)))
+        earlier.set(name, await ports.call(run.projectId, run.idOf(row.key, name)))
 
     const begin = [
-      ...(isResumed ? [] : [rowStart(run, rowId, source, startedAt)]),
-      ...predictionWrites(run, rowId, source, startedAt),
+      ...(isResumed ? [] : [start]),
+      ...prediction.writes,
       ...scorers
         .filter(({ name }) => earlier.get(name) === undefined)
-        .map((scorer) => scorerStart(run, rowId, source, scorer, startedAt)),
+        .map((scorer) => scorerStart(run, rowId, row, output, scorer, startedAt)),
     ]
     const isLocal = scorers.every((scorer) => scorer.isLocal)
-    await ports.throttle()
     // Before a scorer of another service is asked, its call is durable: after a crash the repeat is known as one.
     if (!isLocal) await ports.writeCalls(begin, run.cause)
 
@@ -79,11 +103,11 @@ export const scoreRow =
           if (call.exception !== null) failures[scorer.name] = call.exception
           return
         }
-        const scored = await applyScorer(run, rowId, source, scorer, call !== undefined)
+        const scored = await applyScorer(run, rowId, row, output, scorer, call !== undefined)
         const failed = 'failed' in scored ? scored.failed : null
         scores[scorer.name] = 'value' in scored ? scored.value : null
         if (failed !== null) failures[scorer.name] = failed
-        const id = run.idOf(source.row.id, scorer.name)
+        const id = run.idOf(row.key, scorer.name)
         ends.push(
           endOfCall({
             ...{ projectId: run.projectId, id, endedAt: now() },
@@ -94,20 +118,28 @@ export const scoreRow =
     )
     // The scores of an aborted row are not the scorers' answers.
     if (run.signal.aborted) {
-      if (isCanceled(run.signal) && !isLocal) await ports.writeCalls(canceledEnds(run, rowId, source, now()), run.cause)
+      if (isCanceled(run.signal) && !isLocal)
+        await ports.writeCalls(canceledEnds(run, rowId, row, now()), run.cause)
       throw run.signal.reason
     }
     const ordered = Object.fromEntries(scorers.map(({ name }) => [name, scores[name] ?? null]))
-    const { modelLatency } = source.row
-    const output = { output: source.row.output, scores: ordered, model_latency: modelLatency }
-    const rowEnd = endOfCall({ projectId: run.projectId, id: rowId, endedAt: now(), output })
+    const rowEnd = endOfCall({
+      ...{ projectId: run.projectId, id: rowId, endedAt: now() },
+      output: { output, scores: ordered, model_latency: modelLatency },
+      ...(skipped === null ? {} : { summary: { tallytree: { skipped } } }),
+    })
     await ports.writeCalls([...(isLocal ? begin : []), ...ends, rowEnd], run.cause)
     return { scores: ordered, modelLatency, skipped, failures }
   }
 
 /** Ends what was begun for a row when its run is canceled. */
-const canceledEnds = (run: RowsOfRun, rowId: string, { row }: SourceRow, endedAt: Instant): readonly CallWrite[] =>
-  [rowId, ...run.scorers.map(({ name }) => run.idOf(row.id, name))].map((id) =>
+const canceledEnds = (
+  run: RowsOfRun,
+  rowId: string,
+  { key }: RowToScore,
+  endedAt: Instant,
+): readonly CallWrite[] =>
+  [rowId, ...run.scorers.map(({ name }) => run.idOf(key, name))].map((id) =>
     endOfCall({ projectId: run.projectId, id, endedAt, output: null, exception: CANCELED }),
   )
 
@@ -115,109 +147,78 @@ const canceledEnds = (run: RowsOfRun, rowId: string, { row }: SourceRow, endedAt
 const recordedOutcome = async (
   ports: Pick<Ports, 'call'>,
   run: RowsOfRun,
-  output: Json,
-  source: SourceRow,
+  { key }: RowToScore,
+  { output, summary }: EvaluationCall,
 ): Promise<RowOutcome> => {
-  const scores = isJsonObject(output) && isJsonObject(output['scores']) ? output['scores'] : {}
-  const skipped = reasonToSkip(source)
+  const recorded = isJsonObject(output) ? output : {}
+  const scores = memberOf(recorded, 'scores')
+  const { skipped = null } = memberOf(summary, 'tallytree')
   const failures: Record<string, string> = {}
   for (const { name } of skipped === null ? run.scorers : []) {
     if ((scores[name] ?? null) !== null) continue
-    const call = await ports.call(run.projectId, run.idOf(source.row.id, name))
+    const call = await ports.call(run.projectId, run.idOf(key, name))
     if (call !== undefined && call.exception !== null) failures[name] = call.exception
   }
-  return { scores, modelLatency: source.row.modelLatency, skipped, failures }
+  const { model_latency: latency } = recorded
+  return {
+    ...{ scores, failures, modelLatency: typeof latency === 'number' ? latency : null },
+    skipped: typeof skipped === 'string' ? skipped : null,
+  }
 }
 
-/** As the SDKs do, a prediction that failed is not scored. */
-const reasonToSkip = ({ row, prediction }: SourceRow): string | null => {
-  if (row.endedAt === null) return 'the prediction did not finish'
-  return row.exception !== null || (prediction !== null && prediction.exception !== null)
-    ? 'the prediction failed'
-    : null
+const memberOf = (holder: JsonObject, name: string): JsonObject => {
+  const member = holder[name] ?? null
+  return isJsonObject(member) ? member : {}
 }
 
-/** The example as the scorers see it; a value that is no object has no columns. */
-const applyScorer = async (
+/** An example that is no object has no columns. */
+const applyScorer = (
   run: RowsOfRun,
   rowId: string,
-  source: SourceRow,
+  { key, exampleValue }: RowToScore,
+  output: Json,
   scorer: QueuedScorer,
   mayBeRepeat: boolean,
 ): Promise<Scored> =>
   scorer.score(
-    { example: source.example ?? {}, output: source.row.output },
+    { example: isJsonObject(exampleValue) ? exampleValue : {}, output },
     {
-      projectId: run.projectId,
-      runId: run.runId,
-      rowId,
-      scoreId: run.idOf(source.row.id, scorer.name),
-      traceId: run.runId,
-      mayBeRepeat,
-      ...run.user,
-      signal: run.signal,
+      ...{ projectId: run.projectId, runId: run.runId, traceId: run.runId, rowId },
+      ...{ scoreId: run.idOf(key, scorer.name), mayBeRepeat, ...run.user, signal: run.signal },
     },
   )
 
-/** Calls of a run of the service, so that online evaluation leaves them out. */
-const attributesOf = (run: RowsOfRun): JsonObject => ({ tallytree: { evaluation_run_id: run.runId } })
+/** Online evaluation leaves out the calls that are marked so. */
+export const attributesOf = ({ runId }: RowsOfRun): JsonObject => ({
+  tallytree: { evaluation_run_id: runId },
+})
 
-const rowStart = (run: RowsOfRun, id: string, { row, opName }: SourceRow, startedAt: Instant): CallWrite =>
+const rowStart = (
+  run: RowsOfRun,
+  id: string,
+  { opName, example }: RowToScore,
+  startedAt: Instant,
+): CallWrite =>
   startOfCall({
     ...{ projectId: run.projectId, id, opName, traceId: run.runId, parentId: run.runId, startedAt },
     attributes: attributesOf(run),
-    inputs: { self: run.evaluation, model: run.model, example: row.example },
+    inputs: { self: run.evaluation, model: run.model, example },
   })
-
-/**
- * A copy of the source's prediction with the same duration. Usage is left out: the model was not asked again, and no
- * total may count its tokens twice.
- */
-const predictionWrites = (
-  run: RowsOfRun,
-  rowId: string,
-  { row, prediction }: SourceRow,
-  startedAt: Instant,
-): readonly CallWrite[] => {
-  const id = run.idOf(row.id, '', 'predict')
-  const tookMs =
-    prediction === null || prediction.ended_at === null
-      ? (row.modelLatency ?? 0) * 1000
-      : Date.parse(prediction.ended_at) - Date.parse(prediction.started_at)
-  const endedAt = instantOf(new Date(Date.parse(startedAt) + Math.max(0, tookMs)))
-  const { weave: _, status_counts: __, usage: ___, ...summary } = prediction?.summary ?? {}
-  return [
-    startOfCall({
-      ...{ projectId: run.projectId, id, traceId: run.runId, parentId: rowId, startedAt },
-      opName: prediction?.op_name ?? 'predict',
-      attributes: attributesOf(run),
-      inputs: prediction?.inputs ?? { self: run.model, example: row.example },
-    }),
-    endOfCall({
-      ...{ projectId: run.projectId, id, endedAt, summary },
-      output: prediction === null ? row.output : prediction.output,
-      exception: prediction?.exception ?? null,
-    }),
-  ]
-}
 
 const scorerStart = (
   run: RowsOfRun,
   rowId: string,
-  { row }: SourceRow,
+  { key, example }: RowToScore,
+  output: Json,
   { name, ref }: QueuedScorer,
   startedAt: Instant,
 ): CallWrite =>
   startOfCall({
-    projectId: run.projectId,
-    id: run.idOf(row.id, name),
-    opName: `${name}.score`,
-    traceId: run.runId,
-    parentId: rowId,
-    startedAt,
+    ...{ projectId: run.projectId, id: run.idOf(key, name), opName: `${name}.score` },
+    ...{ traceId: run.runId, parentId: rowId, startedAt },
     attributes: {
       ...attributesOf(run),
-      weave: { score: 'true', scorer: ref, prediction_id: run.idOf(row.id, '', 'predict') },
+      weave: { score: 'true', scorer: ref, prediction_id: run.idOf(key, '', 'predict') },
     },
-    inputs: { self: ref, output: row.output, example: row.example },
+    inputs: { self: ref, output, example },
   })

@@ -1,0 +1,47 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import { endOfCall, startOfCall } from './call-writes.js'
+import type { SourceRow } from './ports.js'
+import { attributesOf, type Predict, type RowsOfRun } from './score-row.js'
+
+/**
+ * A copy of the source's prediction with the same duration. Usage is left out: the model was not asked again, and no
+ * total may count its tokens twice.
+ */
+export const copyPrediction =
+  (run: RowsOfRun): Predict<SourceRow> =>
+  async ({ key, example, row, prediction }, { rowId, startedAt }) => {
+    const id = run.idOf(key, '', 'predict')
+    const tookMs =
+      prediction === null || prediction.ended_at === null
+        ? (row.modelLatency ?? 0) * 1000
+        : Date.parse(prediction.ended_at) - Date.parse(prediction.started_at)
+    const endedAt = instantOf(new Date(Date.parse(startedAt) + Math.max(0, tookMs)))
+    const { weave: _, status_counts: __, usage: ___, ...summary } = prediction?.summary ?? {}
+    const writes = [
+      startOfCall({
+        ...{ projectId: run.projectId, id, traceId: run.runId, parentId: rowId, startedAt },
+        opName: prediction?.op_name ?? 'predict',
+        attributes: attributesOf(run),
+        inputs: prediction?.inputs ?? { self: run.model, example },
+      }),
+      endOfCall({
+        ...{ projectId: run.projectId, id, endedAt, summary },
+        output: prediction === null ? row.output : prediction.output,
+        exception: prediction?.exception ?? null,
+      }),
+    ]
+    return {
+      writes,
+      output: row.output,
+      modelLatency: row.modelLatency,
+      skipped: reasonToSkip({ row, prediction }),
+    }
+  }
+
+/** As the SDKs do, a prediction that failed is not scored. */
+const reasonToSkip = ({ row, prediction }: Pick<SourceRow, 'row' | 'prediction'>): string | null => {
+  if (row.endedAt === null) return 'the prediction did not finish'
+  return row.exception !== null || (prediction !== null && prediction.exception !== null)
+    ? 'the prediction failed'
+    : null
+}

@@ -1,0 +1,74 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import type { EvaluationRunFinished } from '../../domain/evaluation/events.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { RUN_OP } from '../../domain/evaluation/run-calls.js'
+import { isJsonObject } from '../../domain/json/json.js'
+import { endOfCall, startOfCall } from './call-writes.js'
+import { RunFailed, type AskableModel, type EvaluationPorts, type RowToScore, type RunUser } from './ports.js'
+import { runEvaluation, type RunJob } from './run-evaluation.js'
+import { attributesOf, type Predict, type Prediction, type RowsOfRun } from './score-row.js'
+
+/**
+ * Asks a model for each row of the dataset of an evaluation, through the gateway, and scores the answers.
+ *
+ * @throws RunFailed when the run cannot succeed, whatever is tried
+ */
+export const evaluateModel = async (ports: EvaluationPorts, job: RunJob): Promise<EvaluationRunFinished> => {
+  const { request, signal } = job
+  const user: RunUser = { userId: request.wb_user_id, keyId: request.key_id }
+  const { evaluation: evaluationRef, model: modelRef } = request
+  if (evaluationRef === null || modelRef === null)
+    throw new RunFailed('the request names no evaluation or no model')
+  const evaluation = (await ports.object(evaluationRef, user)) ?? null
+  if (!isJsonObject(evaluation))
+    throw new RunFailed(`the Evaluation object ${evaluationRef} no longer exists`)
+  const model = await ports.model(modelRef, user)
+  if (model === undefined) throw new RunFailed(`the model ${modelRef} no longer exists`)
+  return runEvaluation(ports, job, {
+    opName: RUN_OP,
+    evaluation: () => Promise.resolve(evaluationRef),
+    model: modelRef,
+    rows: ports.datasetRows(evaluation, user, signal),
+    predict: askModel(ports, model),
+  })
+}
+
+/** The call of the prediction is durable before the model is asked, so that its usage is attributed to it. */
+const askModel =
+  (ports: Pick<EvaluationPorts, 'call' | 'clock' | 'writeCalls'>, model: AskableModel) =>
+  (run: RowsOfRun): Predict<RowToScore> =>
+  async ({ key, example, exampleValue }, { rowId, start }) => {
+    const { projectId, runId, user, signal } = run
+    const id = run.idOf(key, '', 'predict')
+    const known = await ports.call(projectId, id)
+    if (known !== undefined && known.ended_at !== null) return recordedPrediction(known)
+    const startedAt = instantOf(ports.clock.now())
+    const predictStart = startOfCall({
+      ...{ projectId, id, opName: 'LLMStructuredCompletionModel.predict', traceId: runId, parentId: rowId },
+      ...{ startedAt, attributes: attributesOf(run), inputs: { self: run.model, example } },
+    })
+    await ports.writeCalls(known === undefined ? [start, predictStart] : [start], run.cause)
+    const began = performance.now()
+    const answer = await model(exampleValue, {
+      ...{ projectId, runId, rowId, scoreId: id, traceId: runId, mayBeRepeat: known !== undefined },
+      ...{ ...user, signal },
+    })
+    // The row has no prediction when the run was interrupted: it is asked for again.
+    signal.throwIfAborted()
+    const failed = 'failed' in answer ? answer.failed : null
+    const output = 'output' in answer ? answer.output : null
+    const endedAt = instantOf(ports.clock.now())
+    return {
+      writes: [endOfCall({ projectId, id, endedAt, output, exception: failed })],
+      output,
+      modelLatency: (performance.now() - began) / 1000,
+      skipped: failed === null ? null : `the prediction failed: ${failed}`,
+    }
+  }
+
+const recordedPrediction = ({ output, exception, started_at, ended_at }: EvaluationCall): Prediction => ({
+  writes: [],
+  output,
+  modelLatency: (Date.parse(ended_at!) - Date.parse(started_at)) / 1000,
+  skipped: exception === null ? null : `the prediction failed: ${exception}`,
+})

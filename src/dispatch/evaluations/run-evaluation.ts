@@ -1,0 +1,198 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import type { EvaluationRunFinished, EvaluationRunRequested } from '../../domain/evaluation/events.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { runName } from '../../domain/evaluation/run-name.js'
+import { newSummary } from '../../domain/evaluation/summary.js'
+import type { Cause } from '../../domain/event.js'
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
+import { CANCELED } from './canceled.js'
+import { endOfCall, startOfCall } from './call-writes.js'
+import { forEachAtMost } from './for-each-at-most.js'
+import { RunFailed, type EvaluationPorts, type RowToScore, type RunUser } from './ports.js'
+import { scoreRow, type Predict, type RowOutcome, type RowsOfRun } from './score-row.js'
+import { queuedScorer, type QueuedScorer } from './scorer-queue.js'
+
+export interface RunJob {
+  readonly request: EvaluationRunRequested
+  readonly cause: Cause
+  readonly signal: AbortSignal
+}
+
+/** What makes a kind of run: its rows, and where their predictions come from. */
+export interface RunPlan<Row extends RowToScore> {
+  readonly opName: string
+  /** The Evaluation object of the run; asked for once, when the run begins. */
+  readonly evaluation: () => Promise<Json>
+  readonly model: Json
+  readonly rows: AsyncIterable<readonly Row[]>
+  readonly predict: (run: RowsOfRun) => Predict<Row>
+}
+
+/** Rows under way at a time; their scorers bound themselves further. */
+const MAX_ROWS = 64
+
+/**
+ * Works on a run and records it as calls. May be interrupted at any point and called again: the ids of all calls follow
+ * from the run's, so that recorded work is found and kept.
+ *
+ * @throws RunFailed when the run cannot succeed, whatever is tried
+ */
+export const runEvaluation = async <Row extends RowToScore>(
+  ports: EvaluationPorts,
+  { request, cause, signal }: RunJob,
+  plan: RunPlan<Row>,
+): Promise<EvaluationRunFinished> => {
+  const { project_id: projectId, id: runId, scorer_refs } = request
+  const user: RunUser = { userId: request.wb_user_id, keyId: request.key_id }
+  const scorers = await readyScorers(ports, scorer_refs, user)
+  const root = await ports.call(projectId, runId)
+  if (root !== undefined && root.ended_at !== null) return finishedRun(request, root, root.ended_at)
+  const begun = root ?? (await beginRun(ports, request, cause, plan))
+
+  const idOf = (...names: readonly string[]) => uuidOfDigest(ports.sha256(JSON.stringify([runId, ...names])))
+  const { self: evaluation = null, model = null } = begun.inputs
+  const run: RowsOfRun = { projectId, runId, evaluation, model, user, cause, scorers, idOf, signal }
+  const results = await scoreAll(ports, run, plan)
+
+  const output = { ...results.summary, model_latency: results.modelLatency }
+  const summary: JsonObject = { tallytree: { warnings: results.warnings } }
+  const endedAt = instantOf(ports.clock.now())
+  const summarizeId = idOf('', '', 'summarize')
+  const known = await ports.call(projectId, summarizeId)
+  await ports.writeCalls(
+    [
+      startOfCall({
+        ...{ projectId, id: summarizeId, opName: 'Evaluation.summarize', traceId: runId, parentId: runId },
+        ...{ startedAt: known?.started_at ?? endedAt, inputs: { self: evaluation } },
+        attributes: { tallytree: { evaluation_run_id: runId } },
+      }),
+      endOfCall({ projectId, id: summarizeId, endedAt: known?.ended_at ?? endedAt, output }),
+      endOfCall({ projectId, id: runId, endedAt, output, summary }),
+    ],
+    cause,
+  )
+  return finishedRun(request, { ...begun, output, summary, exception: null }, endedAt)
+}
+
+/** What the run's ended call says of the run. */
+export const finishedRun = (
+  { project_id, id, kind, source_evaluation_run_id, wb_user_id }: EvaluationRunRequested,
+  {
+    inputs,
+    started_at,
+    display_name,
+    output,
+    summary,
+    exception,
+  }: Pick<EvaluationCall, 'inputs' | 'started_at' | 'display_name' | 'output' | 'summary' | 'exception'>,
+  endedAt: EvaluationCall['started_at'],
+): EvaluationRunFinished => {
+  const { self = null, model = null } = inputs
+  const { tallytree } = summary
+  const warnings = isJsonObject(tallytree) ? tallytree['warnings'] : []
+  return {
+    ...{ project_id, id, kind, source_evaluation_run_id, wb_user_id, display_name, started_at },
+    outcome: exception === null ? 'completed' : exception === CANCELED ? 'canceled' : 'failed',
+    finished_at: endedAt,
+    summary: isJsonObject(output) ? output : {},
+    evaluation: typeof self === 'string' ? self : null,
+    model: typeof model === 'string' ? model : null,
+    error: exception,
+    warnings: Array.isArray(warnings) ? warnings.map(String) : [],
+  }
+}
+
+const readyScorers = async (
+  ports: EvaluationPorts,
+  refs: readonly string[],
+  user: RunUser,
+): Promise<readonly QueuedScorer[]> => {
+  const scorers = new Map<string, QueuedScorer>()
+  for (const ref of refs) {
+    const scorer = await ports.scorer(ref, user)
+    if (scorer === undefined)
+      throw new RunFailed(
+        `the scorer ${ref} no longer exists, or the user who asked may not read it any more`,
+      )
+    if (scorers.has(scorer.name)) throw new RunFailed(`two scorers are named ${scorer.name}`)
+    scorers.set(scorer.name, queuedScorer(scorer))
+  }
+  return [...scorers.values()]
+}
+
+const beginRun = async <Row extends RowToScore>(
+  ports: EvaluationPorts,
+  { project_id: projectId, id, source_evaluation_run_id }: EvaluationRunRequested,
+  cause: Cause,
+  plan: RunPlan<Row>,
+): Promise<EvaluationCall> => {
+  const { opName, model } = plan
+  const evaluation = await plan.evaluation()
+  const startedAt = instantOf(ports.clock.now())
+  await ports.writeCalls(
+    [
+      startOfCall({
+        ...{ projectId, id, opName, displayName: runName(id, startedAt), startedAt },
+        ...{ traceId: id, parentId: null, inputs: { self: evaluation, model } },
+        attributes: {
+          weave: {
+            ...{ evaluation_run: 'true', evaluation, model },
+            ...(source_evaluation_run_id === null ? {} : { source_evaluation_run_id }),
+          },
+          tallytree: { evaluation_run_id: id },
+        },
+      }),
+    ],
+    cause,
+  )
+  const begun = await ports.call(projectId, id)
+  if (begun === undefined) throw new RunFailed("the run's call was deleted")
+  return begun
+}
+
+interface Results {
+  readonly summary: JsonObject
+  readonly modelLatency: JsonObject
+  readonly warnings: readonly string[]
+}
+
+const scoreAll = async <Row extends RowToScore>(
+  ports: EvaluationPorts,
+  run: RowsOfRun,
+  plan: RunPlan<Row>,
+): Promise<Results> => {
+  const summaries = new Map(run.scorers.map(({ name }) => [name, newSummary()]))
+  const latency = newSummary()
+  const failures = new Map<string, { count: number; first: string }>()
+  let rows = 0
+  const count = (what: string, reason: string) => {
+    const failure = failures.get(what) ?? { count: 0, first: reason }
+    failure.count += 1
+    failures.set(what, failure)
+  }
+  const note = ({ scores, modelLatency, skipped, failures: failed }: RowOutcome) => {
+    rows += 1
+    if (modelLatency !== null) latency.add(modelLatency)
+    if (skipped !== null) return count('', skipped)
+    for (const [name, summary] of summaries) summary.add(scores[name] ?? null)
+    for (const [name, reason] of Object.entries(failed)) count(name, reason)
+  }
+  const score = scoreRow(ports, run, plan.predict(run))
+  await forEachAtMost(MAX_ROWS, flattened(plan.rows), async (row) => note(await score(row)))
+  return {
+    summary: Object.fromEntries([...summaries].map(([name, summary]) => [name, summary.result()])),
+    modelLatency: { mean: meanOf(latency.result()) },
+    warnings: [...failures].map(([name, { count, first }]) =>
+      name === ''
+        ? `${count} of ${rows} predictions were not scored: ${first}`
+        : `scorer ${name} gave no score for ${count} of ${rows} rows: ${first}`,
+    ),
+  }
+}
+
+async function* flattened<A>(pages: AsyncIterable<readonly A[]>): AsyncGenerator<A> {
+  for await (const page of pages) yield* page
+}
+
+const meanOf = (summary: Json): Json => (isJsonObject(summary) ? (summary['mean'] ?? null) : null)

@@ -16,14 +16,20 @@ import { writeCalls } from '../api/tracing/write-calls.js'
 import type { Config } from '../config.js'
 import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
 import { httpScorer } from '../dispatch/evaluations/http-scorer.js'
-import { judgeScorer, type AskModel } from '../dispatch/evaluations/judge-scorer.js'
-import type { EvaluationPorts, RunUser, SourceRow } from '../dispatch/evaluations/ports.js'
+import { askableModel, judgeScorer, type AskModel } from '../dispatch/evaluations/judge-scorer.js'
+import {
+  RunFailed,
+  type EvaluationPorts,
+  type RowToScore,
+  type RunUser,
+  type SourceRow,
+} from '../dispatch/evaluations/ports.js'
 import type { Directory } from '../domain/access/directory.js'
 import { isAdministrator, principalOfUser, rolesIn } from '../domain/access/look-ups.js'
 import { rowOfCalls } from '../domain/evaluation/rows-of-calls.js'
-import type { EvaluationCall } from '../domain/evaluation/run-calls.js'
+import { ROW_OP, type EvaluationCall } from '../domain/evaluation/run-calls.js'
 import { entityOf } from '../domain/ids.js'
-import { isJsonObject, type Json } from '../domain/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
 import type { Position } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
@@ -32,9 +38,10 @@ import { parseRef } from '../domain/ref/ref.js'
 import { secretStream } from '../domain/secret/events.js'
 import type { SigningSecret } from '../domain/webhook/signing.js'
 import { callsById } from '../projections/calls/queries.js'
+import { tableOrder } from '../projections/tables/queries.js'
 import type { Api } from './api.js'
 import type { ReadSide } from './read-side.js'
-import { preparingScorers, type PrepareScorer } from './scorers.js'
+import { NO_GATEWAY, preparingScorers, type PrepareScorer } from './scorers.js'
 import type { Stores } from './stores.js'
 
 /** Open runs and the position in the log; it may be deleted while the service is stopped. */
@@ -60,7 +67,7 @@ export const openEvaluations = async (
   const access = api?.access ?? (await openAccess({ ...ports, log }))
   const { lagging } = readSide
   const { vendor } = config
-  const inference = api?.inference
+  const ask = api && askingGateway(api.inference, access.directory)
   const evaluations = await startEvaluations(
     {
       ...evaluationPorts(ports, {
@@ -69,8 +76,9 @@ export const openEvaluations = async (
         directory: access.directory,
         throttle: lagging === undefined ? () => Promise.resolve() : throttling(lagging),
         ackPosition: (projectId, position) => void api?.reading.ackPosition(projectId, position),
+        prepareModel: ask && askableModel(ask),
         prepareScorer: preparingScorers({
-          judge: inference && judgeScorer(askingGateway(inference, access.directory)),
+          judge: ask && judgeScorer(ask),
           http: httpScorer({
             sender: webhookSender,
             hmac: hmacSha256,
@@ -100,6 +108,8 @@ interface PortsAround {
   /** Makes later reads of the project wait for the position. */
   readonly ackPosition: (projectId: string, position: Position | undefined) => void
   readonly prepareScorer: PrepareScorer
+  /** Undefined in a process without a gateway. */
+  readonly prepareModel: ReturnType<typeof askableModel> | undefined
 }
 
 type PortsOfRuns = Pick<Stores, 'eventStore' | 'blobs' | 'clickHouse'> &
@@ -149,6 +159,14 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
     },
     sourceRows: (projectId, runId, user) =>
       sourceRows(ports, projectId, runId, positionNow, () => sources(user)),
+    datasetRows: (evaluation, user) => datasetRows(ports, evaluation, positionNow, () => sources(user)),
+    model: async (ref, user) => {
+      const value = await object(ref, user)
+      if (around.prepareModel === undefined) throw new RunFailed(NO_GATEWAY)
+      return value === undefined
+        ? undefined
+        : around.prepareModel(ref, value, (nested) => object(nested, user))
+    },
     publishObject: async (projectId, objectId, value, cause) => {
       const { digest, position } = await publishObject(ports)(projectId, objectId, value, cause)
       around.ackPosition(projectId, position)
@@ -192,6 +210,42 @@ async function* sourceRows(
     })
   }
 }
+
+/**
+ * The rows of the dataset of an Evaluation object, a page at a time.
+ *
+ * @throws RunFailed where the dataset cannot be read
+ */
+async function* datasetRows(
+  { clickHouse: { reader } }: PortsOfRuns,
+  evaluation: JsonObject,
+  positionNow: () => Promise<Position>,
+  sources: () => ReturnType<typeof sourcesFrom>,
+): AsyncGenerator<readonly RowToScore[]> {
+  const { dataset } = evaluation
+  const parsed = typeof dataset === 'string' ? parseRef(dataset) : undefined
+  const [text] = await resolveRefs(sources(), [parsed])
+  const value = parseJson(text ?? 'null')
+  const rows = isJsonObject(value) ? value['rows'] : undefined
+  const table = typeof rows === 'string' ? parseRef(rows) : undefined
+  if (typeof dataset !== 'string' || table?.kind !== 'table')
+    throw new RunFailed('the dataset of the Evaluation object cannot be read')
+  await positionNow()
+  for (let offset = 0; ; offset += DATASET_PAGE) {
+    const order = await tableOrder(reader)({
+      ...{ projectId: table.projectId, tableDigest: table.digest, rowDigests: null, sortBy: [] },
+      ...{ limit: DATASET_PAGE, offset },
+    })
+    const refs = Array.from({ length: order.size }, (_, at) => `${dataset}/attr/rows/id/${order.digestOf(at)}`)
+    const values = await exampleValues(sources(), refs)
+    yield refs.map((example, index) => ({
+      ...{ key: String(offset + index), opName: ROW_OP, example, exampleValue: values[index]! },
+    }))
+    if (order.size < DATASET_PAGE) return
+  }
+}
+
+const DATASET_PAGE = 100
 
 const predictionsOf = async (
   { clickHouse }: PortsOfRuns,

@@ -17,7 +17,7 @@ export interface RemoteScorers {
 
 export type PrepareScorer = (ref: string, value: Json, read: ReadObject) => Promise<ReadyScorer>
 
-const NO_GATEWAY = 'this process has no gateway to models: give it the role api'
+export const NO_GATEWAY = 'this process has no gateway to models: give it the role api'
 
 /** Judges of one run at a time; the gateway has limits of its own. */
 const JUDGE_CONCURRENCY = 8

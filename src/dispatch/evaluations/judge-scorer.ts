@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { judgeRequest, verdictIn, type Judge } from '../../domain/evaluation/judge.js'
+import { answerIn, judgeRequest, modelRequest, type Judge } from '../../domain/evaluation/judge.js'
 import { allArguments } from '../../domain/evaluation/scorers/column-map.js'
 import {
   decodeJudgeModel,
@@ -10,10 +10,10 @@ import {
   type Nested,
 } from '../../domain/evaluation/scorers/judge-settings.js'
 import type { JudgeScorer } from '../../domain/evaluation/scorers/scorer.js'
-import type { ScoreContext, ScoreRow } from '../../domain/evaluation/scoring.js'
+import type { ScoreContext, Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
 import type { Json, JsonObject } from '../../domain/json/json.js'
 import { backoff } from '../../runtime/backoff.js'
-import { RunFailed } from './ports.js'
+import { RunFailed, type AskableModel } from './ports.js'
 
 /** Asks a model through the service's own gateway. */
 export type AskModel = (
@@ -43,41 +43,83 @@ export const judgeScorer =
     const argumentsOf = allArguments(scorer.columnMap)
     return async (row, context) => {
       const request = judgeRequest(judge, argumentsOf(row))
-      if (E.isLeft(request)) return { failed: request.left }
-      let model = judge.model.llm_model_id
-      for (let attempt = 1; ; attempt += 1) {
-        const asked = await ask({ model, ...request.right }, context)
-        if ('completion' in asked) return verdictIn(judge.model, asked.completion)
-        // The SDKs name a model with its provider, `openai/gpt-4o`; the gateway may have it under its own name alone.
-        const bare = model.slice(model.indexOf('/') + 1)
-        if (asked.isUnknownModel && bare !== model) model = bare
-        else if (!asked.isRetryable || attempt >= MAX_ATTEMPTS || context.signal.aborted)
-          return { failed: asked.failed }
-        else await backoff(attempt, { ...BACKOFF, signal: context.signal })
-      }
+      return E.isLeft(request)
+        ? { failed: request.left }
+        : askPatiently(ask, judge.model, request.right, context)
     }
   }
 
-const judgeOf = async ({ settings, ref }: JudgeScorer, read: ReadObject): Promise<Judge> => {
-  const follow = async <A>(nested: Nested<A>, decode: (value: Json) => E.Either<string, A>): Promise<A> => {
-    if (nested.kind === 'inline') return nested.value
-    const value = await read(nested.ref)
-    if (value === undefined)
-      throw new RunFailed(`${nested.ref}, which the scorer ${ref} refers to, does not exist`)
-    const decoded = decode(value)
-    if (E.isLeft(decoded)) throw new RunFailed(`${nested.ref}: ${decoded.left}`)
-    return decoded.right
+/**
+ * Prepares an `LLMStructuredCompletionModel`, which is asked about examples.
+ *
+ * @throws RunFailed where the object is not such a model
+ */
+export const askableModel =
+  (ask: AskModel) =>
+  async (ref: string, value: Json, read: ReadObject): Promise<AskableModel> => {
+    const model = decodeJudgeModel(value)
+    if (E.isLeft(model)) throw new RunFailed(`${ref} cannot be evaluated by the service: ${model.left}`)
+    const messages = await preambleOf(ref, model.right, read)
+    return async (example, context) => {
+      const request = modelRequest(model.right, messages, example)
+      if (E.isLeft(request)) return { failed: request.left }
+      const answer = await askPatiently(ask, model.right, request.right, context)
+      return 'value' in answer ? { output: answer.value } : answer
+    }
   }
-  const model = await follow<JudgeModel>(settings.model, decodeJudgeModel)
+
+/** Tries again while the gateway or its upstreams are overloaded. */
+const askPatiently = async (
+  ask: AskModel,
+  { llm_model_id, default_params }: JudgeModel,
+  request: JsonObject,
+  context: ScoreContext,
+): Promise<Scored> => {
+  let model = llm_model_id
+  for (let attempt = 1; ; attempt += 1) {
+    const asked = await ask({ model, ...request }, context)
+    if ('completion' in asked) return answerIn(asked.completion, default_params?.response_format ?? null)
+    // The SDKs name a model with its provider, `openai/gpt-4o`; the gateway may have it under its own name alone.
+    const bare = model.slice(model.indexOf('/') + 1)
+    if (asked.isUnknownModel && bare !== model) model = bare
+    else if (!asked.isRetryable || attempt >= MAX_ATTEMPTS || context.signal.aborted)
+      return { failed: asked.failed }
+    else await backoff(attempt, { ...BACKOFF, signal: context.signal })
+  }
+}
+
+const judgeOf = async ({ settings, ref }: JudgeScorer, read: ReadObject): Promise<Judge> => {
+  const model = await followed<JudgeModel>(ref, settings.model, decodeJudgeModel, read)
   const { scoring_prompt: prompt } = settings
-  const params = model.default_params
-  const preamble =
-    params?.prompt == null
-      ? (params?.messages_template ?? [])
-      : (await follow<MessagesPrompt>({ kind: 'ref', ref: params.prompt }, decodeMessagesPrompt)).messages
   const messages: readonly Message[] =
     prompt.kind === 'text'
       ? [{ role: 'user', content: prompt.text }]
-      : (await follow<MessagesPrompt>(prompt, decodeMessagesPrompt)).messages
-  return { model, preamble, prompt: messages }
+      : (await followed<MessagesPrompt>(ref, prompt, decodeMessagesPrompt, read)).messages
+  return { model, preamble: await preambleOf(ref, model, read), prompt: messages }
+}
+
+/** `prompt` takes precedence over `messages_template`. */
+const preambleOf = async (
+  ref: string,
+  { default_params: params }: JudgeModel,
+  read: ReadObject,
+): Promise<readonly Message[]> => {
+  const prompt = params?.prompt ?? null
+  if (prompt === null) return params?.messages_template ?? []
+  const nested: Nested<MessagesPrompt> = { kind: 'ref', ref: prompt }
+  return (await followed<MessagesPrompt>(ref, nested, decodeMessagesPrompt, read)).messages
+}
+
+const followed = async <A>(
+  from: string,
+  nested: Nested<A>,
+  decode: (value: Json) => E.Either<string, A>,
+  read: ReadObject,
+): Promise<A> => {
+  if (nested.kind === 'inline') return nested.value
+  const value = await read(nested.ref)
+  if (value === undefined) throw new RunFailed(`${nested.ref}, which ${from} refers to, does not exist`)
+  const decoded = decode(value)
+  if (E.isLeft(decoded)) throw new RunFailed(`${nested.ref}: ${decoded.left}`)
+  return decoded.right
 }

@@ -24,6 +24,38 @@ export const judgeRequest = (judge: Judge, variables: JsonObject): E.Either<stri
   return E.right({ messages, ...parametersOf(judge.model) })
 }
 
+/**
+ * The request of a chat completion that asks a model about an example: its messages, which may name columns, and those
+ * of the column `user_input`.
+ */
+export const modelRequest = (
+  model: JudgeModel,
+  templates: readonly Message[],
+  example: Json,
+): E.Either<string, JsonObject> => {
+  const columns = isJsonObject(example) ? example : {}
+  const input = columns['user_input'] ?? (isJsonObject(example) ? null : example)
+  if (templates.length === 0 && input === null)
+    return E.left('the example has no column user_input, and the model has no messages of its own')
+  const messages: JsonObject[] = []
+  for (const template of templates) {
+    const formatted = formatMessage(template, columns)
+    if (E.isLeft(formatted)) return formatted
+    messages.push(formatted.right)
+  }
+  messages.push(...messagesIn(input))
+  return E.right({ messages, ...parametersOf(model) })
+}
+
+/** Text is one message of the user. */
+const messagesIn = (input: Json): readonly JsonObject[] => {
+  if (input === null) return []
+  if (Array.isArray(input)) return (input as readonly Json[]).flatMap(messagesIn)
+  return isJsonObject(input)
+    ? [input]
+    : [{ role: 'user', content: typeof input === 'string' ? input : JSON.stringify(input) }]
+}
+
 const formatMessage = (message: Message, variables: JsonObject): E.Either<string, JsonObject> => {
   const content = formatContent(message['content'] ?? null, variables)
   return E.isLeft(content) ? content : E.right({ ...message, content: content.right })
@@ -64,16 +96,19 @@ const parametersOf = ({ default_params: params }: JudgeModel): JsonObject => {
   )
 }
 
-/** The verdict in a chat completion: its text, or the JSON in it where the judge was asked for JSON. */
-export const verdictIn = ({ default_params: params }: JudgeModel, completion: JsonObject): Scored => {
+/** The answer in a chat completion: its text, or the JSON in it where JSON was asked for. */
+export const answerIn = (
+  completion: JsonObject,
+  responseFormat: 'json_object' | 'json_schema' | 'text' | null,
+): Scored => {
   const [choice] = Array.isArray(completion['choices']) ? (completion['choices'] as readonly Json[]) : []
   const message = choice !== undefined && isJsonObject(choice) ? choice['message'] : undefined
   const content = message !== undefined && isJsonObject(message) ? message['content'] : undefined
-  if (typeof content !== 'string') return { failed: 'the judge answered without text' }
-  if (params?.response_format !== 'json_object') return { value: content }
+  if (typeof content !== 'string') return { failed: 'the model answered without text' }
+  if (responseFormat !== 'json_object') return { value: content }
   try {
     return { value: parseJson(content) }
   } catch {
-    return { failed: 'the judge was asked for JSON and answered with text that is not JSON' }
+    return { failed: 'the model was asked for JSON and answered with text that is not JSON' }
   }
 }

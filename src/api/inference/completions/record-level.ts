@@ -23,14 +23,13 @@ export const chosenRecordLevels = (ports: Pick<Ports, 'eventStore'>): ChosenReco
     ports,
     {
       fresh: () => initialState().record,
-      copy: (record) => record,
       take: (record, { type, data }) =>
         evolve({ ...initialState(), record }, { type, data } as unknown as ProjectEvent).record,
       weightOf: () => 1,
     },
     MOST_PROJECTS,
   )
-  return async (project) => (await folds(projectStream(project))).state
+  return (project) => folds(projectStream(project), ({ state }) => state)
 }
 
 /**

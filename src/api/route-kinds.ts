@@ -97,8 +97,6 @@ const WRITE: Described = {
   responseHeaders: ['Tallytree-Position'],
 }
 
-const PROJECT_WRITE: Described = { ...WRITE, errors: [...WRITE.errors, 'too-large'] }
-
 type UnscopedRoute<Body, Query> = RouteSpec<Body, Query> & {
   readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
 }
@@ -183,7 +181,7 @@ export const writeAuthorized = <
 ): AnyRoute =>
   described(
     spec,
-    PROJECT_WRITE,
+    WRITE,
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: ({ project, principal, cause }) =>
@@ -201,7 +199,7 @@ export const changeProject = <Body = undefined, Query = undefined>(
   const authorization = accessToProject(parts.teams, project)
   return described(
     spec,
-    PROJECT_WRITE,
+    WRITE,
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: () => Promise.resolve(),

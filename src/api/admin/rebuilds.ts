@@ -59,7 +59,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       summary:
         'Starts a rebuild of all read models from the log, one rebuild at a time. Needs the administrator key.',
       requestHeaders: ['Tallytree-Min-Position'],
-      errors: [...alsoReads.errors, 'not-found', 'conflict'],
+      errors: [...alsoReads.errors, 'conflict'],
       response: rebuild,
       authorization: administratorKey,
       handle:
@@ -93,7 +93,6 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       method: 'get',
       path: '/api/admin/rebuilds',
       summary: 'Lists the latest rebuilds and their progress, newest first. Needs the administrator key.',
-      errors: ['not-found'],
       response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
       authorization: administratorKey,
       scope,

@@ -81,7 +81,6 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       summary:
         'Removes a version from a registry, by its name there or an alias. Its aliases are removed too.',
       ...registered,
-      errors: ['too-large'],
       response: emptyResponse,
       handle: ({ place, params }) => {
         const command = { type: 'UnlinkVersion', place, version: params['version']! } as const

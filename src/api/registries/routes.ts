@@ -25,7 +25,6 @@ const registriesRoutes = (parts: Linking): readonly AnyRoute[] => [
       writeDirectory({
         ...spec,
         ...ofRegistry(parts),
-        errors: ['too-large'],
         handle: (request) => handle(request, request.place),
       }),
     write: parts.collections.writeRegistered,

@@ -1,4 +1,3 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
@@ -8,14 +7,10 @@ import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { COST_FIELDS, costQueried, costQuery, type CostField, type CostQuery } from './codecs.js'
 
-export interface CostReads extends ProjectReads {
-  readonly reader: ClickHouseReader
-}
-
 const MAX_SORT_FIELDS = 8
 
 /** `/cost/query`: a project's own prices. */
-export const queryRoute = (reads: CostReads): AnyRoute =>
+export const queryRoute = (reads: ProjectReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
     path: '/cost/query',
@@ -24,11 +19,11 @@ export const queryRoute = (reads: CostReads): AnyRoute =>
     errors: ['forbidden'],
     response: costQueried,
     project: inBody,
-    handle: ({ body: { fields, query, sort_by, limit, offset }, project: owner }) => {
+    handle: ({ body: { fields, query, sort_by, limit, offset }, project: owner, reader }) => {
       const row = rowOf(fields)
       const order = orderOf(sort_by)
       return async (position) => {
-        const prices = await pricesOf(reads.reader)({
+        const prices = await pricesOf(reader)({
           ...{ owner, position, order },
           operation: query?.$expr ?? null,
           limit: limit ?? Number.MAX_SAFE_INTEGER,

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { entityOf, projectId } from '../../domain/ids.js'
+import { projectId } from '../../domain/ids.js'
 import { inPages } from '../../domain/pages.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -15,7 +15,6 @@ import {
 } from '../../projections/objects/queries.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
@@ -85,7 +84,7 @@ export const queryObjects = (objects: Objects): AnyRoute => {
     body: objectsQuery,
     response: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
     project: inBody,
-    handle: ({ body, project: projectId, onDisconnect }) => {
+    handle: ({ body, project: projectId, reader }) => {
       const { filter, limit, offset } = body
       requireShort(
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
@@ -93,7 +92,6 @@ export const queryObjects = (objects: Objects): AnyRoute => {
       const sortBy = (body.sort_by ?? []).map(sorting)
       return async (position) => {
         const question = { projectId, filter, position, sortBy, limit, offset }
-        const reader = readerOfRequest(objects.reader, onDisconnect, entityOf(projectId))
         const places = await versionPlaces(reader)(question)
         const pages = await prefetchFirst(pagesOf(reader, projectId, places, position, body))
         return { body: Readable.from(asArray('objs', pages)), type: 'application/json; charset=utf-8' }

@@ -28,7 +28,7 @@ const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024
  * an answer is good for as long as the stream ends where it ended then, and no other write is waited for.
  */
 export const readObject = (objects: Objects): AnyRoute => {
-  const { ports, reading, reader } = objects
+  const { ports, reading } = objects
   const answers = textCache(MAX_KEPT_CHARACTERS)
 
   /** How many events the object has, and where the last one stands. */
@@ -45,7 +45,7 @@ export const readObject = (objects: Objects): AnyRoute => {
     body: objectRead,
     response: open('ObjectReadResponse', { required: { obj: objectSchema } }),
     project: inBody,
-    handle: async ({ body, project: projectId, headers }) => {
+    handle: async ({ body, project: projectId, headers, reader }) => {
       const { object_id, digest, metadata_only, include_tags_and_aliases } = body
       const { written, events } = await endOf(projectId, object_id)
       const read = async (position: Position): Promise<string> => {

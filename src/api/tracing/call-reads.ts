@@ -16,7 +16,6 @@ import {
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { inBody } from '../authorization.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
@@ -45,7 +44,6 @@ import {
 
 export interface CallReads extends ProjectReads {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
-  readonly reader: ClickHouseReader
 }
 
 interface ReadBody {
@@ -54,8 +52,8 @@ interface ReadBody {
 }
 
 export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
-  const { ports, teams, reading, reader: shared } = reads
-  const books = booksFrom(shared, reading.generation)
+  const { ports, teams, reading } = reads
+  const books = booksFrom(reads.reader, reading.generation)
   const ready =
     ({ body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>) =>
     (): Promise<Position> =>
@@ -69,9 +67,9 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   }
 
   const lines = (
-    request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal' | 'onDisconnect'>,
+    request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal'> & Pick<CallReads, 'reader'>,
   ) => {
-    const { body } = request
+    const { body, reader } = request
     requireServed(body)
     requireModest(body.filter)
     const sortBy = sortingOf(body.sort_by)
@@ -79,7 +77,6 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     requireInFront(body.expand_columns, operation, sortBy)
     const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
     return (position: Position) => {
-      const reader = readerOfRequest(shared, request.onDisconnect, entityOf(body.project_id))
       const expand = (calls: readonly StoredCall[]) =>
         ways.length === 0 ? calls : expanded(sourcesOf(request, reader), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
@@ -133,14 +130,14 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       project: inBody,
       handle: (request) => {
-        const { body, headers } = request
+        const { body, headers, reader } = request
         const { project_id, id: callId } = body
         return {
           waitFor: readsModels(body) ? ready(request) : () => reading.logPosition(headers),
           read: async (position) => {
             const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
             const costs = await costsAt(body, position)
-            const extras = await extrasOf(shared, project_id, call ? [call] : [], position, body)
+            const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
             const json =
               call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
             return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8' }
@@ -196,7 +193,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
       project: inBody,
-      handle: ({ body, project: projectId, onDisconnect }) => {
+      handle: ({ body, project: projectId, reader }) => {
         const { filter, query, limit, include_total_storage_size, expand_columns } = body
         const operation = query?.$expr ?? null
         requireModest(filter)
@@ -205,10 +202,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
           const counted =
             filter?.thread_ids?.length === 0
               ? { count: 0, has_more: false, bytes: 0 }
-              : await countCalls(readerOfRequest(shared, onDisconnect, entityOf(projectId)))(
-                  { projectId, filter, operation, position },
-                  limit,
-                )
+              : await countCalls(reader)({ projectId, filter, operation, position }, limit)
           const { bytes, ...body } = counted
           const total_storage_size_bytes = include_total_storage_size ? bytes : null
           return { body: { ...body, total_storage_size_bytes } }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
 import { boolean, int64, integerBetween, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { entityOf, projectId } from '../../domain/ids.js'
+import { projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
 import { query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
@@ -15,8 +15,7 @@ import {
 } from '../../projections/usage/queries.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
-import type { AnyRoute, OnDisconnect } from '../route.js'
+import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { needsCosts, readyWithPrices } from './costs-asked.js'
 import { callsFilter, requireModest, requireShort } from './filter.js'
@@ -75,16 +74,15 @@ const headers = [
 ] as const
 
 export interface UsageReads extends ProjectReads {
-  readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
 }
 
 /** `/trace/usage` and `/calls/usage`: usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
-  const { reader, reading, maxTraceCalls } = reads
-  const usage = usageFrom(reader, reading.generation)
-  const ask = (question: Parameters<typeof usage>[0], onDisconnect: OnDisconnect) =>
-    usage(question, readerOfRequest(reader, onDisconnect, entityOf(question.projectId))).catch(refuseTooLarge)
+  const { reading, maxTraceCalls } = reads
+  const usage = usageFrom(reads.reader, reading.generation)
+  const ask = (question: Parameters<typeof usage>[0], reader: ClickHouseReader) =>
+    usage(question, reader).catch(refuseTooLarge)
 
   return [
     readProject(reads, {
@@ -95,7 +93,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       errors: ['forbidden'],
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+      handle: ({ body, project: projectId, headers, reader }) => {
         const { filter, query, include_costs, price_list: list, limit } = body
         if (list !== null && !include_costs) throw needsCosts('include_costs')
         requireModest(filter)
@@ -110,7 +108,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
           read: async (position) => {
             const operation = query?.$expr ?? null
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
-            const answer = await ask(question, onDisconnect)
+            const answer = await ask(question, reader)
             return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer) }
           },
         }
@@ -123,7 +121,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       body: callsUsageRequest,
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+      handle: ({ body, project: projectId, headers, reader }) => {
         const { include_costs, limit } = body
         const distinct = [...new Set(body.call_ids)]
         const call_ids = distinct.slice(0, limit)
@@ -134,7 +132,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
           read: async (position) => {
             const filter = { ...NO_FILTER, call_ids }
             const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
-            const answer = call_ids.length === 0 ? NOTHING : await ask(question, onDisconnect)
+            const answer = call_ids.length === 0 ? NOTHING : await ask(question, reader)
             return {
               ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))),
               headers: headersOf({ ...answer, more: distinct.length - call_ids.length }),

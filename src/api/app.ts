@@ -9,7 +9,7 @@ import { requestIdIn } from './http/request-id.js'
 import { serve, type Authenticator } from './http/serve.js'
 import type { AnyRoute } from './route.js'
 
-/** The HTTP application: every route, also under the prefix `/traces`, where the SDKs look for it. */
+/** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
 export const createApp = (
   authenticating: Authenticator,
   routes: readonly AnyRoute[],
@@ -41,16 +41,16 @@ export const createApp = (
 
 type Handler = (ctx: Context) => Promise<void>
 
-/** The router tries every pattern in turn; a path without parameters can be looked up. */
+/** The router tries all patterns in turn, so paths without parameters are looked up in a map first. */
 const servePlain = (handlers: ReadonlyMap<string, Handler>) => (ctx: Context, next: Next) => {
   const handler = handlers.get(`${ctx.method} ${ctx.path}`)
   return handler === undefined ? next() : handler(ctx)
 }
 
-/** Where clients of other services in the field come, with what they expect. */
+/** Paths of the chat completions API, whose clients expect its request ids and error format. */
 const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
 
-/** Names the request, and turns whatever goes wrong into an answer. */
+/** Sets the request id and turns errors into responses. */
 const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
   const isOfField = CHAT_PATH.test(ctx.path)
   if (isOfField) answerAsChat(ctx)
@@ -65,12 +65,12 @@ const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
   }
 }
 
-/** An answer that had begun broke off: the client sees its connection cut. That it went away itself is its own affair. */
+/** Logs responses that were aborted after their first byte, but not when the client disconnected. */
 const noteCutOff = (log: Log) => {
   const noted = new WeakSet<object>()
   return (error: Error & { readonly code?: string }, ctx?: Context) => {
     const code = error.code ?? ''
-    // The end of the stream and that of the answer are both told.
+    // Koa reports the same error for the stream and for the response.
     if (WENT_AWAY.has(code) || code.startsWith('HPE_') || noted.has(error)) return
     noted.add(error)
     const requestId = ctx?.response.get('x-request-id') ?? ''
@@ -83,10 +83,10 @@ const noteCutOff = (log: Log) => {
   }
 }
 
-/** Besides what the HTTP parser says of a request that it cannot read to its end. */
+/** Error codes of a client that disconnected, in addition to the HTTP parser's own (`HPE_`). */
 const WENT_AWAY = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
-/** Where it happened, without the message: it may quote what was received, over several lines. */
+/** The stack frames without the message, which may quote the request. */
 const framesOf = (error: unknown): string[] => {
   const { stack = '', message } = error instanceof Error ? error : { message: '' }
   const at = stack.indexOf(message)
@@ -104,7 +104,7 @@ const withoutPrefix = (ctx: Context, next: Next) => {
   return next()
 }
 
-/** A path that is known is told which methods it has (RFC 9110, 15.5.6). */
+/** A known path with another method is a 405 with `Allow` (RFC 9110, 15.5.6). */
 const answerUnrouted = (ctx: Context) => {
   const allowed = methodsAt(ctx)
   if (allowed.length === 0) {

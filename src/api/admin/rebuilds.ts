@@ -42,11 +42,10 @@ const rebuild = open('Rebuild', {
   },
 })
 
-/** Under this name the requests for rebuilds wait for each other as the writes of a project do. */
+/** Requests for rebuilds are acknowledged under this name, in place of a project. */
 const OF_REBUILDS = 'rebuilds'
 const MANY = 100
 
-/** Routes that rebuild the read models. */
 export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
   const { ports, reading, reader } = parts
   const mutex = new KeyedMutex()
@@ -66,7 +65,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
         ({ principal, headers }) =>
         (cause) =>
           mutex.runExclusive(OF_REBUILDS, async () => {
-            // One that cannot be read yet would be overlooked.
+            // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
             await reading.waitForNow(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
             const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
             if (unfinished !== undefined)

@@ -19,10 +19,9 @@ export interface Collections {
   readonly writeRegistered: (command: RegisteredCommand, cause: Cause) => Promise<Executed<CollectionState>>
 }
 
-/** Events of collections whose folds are kept: some 60 MB. */
+/** The events that the cached collections may hold together: about 60 MB. */
 const MOST = 100_000
 
-/** What this process knows of collections of versions, and how it writes to them. */
 export const openCollections = (ports: CollectionPorts): Collections => {
   const stateOf = keptFolds<CollectionState>(
     ports,

@@ -2,7 +2,7 @@ import type { KnownVersion, CollectionState } from '../../domain/artifact/state.
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 
-/** A version with the event that made it or linked it. */
+/** A version with its creation or link event. */
 export interface StoredVersion {
   readonly known: KnownVersion
   readonly event: RecordedEvent
@@ -11,10 +11,10 @@ export interface StoredVersion {
 
 const AT_ONCE = 16
 
-/** Characters of events after which a page ends early: metadata may be large. */
+/** A page ends after this many characters of events, because metadata may be large. */
 const MAX_PAGE = 8_388_608
 
-/** Versions with their events: all of them, or the first, as far as a page may hold them. */
+/** Reads the events of the versions, stopping at the size limit of a page. */
 export const storedVersions = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,

@@ -13,7 +13,7 @@ interface Versions {
   readonly stateOf: KeptFolds<CollectionState>
 }
 
-/** A page of a collection's versions by their numbers; `after` and `next` are their names. */
+/** Lists versions by number; `after` and `next` are version names. */
 export const listVersions =
   ({ ports, stateOf }: Versions) =>
   async <A>(place: CollectionPlace, query: PageQuery, shown: (version: StoredVersion) => A) => {
@@ -51,7 +51,7 @@ const firstAfter = (after: string | undefined): number => {
   ])
 }
 
-/** One version, by its name or an alias. */
+/** Reads a version by its name or an alias. */
 export const readVersion =
   ({ ports, stateOf }: Versions) =>
   async (place: CollectionPlace, named: string): Promise<StoredVersion> => {

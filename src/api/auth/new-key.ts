@@ -5,7 +5,7 @@ import type { RandomKey } from '../../domain/ports/secrets.js'
 
 export type KeyPorts = Pick<Ports, 'ids' | 'clock' | 'sha256'> & { readonly randomKey: RandomKey }
 
-/** A key in clear, to be shown once, and what the log may know of it. */
+/** A key in clear text, to be shown once, and the part that the log stores. */
 export interface MadeKey {
   readonly key: string
   readonly known: NewApiKey
@@ -14,7 +14,7 @@ export interface MadeKey {
 export const makeKey = (ports: KeyPorts, name: string | null, id = ports.ids.next()): MadeKey =>
   describeKey(ports, ports.randomKey(), name, id)
 
-/** What the log may know of a key that somebody else made. */
+/** The part of a provided key that the log stores. */
 export const describeKey = (
   { clock, sha256 }: Pick<KeyPorts, 'clock' | 'sha256'>,
   key: string,
@@ -33,8 +33,8 @@ export const describeKey = (
 
 const MOST_VISIBLE = 8
 
-/** At most a quarter of a key is shown, so that a short one of the operator's own keeps its strength. */
+/** Shows at most a quarter of a key, so that a short key of the operator stays hard to guess. */
 const visiblePart = (key: string): string => key.slice(0, Math.min(MOST_VISIBLE, key.length >> 2))
 
-/** Headers of responses that carry a key: no cache on the way may keep it. */
+/** Keys must not be stored by caches. */
 export const neverStored = { 'Cache-Control': 'no-store' }

@@ -9,7 +9,6 @@ import { COST_FIELDS, costQueried, costQuery, type CostField, type CostQuery } f
 
 const MAX_SORT_FIELDS = 8
 
-/** `/cost/query`: a project's own prices. */
 export const queryRoute = (reads: ProjectReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
@@ -34,16 +33,17 @@ export const queryRoute = (reads: ProjectReads): AnyRoute =>
     },
   })
 
-/** A field named again says nothing more. */
+/** If a field is repeated, its first occurrence counts. */
 const orderOf = (asked: CostQuery['sort_by']) => {
-  const order = new Map((asked ?? []).toReversed().map((one) => [one.field, one]))
+  const order = new Map<string, NonNullable<typeof asked>[number]>()
+  for (const one of asked ?? []) if (!order.has(one.field)) order.set(one.field, one)
   if (order.size > MAX_SORT_FIELDS)
     throw invalidField(
       ['sort_by'],
       'too_long',
       `List should have at most ${MAX_SORT_FIELDS} items after validation`,
     )
-  return [...order.values()].toReversed()
+  return [...order.values()]
 }
 
 const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => Record<CostField, unknown>) => {

@@ -25,7 +25,7 @@ import { thingName } from './webhook-codecs.js'
 const newScope = closed('NewAutomationScope', scopeFields)
 const newConditionFields = { ...conditionFields, metric: nullable(givenMetricName) }
 
-/** The same fields, of which those that are absent stay as they are. */
+/** The same fields, all optional; absent ones keep their values. */
 const kept = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([field, codec]) => [field, withDefault(codec, undefined)]),
@@ -52,7 +52,7 @@ const eventChange = closed('AutomationEventChange', {
 })
 const runFilterChange = closed('RunFilterChange', { optional: kept(runFilterFields) })
 
-/** What is absent stays, inside `event` and `run_filters` too; null takes something away. */
+/** Absent fields keep their values, also inside `event` and `run_filters`; null removes an option. */
 export const automationChange = closed('AutomationChange', {
   optional: {
     name: withDefault(thingName, undefined),
@@ -66,7 +66,7 @@ export const automationChange = closed('AutomationChange', {
   },
 })
 
-/** Of another type, an event keeps nothing of the one before. */
+/** Conditions belong to one event type, so that changing the type resets them. */
 export const changedEvent = (
   before: AutomationCondition,
   change: t.TypeOf<typeof eventChange> = {} as t.TypeOf<typeof eventChange>,

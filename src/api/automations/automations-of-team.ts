@@ -51,7 +51,7 @@ export const createAutomation = ({ ports, access, runExclusive }: Automations): 
       return (cause) =>
         runExclusive(async () => {
           const before = key === undefined ? null : await automationById(ports, id, cause)
-          // A repeat is compared with what was made then, whatever became of the webhook and its secrets.
+          // A retry is compared with the original request, even if its webhook or secrets have changed.
           const isRepeat = before !== null
           const webhook = isRepeat
             ? await webhookCalledThen(ports, before, proposed.webhook, cause)

@@ -17,7 +17,7 @@ import { invalidBody, invalidField } from '../failure.js'
 import type { CheckingPorts } from './automations.js'
 import { hasRegistry, rosterOf, webhookById } from './kept.js'
 
-/** What somebody needs to be in a team for automations of a scope. */
+/** The role in the team that automations of a scope require. */
 export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
   (
     ({
@@ -27,7 +27,7 @@ export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
     }) as const
   )[type]
 
-/** The webhook of a team by its id or its name. */
+/** Finds a webhook of the team by id or name. */
 export const webhookCalled = async (
   ports: CheckingPorts,
   team: string,
@@ -45,7 +45,10 @@ export const webhookCalled = async (
   throw invalidField(['webhook'], 'value_error', 'The team has no webhook with this name or id')
 }
 
-/** The same for a repeat of an automation's creation: the webhook that the name or id stood for then, whatever became of it. */
+/**
+ * As `webhookCalled`, for a retry of an automation's creation: the webhook that the name or id meant at that time, even
+ * if it was renamed or deleted since.
+ */
 export const webhookCalledThen = async (
   ports: CheckingPorts,
   { id, team, first }: Automation,
@@ -58,7 +61,7 @@ export const webhookCalledThen = async (
     : webhookCalled(ports, team, named, cause)
 }
 
-/** What a webhook was called when an automation was made. */
+/** The webhook's name when the automation was created. */
 const nameThen = async (
   { eventStore }: CheckingPorts,
   webhook: string,
@@ -73,7 +76,7 @@ const nameThen = async (
   return name
 }
 
-/** What of a payload is kept: its text and the secret that it was written for; or why it is no template. */
+/** The parts of an automation that depend on its payload and webhook, or why the payload is not a template. */
 const payloadFor = (
   payload: string,
   { content: { access_token, secret } }: Webhook,
@@ -84,7 +87,7 @@ const payloadFor = (
     : E.left([{ loc: ['payload'], type: 'value_error', msg: parsed.left }])
 }
 
-/** Completes what an automation watches for and what it sends, or refuses it with all that is wrong. */
+/** Completes the conditions and the payload of an automation, or refuses them with all problems. */
 export const checkedContent = async (
   ports: CheckingPorts,
   team: string,
@@ -102,7 +105,7 @@ export const checkedContent = async (
   return { ...watched.right, ...sent.right }
 }
 
-/** Registries are made by name; projects come into being with what is written to them. */
+/** Registries are created explicitly; projects exist as soon as something is written to them. */
 const registryProblems = async (
   ports: CheckingPorts,
   team: string,

@@ -1,4 +1,4 @@
-/** The fields of a change that were given: what is absent stays as it is. */
+/** The fields that are present in a change. */
 export const given = <A extends object>(change: A): { [K in keyof A]?: Exclude<A[K], undefined> } =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as {
     [K in keyof A]?: Exclude<A[K], undefined>

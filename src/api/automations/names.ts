@@ -16,10 +16,10 @@ export interface Named {
 }
 
 /**
- * Takes a name for a thing that is about to be made or renamed. Where it stands for one that was never made, or goes by
- * another name now, it is taken from that one.
+ * Reserves a name for a new or renamed webhook or automation. A reservation whose holder was never created or has
+ * another name now is stale and is taken over.
  *
- * @throws Failure, a conflict with the id of the thing that has the name
+ * @throws Failure, a conflict with the id of the holder
  */
 export const takeName = async (ports: Streams, named: Named, cause: Cause): Promise<void> => {
   const { kind, name, id } = named
@@ -37,13 +37,13 @@ export const takeName = async (ports: Streams, named: Named, cause: Cause): Prom
 
   const second = await run(id, holder)
   if (second.refusals.size > 0) throw taken(kind, holderOf(second.state, kind, name) ?? holder)
-  // Whoever had taken it may have made the thing meanwhile, in another process.
+  // The previous holder may have been created meanwhile by another process.
   if ((await nameNow(ports, kind, holder, cause)) !== name) return
   await run(holder, id)
   throw taken(kind, holder)
 }
 
-/** Refuses what was made under a name that another process took away meanwhile; `unmake` undoes it first. */
+/** Refuses a creation whose name another process has taken over meanwhile, after `unmake` has undone it. */
 export const keepName = async (
   ports: Streams,
   { team, kind, name, id }: Named,
@@ -60,7 +60,7 @@ export const releaseName = async (ports: Streams, named: Named, cause: Cause): P
   await execute(ports)(namesDecider, namesStream(named.team), [{ type: 'ReleaseName', ...named }], cause)
 }
 
-/** What a thing is called; undefined for one that is not there. */
+/** The current name of a webhook or automation; undefined if it does not exist. */
 const nameNow = async (
   ports: Streams,
   kind: NamedKind,

@@ -20,7 +20,7 @@ const PATH = '/api/automations/:id'
 
 const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reason)
 
-/** The automation that a path names, deleted ones too; those of other teams are as if they were not there. */
+/** The automation in the path, also a deleted one. One of another team is a 404. */
 export const automationInPath = async (
   { ports, access }: Pick<Automations, 'access'> & { readonly ports: Pick<Ports, 'eventStore' | 'ids'> },
   { params, principal, cause }: Pick<RouteRequest, 'params' | 'principal' | 'cause'>,
@@ -37,7 +37,7 @@ export const standing = (automation: Automation): Automation => {
   return automation
 }
 
-/** The automation that a path names, for members of its team, deleted ones too. */
+/** Requires membership in the team of the automation in the path, which may be deleted. */
 export const ofAutomation = (
   automations: Parameters<typeof automationInPath>[0],
 ): Authorization<{ readonly automation: Automation }> => ({
@@ -93,7 +93,7 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
 
 type Change = RouteRequest<(typeof automationChange)['_A']>
 
-/** The content that a change makes of the one before. A payload is read anew only with a new one, or a new webhook. */
+/** Applies a change to the content. The payload is only validated again if it or the webhook changes. */
 export const changed = async (
   { ports }: { readonly ports: CheckingPorts },
   { body, cause }: Pick<Change, 'body' | 'cause'>,

@@ -20,7 +20,7 @@ import { requireGoodWebhook } from './webhooks.js'
 
 export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
 
-/** The webhook that a path names, deleted ones too. */
+/** The webhook in the path, also a deleted one. */
 export const webhookInPath = async (
   { ports }: Pick<Automations, 'ports'>,
   { team, params, cause }: Pick<RouteRequest, 'params' | 'cause'> & { readonly team: string },
@@ -108,7 +108,7 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
     },
   })
 
-/** Those that still wait are canceled by who would have sent them. */
+/** The dispatcher cancels the pending deliveries later, so these are counted as canceled. */
 const canceledWith = async (
   { reading, reader }: Automations,
   { id, team, position }: { readonly id: string; readonly team: string; readonly position: Position },

@@ -1,4 +1,4 @@
-/** So many at once of each; the answer ends one of them, undefined where there are that many already. */
+/** A concurrency limit per key. Returns a function that frees the slot, or undefined at the limit. */
 export const shares = (most: number) => {
   const taken = new Map<string, number>()
   return {

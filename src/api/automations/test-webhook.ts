@@ -41,7 +41,7 @@ const testAnswer = open('WebhookTestAnswer', {
 const USUAL_PAYLOAD = '{"event_type": "TEST"}'
 const MOST_AT_ONCE = 4
 
-/** The Test button: one message, on the way and past the guard that deliveries take. */
+/** Sends one test message through the same SSRF guard as deliveries. */
 export const testWebhook = (automations: Automations): AnyRoute => {
   const { ports } = automations
   const send = sendTest(ports)
@@ -104,7 +104,7 @@ export const testWebhook = (automations: Automations): AnyRoute => {
     },
   })
 }
-/** What was sent of it may have arrived. */
+/** The message may have arrived. */
 const ending = () =>
   new Failure('overloaded', 'The service is stopping before the endpoint has responded. Try again.', {
     retryAfter: 5,

@@ -7,7 +7,7 @@ import { id, teamName } from '../../domain/ids.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
 import { disablingReason, webhookOptions } from '../../domain/webhook/events.js'
 
-/** Names of things have 1 to 256 bytes without control characters, as ids do. */
+/** Names follow the rules of ids: 1 to 256 bytes without control characters. */
 export const thingName = id
 
 const url = textUpToBytes(2048)
@@ -17,7 +17,7 @@ export const newWebhook = closed('NewWebhook', {
   optional: { ...webhookOptions, enabled: withDefault(boolean, true) },
 })
 
-/** What is absent stays; null takes an option away. */
+/** Absent fields keep their values; null removes an option. */
 export const webhookChange = closed('WebhookChange', {
   optional: {
     name: withDefault(thingName, undefined),

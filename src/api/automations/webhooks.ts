@@ -56,7 +56,7 @@ export const createWebhook = ({ ports, access, runExclusive }: Automations): Any
     },
   })
 
-/** Refuses values that a webhook cannot have, and names of secrets that were given and are none of the team's. */
+/** Refuses invalid values, and newly named secrets that the team does not have. */
 export const requireGoodWebhook = async (
   ports: CheckingPorts,
   team: string,

@@ -20,7 +20,7 @@ import { ofDelivery, requireManaging } from './rights.js'
 
 const acted = open('DeliveryActedOn', { required: { id, state: deliveryState, attempts: int64 } })
 
-/** The delivery, for those who may manage its automation. */
+/** The delivery in the path, for principals who may manage its automation. */
 const managed = (
   deliveries: Deliveries,
 ): Authorization<{ readonly scheduled: NonNullable<Account['scheduled']> }> => {

@@ -11,10 +11,10 @@ import type { Deliveries } from './deliveries.js'
 type Wanted = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
 
 /**
- * Where the log has it that a redrive was asked for under the request's `Idempotency-Key`, now or by the one that it
- * repeats: what both send again is what was to be selected there. Undefined without a key.
+ * The position at which a redrive was first requested with this `Idempotency-Key`, by this request or by the one that
+ * it retries. Both then select deliveries as of that position. Undefined without a key.
  *
- * @throws Failure, a conflict where the key was used for another redrive
+ * @throws Failure, a conflict if the key was used for another redrive
  */
 export const redriveAskedAt = async (
   { ports }: Pick<Deliveries, 'ports'>,

@@ -17,7 +17,7 @@ import { judgingAs, judgingThen } from './retraced.js'
 import { ofStandingAutomation } from './rights.js'
 import { sourceOf } from './source.js'
 
-/** Characters of bodies that an answer holds. */
+/** Limits the bodies in a response, in characters. */
 const MOST_SIZE = 8 * 1024 * 1024
 
 export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
@@ -60,7 +60,7 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
 
 type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body' | 'cause'>
 
-/** The version that is tried: the newest, with the changes that are asked for, as if it had always been there. */
+/** The version to test: the latest, with the requested changes, as if it had always applied. */
 const tried = async (
   { ports }: Deliveries,
   { body, cause }: Backtesting,
@@ -74,7 +74,7 @@ const tried = async (
       throw insideCandidate(error)
     },
   )
-  // What watches for something else would not have known the cooldowns that began with the last change.
+  // With other conditions, cooldowns do not start at the automation's last change.
   const isSame = jsonEqual(watched(content), watched(newest.content))
   return { ...standing, content, conditionsSince: isSame ? newest.conditionsSince : 0n }
 }
@@ -87,7 +87,7 @@ const insideCandidate = (error: unknown): unknown => {
   )
 }
 
-/** Nothing is behind the head of the log, and nothing was recorded in times to come. */
+/** Limits positions and times to the head of the log. */
 const positionOf = async (
   { ports, reading }: Deliveries,
   point: Point,

@@ -5,7 +5,6 @@ import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Deliveries } from './deliveries.js'
 import { firingOf, type Judge } from './retraced.js'
 
-/** An event that made an automation fire. */
 export interface Fired {
   readonly event: RecordedEvent
   readonly retraced: Retraced
@@ -25,16 +24,16 @@ interface Range {
 }
 
 /**
- * Events that a page reads: of the range at least so many, since what runs were before has to be read anew in each page,
- * and with all that no more than so many where that is enough.
+ * A page reads at most `most` events, including those read for windows, but at least `least` of the range. Otherwise
+ * reading the windows again would use up every page.
  */
 const READS = { least: 1000, most: 50_000 }
-/** Characters of events that fired, which a page holds at once. */
+/** Limits the fired events of a page, in characters. */
 const MOST_SIZE = 8 * 1024 * 1024
 
 /**
- * What events of a range made fire, in log order. It ends early after as many as asked for, or after many events: `next`
- * is then the position behind which it goes on, as exactly as if it had not ended.
+ * Finds the events of a range for which an automation fires, in log order. Stops at the limit or after reading many
+ * events; `next` is then the position to continue after, with the same results as without the stop.
  */
 export const replayed = async (
   ports: Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>,

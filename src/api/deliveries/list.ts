@@ -61,7 +61,7 @@ const listed = (deliveries: Deliveries, { state, limit, after, ...filters }: OfA
 
 const waits = (state: StoredState): boolean => state === 'pending' || state === 'retrying'
 
-/** What waits for a disabled webhook is held, and nothing else. */
+/** `held` is not stored: it means waiting for a webhook that is disabled now. */
 const inState = async (
   deliveries: Deliveries,
   question: DeliveryQuestion,

@@ -70,7 +70,7 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const name = acknowledgedAs(team)
       const now = await reading.waitForNow(name, headers, await ports.eventStore.head())
       const askedAt = dry_run ? undefined : await redriveAskedAt(deliveries, asked, automation, body)
-      // A repeat has to find the same, which tables that have not come so far cannot tell, stale as the request may take them.
+      // A retry must find the same deliveries, so it waits for its position even with `Tallytree-Stale: allow`.
       const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
       const position = askedAt ?? now
       const asking: DeliveryQuestion = {
@@ -123,7 +123,10 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
   return { resent, position, last }
 }
 
-/** Where it was resent, if now; undefined where it is not what was asked for any more. */
+/**
+ * Resends one delivery. Returns undefined if its state no longer matches the request, and no position if an earlier
+ * attempt of this request has already resent it.
+ */
 const resend = async (
   { ports }: Deliveries,
   asked: Redriving,

@@ -11,7 +11,7 @@ import { redacted, render } from '../../domain/template/render.js'
 import type { Template } from '../../domain/template/template.js'
 import type { Variables } from '../../domain/template/variables.js'
 
-/** What a message says, with names in place of secrets; null where it cannot be rendered. */
+/** A rendered payload with the names of secrets instead of their values; null if it cannot be rendered. */
 export interface Shown {
   readonly body: string | null
   readonly unresolved: readonly string[]
@@ -19,7 +19,7 @@ export interface Shown {
 
 const nothing: Shown = { body: null, unresolved: [] }
 
-/** The template of an automation's payload. Whether its secrets are still there does not matter to what is shown. */
+/** Secrets are never shown, so it does not matter whether they still exist. */
 export const templateOf = ({
   payload,
   secret,
@@ -33,7 +33,7 @@ export const renderedFor = (template: Template | undefined, variables: Variables
   return rendered !== undefined && E.isRight(rendered) ? rendered.right : nothing
 }
 
-/** The body of a delivery, rendered from what was frozen when it was scheduled. */
+/** Renders the body of a delivery from the variables that were stored when it was scheduled. */
 export const bodyOf = async (
   eventStore: Pick<EventStore, 'readStream'>,
   { automation_id, automation_revision, variables }: DeliveryScheduled,

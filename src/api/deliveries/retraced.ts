@@ -11,10 +11,10 @@ import type { Deliveries } from './deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>
 
-/** Judges events of the past, given in log order. */
+/** Evaluates an automation's conditions for past events, which must be passed in log order. */
 export type Judge = (event: RecordedEvent) => Promise<Retraced | undefined>
 
-/** Judges them against the versions that an automation had when they happened. */
+/** Evaluates each event with the version of the automation at that time. */
 export const judgingThen = (ports: Ports, versions: VersionsAlong): Judge => {
   const judge = judging(ports, versions.at)
   return async (event) => {
@@ -24,19 +24,19 @@ export const judgingThen = (ports: Ports, versions: VersionsAlong): Judge => {
   }
 }
 
-/** Judges them against one version, as if there had always been that one. */
+/** Evaluates all events with one version. */
 export const judgingAs = (ports: Ports, version: AutomationVersion): Judge =>
   judging(ports, () => Promise.resolve(version))
 
 const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionsAlong['at']): Judge =>
   retracing({ eventStore, pattern: rememberedPatterns(compilePattern), versionFor })
 
-/** What came of an automation firing for an event: a delivery, or the reason why there is none. */
+/** The delivery that an event causes; none if the webhook was deleted before. */
 export type Firing =
   | { readonly deliveryId: string; readonly suppressed: 'loop' | null }
   | { readonly deliveryId: null; readonly suppressed: null }
 
-/** Tells what the dispatcher does when an automation fires: nothing, once its webhook is deleted. */
+/** Predicts what the dispatcher does when an automation fires. */
 export const firingOf = ({ eventStore, sha256 }: Ports) => {
   const deletions = new Map<string, Promise<Position | undefined>>()
   const deletionOf = (webhook: string) => {

@@ -14,20 +14,20 @@ import type { Deliveries } from './deliveries.js'
 
 type Parts = Pick<Deliveries, 'ports' | 'access'>
 
-/** The automation that a path names, for members of its team, unless it was deleted. */
+/** Requires membership in the team of the automation in the path, which must exist. */
 export const ofStandingAutomation = (parts: Parts): Authorization<{ readonly automation: Automation }> => ({
   errors: ['not-found'],
   authorize: async (request) => ({ automation: standing(await automationInPath(parts, request)) }),
 })
 
-/** Refuses members of the automation's team who lack the role that its scope needs. */
+/** Requires the role that the automation's scope needs. */
 export const requireManaging = (
   { access }: Parts,
   { principal }: Pick<RouteRequest, 'principal'>,
   { team, content }: Pick<Automation, 'team' | 'content'>,
 ): void => requireRole(access, principal, team, roleFor(content.scope))
 
-/** The delivery that a path names, folded from its own events, for members of its team. */
+/** The delivery in the path, folded from its events, for members of its team. */
 export const ofDelivery = (
   { ports, access }: Parts,
   attemptsOf: (request: AnyRequest) => AttemptRange = () => ({ most: 0, before: 0 }),

@@ -65,7 +65,7 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-/** The event at a position, or the one with an id. */
+/** Finds an event by position or id. */
 const found = async (
   eventStore: EventStore,
   named: string,
@@ -100,7 +100,7 @@ const needsStream = () =>
 const notNamed = (field: string, msg: string, type = 'value_error') =>
   invalid([{ loc: ['query', field], type, msg }])
 
-/** An event of another team is as if it were not there. */
+/** An event of another team is a 404. */
 const visible = (event: RecordedEvent | undefined, team: string, principal: Principal): RecordedEvent => {
   if (event !== undefined && (triggerOf(event)?.team === team || mayRead(principal, event))) return event
   throw noSuchEvent()

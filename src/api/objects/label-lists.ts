@@ -8,7 +8,7 @@ import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import type { Objects } from './objects.js'
 
-/** `GET /tags` and `GET /aliases`: all that a project's objects have now, each once, sorted. */
+/** The distinct labels of a project's objects, sorted. */
 export const labelListRoutes = (objects: Objects): readonly AnyRoute[] => {
   const list = (name: 'tags' | 'aliases', listsFrom: typeof tagsOf) =>
     readProject(objects, {

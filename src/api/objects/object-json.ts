@@ -6,7 +6,7 @@ export interface Shown {
   readonly include_tags_and_aliases: boolean
 }
 
-/** A version as clients read it, as JSON text: the content is put in as it is stored. */
+/** Serialises a version and inserts its stored JSON content without parsing it. */
 export const objectJson = (projectId: string, version: StoredVersion, shown: Shown): string => {
   const { tags, aliases, is_latest } = version
   const members = {

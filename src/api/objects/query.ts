@@ -57,10 +57,10 @@ const objectsQuery = closed('ObjectsQueryRequest', {
   },
 })
 
-/** Versions are read in pages, so that an answer of any length needs the memory of one page. */
+/** Versions are read in pages, so that memory stays bounded by one page. */
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
-/** `/objs/query`, in the order of publication unless another is asked for. */
+/** The default order is that of publication. */
 export const queryObjects = (objects: Objects): AnyRoute => {
   async function* pagesOf(
     reader: ClickHouseReader,

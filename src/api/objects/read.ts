@@ -24,14 +24,14 @@ const objectRead = closed('ObjectReadRequest', {
 const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024
 
 /**
- * `/obj/read`: `digest` is a digest, `latest`, `v` with a number, or an alias. All about an object is in one stream, so
- * an answer is good for as long as the stream ends where it ended then, and no other write is waited for.
+ * `digest` may be a digest, `latest`, `v` with a number, or an alias. All events of an object are in one stream: a
+ * cached response is valid until the stream grows, and a read waits only for the stream's last event.
  */
 export const readObject = (objects: Objects): AnyRoute => {
   const { ports, reading } = objects
   const answers = textCache(MAX_KEPT_CHARACTERS)
 
-  /** How many events the object has, and where the last one stands. */
+  /** The number of events of the object and the position of the last one. */
   const endOf = async (project: string, object: string) => {
     const last = ports.eventStore.readStream(objectStream(project, object), { backwards: true, limit: 1 })
     for await (const { position, revision } of last) return { written: position, events: revision + 1n }

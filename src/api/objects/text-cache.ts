@@ -1,6 +1,6 @@
 import { versionedCache } from '../../runtime/versioned-cache.js'
 
-/** Answers that were made not long ago. One that would take more than a hundredth of the room is not kept. */
+/** An LRU cache of responses. Skips those larger than a hundredth of its size. */
 export const textCache = (maxCharacters: number) =>
   versionedCache<string>({
     maxSize: maxCharacters,

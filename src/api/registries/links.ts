@@ -27,7 +27,7 @@ export interface Linking extends Artifacts, Registries {
 
 export const REGISTERED = '/api/registries/:registry/:collection'
 
-/** The collection that a path names in a registry of the key's teams; a name that several teams use is a conflict. */
+/** The registry collection in the path, within the teams of the key. A name that several teams use is a conflict. */
 const collectionOf = (parts: Registries): Authorization<{ readonly place: CollectionPlace }> => ({
   errors: ['not-found', 'conflict'],
   authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
@@ -36,10 +36,8 @@ const collectionOf = (parts: Registries): Authorization<{ readonly place: Collec
   },
 })
 
-/** What the routes of a registry's collection have in common. */
 export const ofRegistry = (parts: Registries) => ({ query: teamQuery, authorization: collectionOf(parts) })
 
-/** What a registry's collections show. */
 export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
   const { ports, teams, collections } = parts
   const versions = { ports, stateOf: collections.stateOf }
@@ -111,7 +109,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
   ]
 }
 
-/** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
+/** Only an `Idempotency-Key` identifies a retry. It includes the collection. */
 const linkId = (
   ports: Linking['ports'],
   { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,

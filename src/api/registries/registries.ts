@@ -19,7 +19,6 @@ const PATH = '/api/registries'
 
 const listQuery = open('RegistriesOf', { required: { team: teamName }, optional: pageFields })
 
-/** Registries of a team. */
 export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
   const { ports, access, teams, registriesOf } = parts
   return [

@@ -5,30 +5,29 @@ import type { RunState } from '../../domain/run/decider.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/run/events.js'
 import { LoggedSteps } from './logged-steps.js'
 
-/** What is kept of a run: no metrics, but where those of a step are. */
+/** The cached part of a run: its steps with their event revisions, without the metrics. */
 interface KeptRun {
   readonly started: RunStarted | null
   readonly ended: EndState | null
   readonly steps: LoggedSteps
 }
 
-/** Steps, and runs, that are kept together: some 60 MB. */
+/** The steps and runs that the cache may hold together: about 60 MB. */
 const MOST = 4_000_000
 
 type Metrics = MetricsLogged['metrics']
 
 /**
- * The state of a run as a decision needs it: whether it has begun and ended, and what stands under the one step in
- * question. A decision asks for nothing else, so that it is the same as on a whole fold. Where that step is, is known
- * from a fold of the run's step numbers, which reads on from where it was; what stands there is read from the event
- * itself. The first look at a run that is not kept reads all of it, once.
+ * Loads the part of a run's state that a decision needs: its start, its end and the metrics of one step. A cache of
+ * step numbers, which only reads new events, locates the step; its metrics are read from the event. Only a run that is
+ * not cached is read as a whole.
  */
 export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
   const folds = keptFolds<KeptRun>(
     ports,
     {
       fresh: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
-      // A decision takes what it needs of the steps at once, before more of them are added.
+      // No copy needed: a decision reads the steps synchronously, before more are added.
       copy: (run) => run,
       take: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
@@ -65,7 +64,7 @@ const took = (run: KeptRun, event: RunEvent, revision: bigint): KeptRun => {
     case 'RunFailed':
       return { ...run, ended: event.data.state }
     default:
-      // A newer process may already write events that this one does not know.
+      // Unknown events of a newer release leave the state unchanged.
       return run
   }
 }

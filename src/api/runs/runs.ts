@@ -23,7 +23,6 @@ export interface Runs extends ProjectWrites {
 
 const RUNS = '/api/runs/:entity/:project'
 
-/** Runs and what they log. */
 export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
   const { ports } = parts
   const stateOf = keptRuns(ports)
@@ -99,7 +98,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
   ]
 }
 
-/** No run has a name that is no id. */
+/** An invalid id is a run that does not exist. */
 const runInPath = ({ params }: Pick<RouteRequest, 'params'>): string => {
   const named = params['run']!
   if (idCodec.is(named)) return named

@@ -1,14 +1,14 @@
 import type { Ports } from '../../domain/ports/ports.js'
 import type { SpilledFields } from '../../domain/spill/fields.js'
 
-/** A field with more bytes goes to the blob store: an append takes one pack and the digests of a table beside. */
+/** Larger fields go to the blob store, so that a pack fits into an append with the digests of a table. */
 const MAX_INLINE_BYTES = 256 * 1024
 
 type Placed<F extends string, A> = { readonly [K in F]: A | null } & { readonly spilled: SpilledFields }
 
 /**
- * A field whose JSON text is known already, as its event holds it: itself, or its place in the blob store, where it
- * then lies durably. `canonical` is the same JSON with sorted keys.
+ * Stores a field inline, or durably in the blob store, for a field whose JSON text is already known. `canonical` is the
+ * same JSON with sorted keys.
  */
 export const placed = async <F extends string, A>(
   { blobs, sha256 }: Pick<Ports, 'blobs' | 'sha256'>,

@@ -20,7 +20,7 @@ import type { Tables } from './tables.js'
 
 const MAX_TABLES = 1000
 
-/** The engine takes a longer list of values only very slowly. */
+/** The engine is slow with longer lists of values. */
 const MAX_ROWS = 8192
 
 const requireFew = (name: string, values: readonly string[], most: number): void => {

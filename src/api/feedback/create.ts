@@ -19,7 +19,6 @@ export interface FeedbackWrites extends ProjectWrites {
 
 const AT_ONCE = 100
 
-/** `/feedback/create` and `/feedback/batch/create`. */
 export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
   writeProject(writes, {
     method: 'post',
@@ -62,8 +61,8 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
 ]
 
 /**
- * Checks all; what it answers with records all. Answers and problems are in their order. `replacing` is the id of the
- * feedback in whose place this is given.
+ * Validates all feedback and returns a function that records it. Results and problems keep the order of the request.
+ * `replacing` is the id of the feedback to be replaced, if any.
  */
 export const givingAll =
   ({ ports }: Pick<FeedbackWrites, 'ports'>) =>
@@ -88,7 +87,7 @@ export const givingAll =
         const executed = await give(ports, giving, now, cause)
         if (all[index]!.id !== null || !executed.state.gone)
           return { answer: answerOf(giving, executed), position: executed.readableAt }
-        // said again after it was purged: under its first id it would be acknowledged and never seen
+        // Feedback with a derived id that was purged before gets a new id: under the old one it would stay invisible.
         const anew = { ...giving, content: { ...giving.content, id: ports.ids.next() } }
         const again = await give(ports, anew, now, cause)
         return { answer: answerOf(anew, again), position: again.readableAt }
@@ -101,7 +100,7 @@ export const givingAll =
 
 const MAX_PROBLEMS = 100
 
-/** One piece that contradicts what is recorded, or another of the batch, refuses the batch before it writes. */
+/** Refuses the whole batch before writing if one piece conflicts with recorded feedback or with another piece. */
 const rehearse = async (
   ports: FeedbackPorts,
   givings: readonly Giving[],
@@ -119,7 +118,7 @@ const rehearse = async (
   })
 }
 
-/** So many at a time, so that a large batch does not hold all of its reads and writes at once. */
+/** Limits concurrency, so that a large batch does not start all reads and writes at once. */
 const inTurns = async <A, B>(
   all: readonly A[],
   work: (one: A, index: number) => Promise<B>,

@@ -21,7 +21,7 @@ import { rowsOf } from './row-json.js'
 const MAX_FIELDS = 1000
 const MAX_SORT_FIELDS = 8
 
-/** `/feedback/query`: what a query selects, with how much that is in all. */
+/** `/feedback/query` returns a page and the total count. */
 export const readRoute = (reads: ProjectReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
@@ -47,7 +47,7 @@ export const readRoute = (reads: ProjectReads): AnyRoute =>
     },
   })
 
-/** Without a request the order is that of time; a field named again says nothing more. */
+/** The default order is by time. If a field is repeated, its first occurrence counts. */
 const orderOf = (asked: FeedbackQuery['sort_by']): readonly OrderBy[] => {
   if (asked === null) return [{ field: 'created_at', direction: 'asc' }]
   const order = new Map<string, OrderBy>()

@@ -10,7 +10,7 @@ import { later } from '../tracing/tracing.js'
 import { feedbackCreated, feedbackReplace } from './codecs.js'
 import { givingAll, type FeedbackWrites } from './create.js'
 
-/** `/feedback/replace`: the new one first, so that what breaks off between them loses neither. */
+/** Writes the replacement before purging the old feedback, so that an interruption loses neither. */
 export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
   writeProject(writes, {
     method: 'post',

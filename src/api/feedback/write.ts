@@ -16,13 +16,12 @@ import type { FeedbackCreate } from './codecs.js'
 
 export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
-/** Feedback that is about to be recorded, under the id it will have. */
 export interface Giving {
   readonly content: FeedbackContent
   readonly payload: JsonObject
 }
 
-/** What is wrong with a piece of feedback beyond its shape. */
+/** Validation beyond the codec. */
 export const problemsOf = (asked: FeedbackCreate): readonly Problem[] => {
   const own = asked.weave_ref.startsWith(`weave:///${asked.project_id}/`)
   const msg = 'Value error, the reference should be in the same project'
@@ -36,7 +35,7 @@ export const givingOf = async (ports: FeedbackPorts, asked: FeedbackCreate, id: 
   return { content, payload }
 }
 
-/** Records feedback. Under an id that has said the same already it writes nothing. */
+/** Records feedback. A retry with the same id and content writes nothing. */
 export const give = (
   ports: FeedbackPorts,
   { content }: Giving,
@@ -51,13 +50,13 @@ export const give = (
 
 type FeedbackDecider = Decider<FeedbackState, FeedbackCommand, FeedbackEvent>
 
-/** Decides as the real one does, and records nothing: it says beforehand what would be refused. */
+/** A dry run: returns the refusals of the real decider without events. */
 export const rehearsal: FeedbackDecider = {
   ...feedbackDecider,
   decide: (state, command) => ({ ...feedbackDecider.decide(state, command), events: [] }),
 }
 
-/** What is answered for feedback that now stands. */
+/** The response for recorded feedback. */
 export const answerOf = ({ content, payload }: Giving, { state, refusals }: Executed<FeedbackState>) => {
   const [refusal] = refusals.values()
   if (refusal !== undefined) throw new Failure('conflict', refusal.reason)

@@ -10,12 +10,11 @@ import { readProjects, type ProjectReads } from '../route-kinds.js'
 import { resolveRefs } from './resolve.js'
 import { sourcesFrom } from './sources.js'
 
-/** As many references as the real servers answer at once. */
+/** The limit of the original servers. */
 const MAX_REFS = 1000
 
 const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
 
-/** `/refs/read_batch`: what references lead to, through objects, tables and calls. */
 export const refRoutes = (reads: ProjectReads): readonly AnyRoute[] => [
   readProjects(reads, {
     method: 'post',

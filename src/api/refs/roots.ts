@@ -21,7 +21,7 @@ interface RowAtIndex {
 
 type Texts = readonly (string | undefined)[]
 
-/** Where values come from: JSON texts in the order asked for, undefined where there is none. */
+/** Loads values as JSON texts, in the order of the arguments; undefined where there is none. */
 export interface Sources {
   readonly objects: (projectId: string, wanted: readonly ObjectVersion[]) => Promise<Texts>
   readonly rows: (projectId: string, wanted: readonly RowOfTable[]) => Promise<Texts>
@@ -29,14 +29,14 @@ export interface Sources {
   readonly calls: (projectId: string, ids: readonly string[]) => Promise<Texts>
 }
 
-/** The value that a reference starts from, and the way that is left from there. */
+/** The value that a reference names, and the path into it. */
 export interface Root {
   readonly text: string
   readonly parsed: () => Json
   readonly edges: readonly Edge[]
 }
 
-/** The roots of references, in their order; equal ones are asked for and parsed once. */
+/** Loads the roots of references, in their order. Equal roots are loaded and parsed once. */
 export const loadRoots = async (
   sources: Sources,
   refs: readonly Ref[],
@@ -74,7 +74,7 @@ const once = (text: string): Loaded => {
 
 type Wanted = Named & {
   readonly projectId: string
-  /** What one look can fetch together. */
+  /** Roots of the same group are loaded with one query. */
   readonly group: string
   readonly key: string
   readonly edges: readonly Edge[]
@@ -86,7 +86,7 @@ type Named =
   | { readonly kind: 'row by index'; readonly name: RowAtIndex }
   | { readonly kind: 'call'; readonly name: string }
 
-/** Undefined for a table as a whole, which is not a value. */
+/** Undefined for a whole table, which is not a value. */
 const wantedBy = (ref: Ref): Wanted | undefined => {
   const { projectId } = ref
   const found = named(ref)
@@ -107,7 +107,7 @@ const named = (ref: Ref): Named | undefined => {
   return undefined
 }
 
-/** Wanted things of one kind and project. */
+/** Loads roots of one kind and project. */
 const ask = (sources: Sources, all: readonly Wanted[]): Promise<Texts> => {
   const [{ kind, projectId }] = all as [Wanted]
   const names = all.map(({ name }) => name)

@@ -8,9 +8,9 @@ import { secretStream } from '../../domain/secret/events.js'
 type Tidying = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
 
 /**
- * Makes the store hold what the log says of a secret: values that were destroyed go, and those whose event was never
- * written. One that may still be on its way into the log stays, unless it was stored before `abandonedBefore`; so does
- * one that was in a log before and is not in this one, which may be the wrong log.
+ * Reconciles the store with the log: deletes values that were destroyed or whose event was never written. Keeps values
+ * whose event may still be appended, unless they were stored before `abandonedBefore`, and values that were once
+ * confirmed but are missing from this log, which may be the wrong one.
  */
 export const tidySecret = async (
   { secrets }: Pick<Tidying, 'secrets'>,
@@ -33,7 +33,7 @@ export const tidySecret = async (
 
 const NAMES_AT_ONCE = 100
 
-/** Tidies every secret; answers how many values this log knows nothing of, and leaves those. */
+/** Reconciles every secret. Returns the number of values that are unknown to this log, which are kept. */
 export const tidySecrets = async (
   ports: Tidying & { readonly clock: Clock },
   { abandonedAfterMs }: { readonly abandonedAfterMs: number },
@@ -48,7 +48,6 @@ export const tidySecrets = async (
   return { unknown }
 }
 
-/** The names of a team that have values, page by page. */
 export async function* namesOf(secrets: Pick<SecretStore, 'names'>, team: string, from?: string) {
   let after = from
   for (;;) {

@@ -61,7 +61,7 @@ const nameIn = (params: Readonly<Record<string, string>>): string => {
   throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['path', 'name'] })))
 }
 
-/** Upstreams are sent their secret as a bearer. */
+/** The secret of an upstream is sent as a bearer token. */
 const requireSendable = (
   { all }: Secrets['liveUpstreams'],
   { team, name }: SecretName,
@@ -89,8 +89,8 @@ interface Stored {
 const MOST_TRIES = 5
 
 /**
- * The value is durable before the log says that it is there. Another process may take the same number first: in the store,
- * where each is taken once, or with a higher one in the log, where ours then cannot follow any more.
+ * Makes the value durable before appending its event. Another process may use the same version number first: in the
+ * store, which accepts each number once, or in the log, which then refuses our event.
  */
 const storedNext = async (
   ports: Secrets['ports'],

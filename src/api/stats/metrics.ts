@@ -5,12 +5,12 @@ import type { CallStatsRequest } from './codecs.js'
 const MOST_METRICS = 32
 const MOST_PERCENTILES = 32
 
-/** So many figures an answer may have, all its buckets together. */
+/** Limits the values in a response, over all buckets. */
 const MOST_FIGURES = 1_000_000
 
 type Asked = NonNullable<CallStatsRequest['usage_metrics'] | CallStatsRequest['call_metrics']>[number]
 
-/** What is asked of each metric, each figure once; its sum, where nothing is asked of it. */
+/** Merges the requested aggregations by metric, without duplicates. The default is the sum. */
 export const wantedOf = <M extends Asked>(
   field: string,
   asked: readonly M[] | null,
@@ -43,7 +43,6 @@ const requireFew = (list: readonly unknown[], at: readonly (string | number)[], 
     throw invalidField(at, 'too_long', `List should have at most ${most} items after validation`)
 }
 
-/** Refuses an answer that would be out of all proportion. */
 export const requireProportion = (buckets: number, wanted: readonly Wanted<string>[], models = 1): void => {
   if (buckets * models * (figureCount(wanted) + 1) > MOST_FIGURES)
     throw new Failure(

@@ -16,11 +16,11 @@ interface Asked {
 
 export interface Range {
   readonly granularity: number
-  /** Where buckets begin, in seconds since 1970. */
+  /** Bucket starts, in seconds since 1970. */
   readonly starts: readonly number[]
 }
 
-/** The buckets of a range that may be asked for. */
+/** Validates a range and splits it into buckets. */
 export const rangeOf = ({ start, end, granularity, timezone }: Asked): Range => {
   const offset = timezone.length > LONGEST_NAME ? undefined : offsetsOf(timezone)
   if (offset === undefined)
@@ -44,7 +44,7 @@ export const rangeOf = ({ start, end, granularity, timezone }: Asked): Range => 
 
 const HOUR = 3600
 
-/** How long buckets are where nothing is asked. */
+/** The default length of buckets. */
 const usual = (seconds: number): number => {
   if (seconds <= 2 * HOUR) return 300
   if (seconds <= 12 * HOUR) return HOUR

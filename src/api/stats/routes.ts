@@ -20,7 +20,6 @@ export interface StatsReads extends ProjectReads {
   readonly maxTraceCalls: number
 }
 
-/** `/calls/stats`: what calls used and what became of them, in buckets of time. */
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
   const { ports, reading, maxTraceCalls } = reads
   const books = booksFrom(reads.reader, reading.generation)

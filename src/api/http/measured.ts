@@ -3,12 +3,11 @@ import type { RequestSeconds } from '../../domain/ports/metrics.js'
 
 const ROUTE = 'route'
 
-/** Notes which route serves a request. */
 export const noteRoute = (ctx: Context, path: string): void => {
   ctx.state[ROUTE] = path
 }
 
-/** Measures each request once, from here to the end of its answer; what no route serves counts as one. */
+/** Measures each request until its response ends. Unmatched paths share one label, to bound the number of series. */
 export const measured = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
   const start = performance.now()
   ctx.res.once('close', () => {

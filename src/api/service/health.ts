@@ -6,15 +6,14 @@ import type { AnyRoute } from '../route.js'
 import { openRoute } from '../route-kinds.js'
 import { metricsRoute } from './metrics.js'
 
-/** What a health check looks at. */
 export interface Vitals {
-  /** Events whose rows were refused and set aside. */
+  /** Events whose rows ClickHouse refused. */
   readonly quarantined: () => number
-  /** What keeps reads from answering, or from what was written last. */
+  /** Why reads fail or are stale; undefined if they are healthy. */
   readonly readsFail: () => string | undefined
-  /** Why no write can succeed now; undefined where one can. */
+  /** Why no write can succeed now; undefined if writes can. */
   readonly writesBlocked: () => Promise<string | undefined>
-  /** Why some writes fail, though others can succeed. */
+  /** Why some writes fail although others succeed. */
   readonly writesFail: () => string | undefined
   readonly metrics: Pick<Metrics, 'read'>
 }
@@ -55,7 +54,7 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
   metricsRoute(metrics),
 ]
 
-/** All members are strings: that is how SDKs read it. */
+/** SDKs expect all members to be strings. */
 const healthOf = async (vitals: Omit<Vitals, 'metrics'>) => {
   const blocked = await vitals.writesBlocked()
   const quarantined = vitals.quarantined()

@@ -74,7 +74,7 @@ const chatError = {
   additionalProperties: true,
 }
 
-/** The ways in which a route may fail, by status. */
+/** The error responses of a route, by status. */
 export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
   const kinds = kindsOf(route)
   const statuses = [...new Set(kinds.map((kind) => STATUS[kind]))].sort((a, b) => a - b)

@@ -6,7 +6,7 @@ import { answerHeaders, headerParameters } from './headers.js'
 
 type Named = (schema: JsonObject) => JsonObject
 
-/** A route as an operation of OpenAPI; its named schemas go to the components. */
+/** Describes a route as an OpenAPI operation. Its named schemas become components. */
 export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
   const { method, path, summary, access, body, form, response } = route
   return {

@@ -29,7 +29,7 @@ const upsertResponse = {
 
 const headers = ['Tallytree-Position', 'Tallytree-Refused'] as const
 
-/** `/call/upsert_batch` and `/calls/complete`: an element that is not taken never refuses its neighbours. */
+/** An invalid element of a batch never refuses the others. */
 export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const elements = <A>(
     body: JsonBody,

@@ -3,17 +3,14 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callSizes, traceSizesInBytes, type StoredCall } from '../../projections/calls/queries.js'
 
-/** Members of a call that are there only where they were asked for. */
+/** Members of a call that are included on request. */
 export interface AskedExtras {
   readonly include_storage_size: boolean
   readonly include_total_storage_size: boolean
   readonly include_usernames?: boolean
 }
 
-/**
- * The extras of some calls: the bytes of a call's payload, those of a root's whole trace, and the name of the user, who
- * is known by it here.
- */
+/** The payload size of each call, the trace size of each root, and user names, which are the same as user ids here. */
 export const extrasOf = async (
   reader: ClickHouseReader,
   projectId: string,

@@ -59,7 +59,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     (): Promise<Position> =>
       readyWithPrices(reads, body.project_id, body.include_costs === true ? { list: null } : null, headers)
 
-  /** What calls cost, where that was asked for. */
+  /** The cost function, if costs were requested. */
   const costsAt = async ({ project_id, include_costs }: ReadBody, position: Position) => {
     if (include_costs !== true) return undefined
     const book = await books({ projectId: project_id, list: null, position })
@@ -85,7 +85,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     }
   }
 
-  /** What references in a call may lead to: what the asker may read. */
+  /** References resolve to what the caller may read. */
   const sourcesOf = (
     { principal, headers }: Pick<RouteRequest, 'headers' | 'principal'>,
     reader: ClickHouseReader,
@@ -212,6 +212,6 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   ]
 }
 
-/** Whether a call is told with more than its own stream knows. */
+/** Whether the response needs more than the call's own stream. */
 const readsModels = (asked: t.TypeOf<typeof callRead>): boolean =>
   asked.include_costs || asked.include_storage_size || asked.include_total_storage_size

@@ -6,7 +6,7 @@ import { OF_PRICE_LISTS } from '../admin/prices.js'
 import { invalidField } from '../failure.js'
 import type { Reading } from '../reading.js'
 
-/** By which list: null for the project's prices and the default list's. Null where nothing was asked about costs. */
+/** The price list to use, null for the project's prices and the default list. Null if costs were not requested. */
 export type CostsAsked = { readonly list: string | null } | null
 
 interface Reads {
@@ -14,7 +14,7 @@ interface Reads {
   readonly reader: ClickHouseReader
 }
 
-/** Waits until a project can be read and, where costs are asked for, its prices; refuses a list that there is not. */
+/** Waits for the project and, if costs are requested, for the price lists. Refuses an unknown list. */
 export const readyWithPrices = async (
   { reading, reader }: Reads,
   projectId: string,
@@ -29,7 +29,7 @@ export const readyWithPrices = async (
   return withPrices
 }
 
-/** A price list was named, but nothing of what asks for costs. */
+/** A price list without a request for costs. */
 export const needsCosts = (asking: string) =>
   invalidField(
     ['price_list'],

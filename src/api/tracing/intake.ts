@@ -15,18 +15,17 @@ import { recordRefusals, type Refused } from './refusals.js'
 import { later, projectOf, type Tracing } from './tracing.js'
 import { writeCalls, type Written } from './write-calls.js'
 
-/** An element of a batch: what it asks to be written, or why it cannot be. */
+/** A decoded element of a batch: its writes, or why it is refused. */
 export interface Element extends BatchElement {
   readonly problem?: Problem
   readonly writes: readonly CallWrite[]
 }
 
-/** A batch whose elements are permitted, or known as refused. */
 export interface Intake {
   readonly elements: readonly Element[]
-  /** The projects that the batch writes to. */
+  /** The projects of all permitted writes. */
   readonly project: readonly string[]
-  /** Where elements are kept as refused that name no project. */
+  /** The project for refused elements without a project. */
   readonly home: string
 }
 
@@ -40,7 +39,7 @@ interface Taken {
 const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, project not found' }
 const TOO_LARGE = { type: 'value_error', msg: 'Value error, the call is too large for one event' }
 
-/** Refuses the elements of projects that the key has no access to; a batch of which nothing is permitted is a 404. */
+/** Refuses elements of projects without access. If no element is permitted, throws a 404. */
 export const permitted = (
   { teams }: Pick<Tracing, 'teams'>,
   elements: readonly Element[],
@@ -57,7 +56,7 @@ export const permitted = (
   return { elements: checked, project: [...new Set(writes.map(projectOf))], home }
 }
 
-/** Records what can be recorded, and keeps the rest as refused in the project that an element names, or at home. */
+/** Records the valid elements, and stores the refused ones in the project that they name or in `home`. */
 export const takeIn = async (
   tracing: Tracing,
   {
@@ -95,7 +94,7 @@ const permission =
   (project) =>
     canAccessTeam(principal, entityOf(project))
 
-/** Where elements are kept that name no project. */
+/** The project for refused elements of a batch without any project. */
 const unattributed = (principal: Principal): string => `${defaultEntity(principal)}/unattributed`
 
 const isForeign = ({ writes }: Element, isPermitted: IsPermitted): boolean => {
@@ -125,7 +124,7 @@ const answersOf = (elements: readonly Element[], written: readonly Written[]) =>
   })
 }
 
-/** A start with an id is answered as if it had been taken: an SDK reads the id back. */
+/** Responds to a refused start as if it were accepted, because SDKs read the id from the response. */
 const answerOfRefused = (raw: Json): JsonObject => {
   const start = requestOf(raw)?.['start']
   if (!isJsonObject(start) || typeof start['id'] !== 'string') return {}

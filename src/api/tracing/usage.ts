@@ -23,7 +23,7 @@ import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
-/** Matching calls that one answer holds in memory. */
+/** Limits the matching calls of one response, which are held in memory. */
 const MAX_LIMIT = 1_000_000
 
 const includeCosts = withDefault(boolean, false)
@@ -77,7 +77,6 @@ export interface UsageReads extends ProjectReads {
   readonly maxTraceCalls: number
 }
 
-/** `/trace/usage` and `/calls/usage`: usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const { reading, maxTraceCalls } = reads
   const usage = usageFrom(reads.reader, reading.generation)
@@ -169,7 +168,7 @@ const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): re
   return [...unknown]
 }
 
-/** Rethrows what is too large to be answered as that. */
+/** Rethrows size errors as 413. */
 export const refuseTooLarge = (error: unknown): never => {
   if (error instanceof TraceTooLarge)
     throw new Failure(

@@ -14,7 +14,7 @@ import { asksParent, parentTraces } from './parent-traces.js'
 
 export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
 
-/** What became of one write: the call's id and trace, and why it was not taken, if so. */
+/** The result of one write: the call's id and trace, and the refusal if there is one. */
 export interface Written {
   readonly id: string
   readonly trace_id: string
@@ -24,13 +24,13 @@ export interface Written {
 export interface AllWritten {
   /** In the order of the writes. */
   readonly written: readonly Written[]
-  /** At which all of it can be read, also what was found there. */
+  /** The position at which all of it is readable, including what earlier requests wrote. */
   readonly position: Position | undefined
 }
 
 /**
- * Records starts and ends, each call's in the order in which they came as one append; calls are independent of one
- * another. Every write is answered, also one that repeats, conflicts or is too large.
+ * Records starts and ends, those of each call in order and in one append. Calls are independent of each other. Every
+ * write gets a result, also repeated, conflicting and oversized ones.
  */
 export const writeCalls =
   (ports: WritingPorts) =>
@@ -53,7 +53,7 @@ export const writeCalls =
     return { written, position }
   }
 
-/** The most frequent request is a single start or end. */
+/** A fast path for the most frequent request, a single start or end. */
 const writeAlone = async (
   ports: WritingPorts,
   { stream, id, command }: Commanded,
@@ -77,7 +77,7 @@ interface Commanded extends Omit<Numbered, 'index'> {
   readonly stream: string
 }
 
-/** At once, but for a call that is so large that parts of it must be stored first. */
+/** Synchronous, unless parts of a large call must be stored first. */
 const commandOf = (
   ports: WritingPorts,
   write: CallWrite,
@@ -163,7 +163,7 @@ const executeGroup = async (
   return { answers, position }
 }
 
-/** Once a start stands, its trace is the answer; for a start after the call's deletion, what it would have been. */
+/** The trace of the recorded start. After the deletion of the call, the trace that the start would have had. */
 const traceOf = (state: CallState, { command, id }: Numbered): string =>
   state.start?.trace_id ??
   (command.type === 'StartCall' ? (command.start.trace_id ?? command.parentTrace ?? id) : id)

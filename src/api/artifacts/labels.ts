@@ -3,7 +3,7 @@ import type { CollectionPlace } from '../../domain/artifact/place.js'
 import { versionNamed, type CollectionState } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import type { Cause } from '../../domain/event.js'
-import type { Executed } from '../../runtime/execute.js'
+import type { ExecuteResult } from '../../runtime/execute.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute, RouteRequest, RouteSpec } from '../route.js'
 import { writing, type PlannedWrite } from '../run.js'
@@ -22,7 +22,7 @@ export interface LabelledKind {
   /** The path of a collection. */
   readonly collection: string
   readonly labelRoute: <Body = undefined>(route: LabelRoute<Body>) => AnyRoute
-  readonly write: (command: LabelCommand, cause: Cause) => Promise<Executed<CollectionState>>
+  readonly write: (command: LabelCommand, cause: Cause) => Promise<ExecuteResult<CollectionState>>
 }
 
 /** Aliases and tags of versions, in projects and in registries alike. */

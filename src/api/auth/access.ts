@@ -4,7 +4,7 @@ import type { Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM } from '../../domain/access/events.js'
 import { principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
+import { execute, type ExecuteResult } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
@@ -25,7 +25,7 @@ export interface Access {
   /** Makes a team that the administrator names for the first time; for others, and for a known team, nothing. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
   /** Runs a command; when it resolves, this process already knows what was written. */
-  readonly run: (command: AccessCommand, cause: Cause) => Promise<Executed<Directory>>
+  readonly run: (command: AccessCommand, cause: Cause) => Promise<ExecuteResult<Directory>>
   /** Reads what other processes wrote since the last time. */
   readonly refresh: () => Promise<void>
   /** Stops following; what is known stays. */

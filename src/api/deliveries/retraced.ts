@@ -1,4 +1,4 @@
-import { rememberedPatterns } from '../../runtime/patterns.js'
+import { cachedPatterns } from '../../runtime/patterns.js'
 import { depthOf } from '../../domain/automation/matching/retold.js'
 import { retracing, type Retraced } from '../../domain/automation/matching/retracing.js'
 import type { VersionsAlong } from '../../domain/automation/matching/versions-along.js'
@@ -29,7 +29,7 @@ export const judgingAs = (ports: Ports, version: AutomationVersion): Judge =>
   judging(ports, () => Promise.resolve(version))
 
 const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionsAlong['at']): Judge =>
-  retracing({ eventStore, pattern: rememberedPatterns(compilePattern), versionFor })
+  retracing({ eventStore, pattern: cachedPatterns(compilePattern), versionFor })
 
 /** What came of an automation firing for an event: a delivery, or the reason why there is none. */
 export type Firing =

@@ -1,5 +1,5 @@
-import type { Loaded } from '../../runtime/execute.js'
-import { keptFolds } from '../../runtime/kept-folds.js'
+import type { LoadedState } from '../../runtime/execute.js'
+import { foldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { RunState } from '../../domain/run/decider.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/run/events.js'
@@ -24,13 +24,13 @@ type Metrics = MetricsLogged['metrics']
  * itself. The first look at a run that is not kept reads all of it, once.
  */
 export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
-  const folds = keptFolds<KeptRun>(
+  const folds = foldCache<KeptRun>(
     ports,
     {
-      fresh: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
+      initialState: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
       // A decision takes what it needs of the steps at once, before more of them are added.
       copy: (run) => run,
-      take: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
+      evolve: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
     },
     MOST,
@@ -42,7 +42,7 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
     throw new Error('an event of the stream is missing from the event store')
   }
 
-  return async (stream: string, step: number | null): Promise<Loaded<RunState>> => {
+  return async (stream: string, step: number | null): Promise<LoadedState<RunState>> => {
     const { state, expected, position } = await folds(stream)
     const { started, ended } = state
     const revision = step === null ? undefined : state.steps.revisionOf(step)

@@ -13,7 +13,7 @@ import { openMetricValues } from '../../../src/dispatch/webhooks/metric-values.j
 import { openPrices } from '../../../src/dispatch/webhooks/prices.js'
 import { schedulingsOf } from '../../../src/dispatch/webhooks/scheduling.js'
 import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
-import { rememberedPatterns } from '../../../src/runtime/patterns.js'
+import { cachedPatterns } from '../../../src/runtime/patterns.js'
 import { retoldVariables } from '../../../src/domain/automation/matching/retold.js'
 import { versionsAlong } from '../../../src/domain/automation/matching/versions-along.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
@@ -35,7 +35,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   const prices = openPrices(state)
   const match = matching({
     ...{ eventStore, state, automations, prices, values: openMetricValues(eventStore), vendor: 'vendor' },
-    ...{ templates: rememberedTemplates(), pattern: rememberedPatterns(compileRe2) },
+    ...{ templates: rememberedTemplates(), pattern: cachedPatterns(compileRe2) },
   })
   const sent: Sent[] = []
   for (const event of events) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { compileRe2 } from '../../../../../src/adapters/patterns/re2.js'
 import { judge, valuesNeeded, type Known } from '../../../../../src/domain/automation/matching/judge.js'
-import { rememberedPatterns } from '../../../../../src/runtime/patterns.js'
+import { cachedPatterns } from '../../../../../src/runtime/patterns.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationVersion } from '../../../../../src/domain/automation/state.js'
 import { amountFrom, type Amount } from '../../../../../src/domain/price/decimal.js'
@@ -20,7 +20,7 @@ import {
   versionOf,
 } from './given.js'
 
-const pattern = rememberedPatterns(compileRe2)
+const pattern = cachedPatterns(compileRe2)
 const HOUR = 3600 * 1000
 
 interface Before {

@@ -68,6 +68,9 @@ const plainEnglish = [
   'src/*.ts',
   'src/configuration/**/*.ts',
   'src/documentation/**/*.ts',
+  'src/domain/access/**/*.ts',
+  'src/domain/artifact/**/*.ts',
+  'src/domain/automation/**/*.ts',
   'src/runtime/**/*.ts',
 ]
 

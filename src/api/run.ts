@@ -1,5 +1,5 @@
 import type { Cause } from '../domain/event.js'
-import type { Executed } from '../runtime/execute.js'
+import type { ExecuteResult } from '../runtime/execute.js'
 import type { JsonObject } from '../domain/json/json.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { throwIfRefused } from './auth/rights.js'
@@ -66,7 +66,7 @@ export const runWrite =
 
 interface Responding<State, Event> {
   /** The default is `{}`. */
-  readonly respond?: (executed: Executed<State, Event>) => Omit<RouteResponse, 'position'>
+  readonly respond?: (executed: ExecuteResult<State, Event>) => Omit<RouteResponse, 'position'>
   /** Further members of the body when the first command is refused. */
   readonly refusalBody?: (state: State) => JsonObject
 }
@@ -74,7 +74,7 @@ interface Responding<State, Event> {
 /** Writes commands to one stream. A refusal of the first command is the failure of the request. */
 export const writing =
   <State, Event>(
-    run: (cause: Cause) => Promise<Executed<State, Event>>,
+    run: (cause: Cause) => Promise<ExecuteResult<State, Event>>,
     { respond, refusalBody }: Responding<State, Event> = {},
   ): PlannedWrite =>
   async (cause) => {

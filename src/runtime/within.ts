@@ -1,7 +1,7 @@
-/** The largest that `setTimeout` takes. */
+/** The longest delay `setTimeout` accepts. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-/** What a promise resolves to, or undefined if that takes longer; without keeping the process alive. */
+/** Resolves like the promise, or to undefined after the time-out. Does not keep the process alive. */
 export const within = async <A>(ms: number, promise: Promise<A>): Promise<A | undefined> => {
   let timer: NodeJS.Timeout
   const late = new Promise<undefined>((resolve) => {

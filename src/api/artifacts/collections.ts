@@ -6,29 +6,32 @@ import { registeredDecider } from '../../domain/artifact/registered-decider.js'
 import { copyCollection, emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
-import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
+import { execute, type ExecuteResult } from '../../runtime/execute.js'
+import { foldCache, type FoldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { throwIfRefused } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 
 export interface Collections {
-  readonly stateOf: KeptFolds<CollectionState>
-  readonly write: (command: ArtifactCommand, cause: Cause) => Promise<Executed<CollectionState>>
-  readonly writeRegistered: (command: RegisteredCommand, cause: Cause) => Promise<Executed<CollectionState>>
+  readonly stateOf: FoldCache<CollectionState>
+  readonly write: (command: ArtifactCommand, cause: Cause) => Promise<ExecuteResult<CollectionState>>
+  readonly writeRegistered: (
+    command: RegisteredCommand,
+    cause: Cause,
+  ) => Promise<ExecuteResult<CollectionState>>
 }
 
 /** The events that the cached collections may hold together: about 60 MB. */
 const MOST = 100_000
 
 export const openCollections = (ports: CollectionPorts): Collections => {
-  const stateOf = keptFolds<CollectionState>(
+  const stateOf = foldCache<CollectionState>(
     ports,
     {
-      fresh: emptyCollection,
+      initialState: emptyCollection,
       copy: copyCollection,
-      take: (state, { type, data }) =>
+      evolve: (state, { type, data }) =>
         evolve(state, { type, data } as unknown as ArtifactEvent | RegisteredEvent),
       weightOf: ({ length }) => length,
     },

@@ -3,7 +3,7 @@ import type { CollectionPlace } from '../../domain/artifact/place.js'
 import { versionNamed, type CollectionState } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import type { Cause } from '../../domain/event.js'
-import type { Executed } from '../../runtime/execute.js'
+import type { ExecuteResult } from '../../runtime/execute.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute, RouteRequest, RouteSpec } from '../route.js'
 import { writing, type PlannedWrite } from '../run.js'
@@ -21,7 +21,7 @@ export type LabelRoute<Body> = RouteSpec<Body> & {
 export interface LabelledKind {
   readonly collection: string
   readonly labelRoute: <Body = undefined>(route: LabelRoute<Body>) => AnyRoute
-  readonly write: (command: LabelCommand, cause: Cause) => Promise<Executed<CollectionState>>
+  readonly write: (command: LabelCommand, cause: Cause) => Promise<ExecuteResult<CollectionState>>
 }
 
 /** Aliases and tags of versions, for collections of projects and of registries. */

@@ -1,7 +1,7 @@
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
 import { versionNamed, type CollectionState } from '../../domain/artifact/state.js'
 import { versionIn, versionName } from '../../domain/artifact/version-name.js'
-import type { KeptFolds } from '../../runtime/kept-folds.js'
+import type { FoldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { takePage, type PageQuery } from '../access/page.js'
 import { invalid } from '../failure.js'
@@ -10,7 +10,7 @@ import { storedVersions, type StoredVersion } from './stored-versions.js'
 
 interface Versions {
   readonly ports: Pick<Ports, 'eventStore'>
-  readonly stateOf: KeptFolds<CollectionState>
+  readonly stateOf: FoldCache<CollectionState>
 }
 
 /** Lists versions by number; `after` and `next` are version names. */

@@ -4,7 +4,7 @@ import type { Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM } from '../../domain/access/events.js'
 import { principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
+import { execute, type ExecuteResult } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
@@ -24,7 +24,7 @@ export interface Access {
   /** Creates a team when the administrator first uses its name; does nothing for others or for a known team. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
   /** Runs a command. Once it resolves, this process sees the written events. */
-  readonly run: (command: AccessCommand, cause: Cause) => Promise<Executed<Directory>>
+  readonly run: (command: AccessCommand, cause: Cause) => Promise<ExecuteResult<Directory>>
   /** Reads the events since the last refresh. */
   readonly refresh: () => Promise<void>
   /** Stops refreshing; the directory remains readable. */

@@ -5,7 +5,7 @@ import {
   type AutomationContent,
   type AutomationScope,
 } from '../../domain/automation/events.js'
-import { watchedBy, type Watched } from '../../domain/automation/watched.js'
+import { completeWatchConfig, type WatchConfig } from '../../domain/automation/watch-config.js'
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Role } from '../../domain/access/roles.js'
 import type { Cause } from '../../domain/event.js'
@@ -91,11 +91,11 @@ const payloadFor = (
 export const checkedContent = async (
   ports: CheckingPorts,
   team: string,
-  proposed: Watched,
+  proposed: WatchConfig,
   payload: string,
   webhook: Webhook | undefined,
-): Promise<Watched & Partial<Pick<AutomationContent, 'payload' | 'secret'>>> => {
-  const watched = watchedBy(ports.compilePattern, team, proposed)
+): Promise<WatchConfig & Partial<Pick<AutomationContent, 'payload' | 'secret'>>> => {
+  const watched = completeWatchConfig(ports.compilePattern, team, proposed)
   const sent = webhook === undefined ? E.right({}) : payloadFor(payload, webhook)
   const problems = [
     ...(E.isLeft(watched) ? watched.left : await registryProblems(ports, team, watched.right.scope)),

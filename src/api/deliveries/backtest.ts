@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
-import { retoldVariables } from '../../domain/automation/matching/retold.js'
-import { watched, type Automation } from '../../domain/automation/decider.js'
-import { versionsAlong } from '../../domain/automation/matching/versions-along.js'
+import { pastVariables } from '../../domain/automation/matching/past-variables.js'
+import { watchConfigOf, type Automation } from '../../domain/automation/decider.js'
+import { versionHistory } from '../../domain/automation/matching/version-history.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import { jsonEqual } from '../../domain/json/equal.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -35,7 +35,7 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
       const { ports } = deliveries
       const { body, automation } = asked
       const head = await ports.eventStore.head()
-      const versions = versionsAlong(ports.eventStore, automation.id)
+      const versions = versionHistory(ports.eventStore, automation.id)
       const to = body.to === null ? head : await positionOf(deliveries, body.to, head)
       const after = body.from === null ? 0n : await positionOf(deliveries, body.from, head)
       const judge =
@@ -75,7 +75,7 @@ const tried = async (
     },
   )
   // With other conditions, cooldowns do not start at the automation's last change.
-  const isSame = jsonEqual(watched(content), watched(newest.content))
+  const isSame = jsonEqual(watchConfigOf(content), watchConfigOf(newest.content))
   return { ...standing, content, conditionsSince: isSame ? newest.conditionsSince : 0n }
 }
 
@@ -109,7 +109,7 @@ const shown = async (
   const template = templateOf(version.content)
   const told = { trigger, eventType, figure }
   const variables =
-    template === undefined ? {} : await retoldVariables(ports.eventStore, template, told, vendor)
+    template === undefined ? {} : await pastVariables(ports.eventStore, template, told, vendor)
   return {
     delivery: deliveryId,
     event_type: eventType,

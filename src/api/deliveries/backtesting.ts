@@ -1,4 +1,4 @@
-import type { Retraced } from '../../domain/automation/matching/retracing.js'
+import type { PastDecision } from '../../domain/automation/matching/past-decisions.js'
 import type { Figure } from '../../domain/automation/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
@@ -7,7 +7,7 @@ import { firingOf, type Judge } from './retraced.js'
 
 export interface Fired {
   readonly event: RecordedEvent
-  readonly retraced: Retraced
+  readonly retraced: PastDecision
   readonly version: AutomationVersion
   readonly figure: Figure | null
   readonly deliveryId: string

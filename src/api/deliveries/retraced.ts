@@ -1,7 +1,7 @@
-import { rememberedPatterns } from '../../runtime/patterns.js'
-import { depthOf } from '../../domain/automation/matching/retold.js'
-import { retracing, type Retraced } from '../../domain/automation/matching/retracing.js'
-import type { VersionsAlong } from '../../domain/automation/matching/versions-along.js'
+import { cachedPatterns } from '../../runtime/patterns.js'
+import { depthOf } from '../../domain/automation/matching/past-variables.js'
+import { pastDecisions, type PastDecision } from '../../domain/automation/matching/past-decisions.js'
+import type { VersionHistory } from '../../domain/automation/matching/version-history.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import { DEEPEST } from '../../domain/delivery/events.js'
 import { deliveryIdOf } from '../../domain/delivery/id.js'
@@ -12,10 +12,10 @@ import type { Deliveries } from './deliveries.js'
 type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>
 
 /** Evaluates an automation's conditions for past events, which must be passed in log order. */
-export type Judge = (event: RecordedEvent) => Promise<Retraced | undefined>
+export type Judge = (event: RecordedEvent) => Promise<PastDecision | undefined>
 
 /** Evaluates each event with the version of the automation at that time. */
-export const judgingThen = (ports: Ports, versions: VersionsAlong): Judge => {
+export const judgingThen = (ports: Ports, versions: VersionHistory): Judge => {
   const judge = judging(ports, versions.at)
   return async (event) => {
     const before = versions.read()
@@ -28,8 +28,8 @@ export const judgingThen = (ports: Ports, versions: VersionsAlong): Judge => {
 export const judgingAs = (ports: Ports, version: AutomationVersion): Judge =>
   judging(ports, () => Promise.resolve(version))
 
-const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionsAlong['at']): Judge =>
-  retracing({ eventStore, pattern: rememberedPatterns(compilePattern), versionFor })
+const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionHistory['at']): Judge =>
+  pastDecisions({ eventStore, pattern: cachedPatterns(compilePattern), versionFor })
 
 /** The delivery that an event causes; none if the webhook was deleted before. */
 export type Firing =
@@ -46,7 +46,7 @@ export const firingOf = ({ eventStore, sha256 }: Ports) => {
   }
   return async (
     event: RecordedEvent,
-    { trigger }: Pick<Retraced, 'trigger'>,
+    { trigger }: Pick<PastDecision, 'trigger'>,
     { id, content }: Pick<AutomationVersion, 'id' | 'content'>,
   ): Promise<Firing> => {
     const deleted = await deletionOf(content.webhook)

@@ -1,8 +1,8 @@
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
-import { inWords } from '../../domain/automation/matching/in-words.js'
+import { describeUnmet } from '../../domain/automation/matching/describe-unmet.js'
 import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
 import type { Unmet } from '../../domain/automation/matching/verdict.js'
-import { versionsAlong } from '../../domain/automation/matching/versions-along.js'
+import { versionHistory } from '../../domain/automation/matching/version-history.js'
 import { nullable, withDefault } from '../../domain/codec/containers.js'
 import { instant, instantOf } from '../../domain/codec/instant.js'
 import { boolean, int64, number, string } from '../../domain/codec/leaves.js'
@@ -119,7 +119,7 @@ const NOTHING = {
 }
 
 const explained = async ({ ports }: Deliveries, automationId: string, event: RecordedEvent) => {
-  const retraced = await judgingThen(ports, versionsAlong(ports.eventStore, automationId))(event)
+  const retraced = await judgingThen(ports, versionHistory(ports.eventStore, automationId))(event)
   const about = { ...NOTHING, event: sourceOf(event), matched: false }
   if (retraced === undefined)
     return { ...about, reason: 'no_trigger', says: 'No automation can trigger on events of this type.' }
@@ -151,7 +151,7 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
 
 const unmetShown = (unmet: Unmet) => ({
   reason: unmet.why,
-  says: inWords(unmet),
+  says: describeUnmet(unmet),
   ...(unmet.why === 'threshold' ? { value: unmet.value, threshold: unmet.threshold } : {}),
   ...(unmet.why === 'window_not_full' ? { values_there: unmet.has, values_needed: unmet.needs } : {}),
   ...(unmet.why === 'cooldown' ? { until: instantOf(unmet.until) } : {}),

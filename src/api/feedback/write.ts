@@ -2,7 +2,7 @@ import type { Instant } from '../../domain/codec/instant.js'
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
+import { execute, type ExecuteResult } from '../../runtime/execute.js'
 import type { FeedbackCommand, GiveFeedback } from '../../domain/feedback/commands.js'
 import { FEEDBACK_PAYLOAD } from '../../domain/feedback/content.js'
 import { feedbackDecider, type FeedbackState } from '../../domain/feedback/decider.js'
@@ -42,7 +42,7 @@ export const give = (
   now: Instant,
   cause: Cause,
   decider: FeedbackDecider = feedbackDecider,
-): Promise<Executed<FeedbackState>> => {
+): Promise<ExecuteResult<FeedbackState>> => {
   const command: GiveFeedback = { type: 'GiveFeedback', content, userId: cause.actor, now }
   const stream = feedbackStream(content.project_id, content.id)
   return execute(ports)(decider, stream, [command], cause, { assumeNew: decider === feedbackDecider })
@@ -57,7 +57,7 @@ export const rehearsal: FeedbackDecider = {
 }
 
 /** The response for recorded feedback. */
-export const answerOf = ({ content, payload }: Giving, { state, refusals }: Executed<FeedbackState>) => {
+export const answerOf = ({ content, payload }: Giving, { state, refusals }: ExecuteResult<FeedbackState>) => {
   const [refusal] = refusals.values()
   if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
   const given = state.given!

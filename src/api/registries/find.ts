@@ -6,7 +6,7 @@ import { withDefault } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
 import { sorted } from '../../domain/sorted.js'
-import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
+import { foldCache, type FoldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { canAccessTeam } from '../auth/rights.js'
 import { Failure } from '../failure.js'
@@ -15,7 +15,7 @@ import type { RouteRequest } from '../route.js'
 
 export interface Registries {
   readonly access: { readonly directory: () => Directory }
-  readonly registriesOf: KeptFolds<RegistriesState>
+  readonly registriesOf: FoldCache<RegistriesState>
 }
 
 export interface FoundRegistry {
@@ -30,13 +30,13 @@ export const teamQuery = open('RegistryTeam', { optional: teamFields })
 /** The registries that the cached teams may have together. */
 const MOST_KEPT = 50_000
 
-export const openRegistries = (ports: Pick<Ports, 'eventStore'>): KeptFolds<RegistriesState> =>
-  keptFolds<RegistriesState>(
+export const openRegistries = (ports: Pick<Ports, 'eventStore'>): FoldCache<RegistriesState> =>
+  foldCache<RegistriesState>(
     ports,
     {
-      fresh: registryDecider.initialState,
+      initialState: registryDecider.initialState,
       copy: copyRegistries,
-      take: (state, { type, data }) =>
+      evolve: (state, { type, data }) =>
         registryDecider.evolve(state, { type, data } as unknown as RegistryEvent),
       weightOf: ({ ids }) => ids.size,
     },

@@ -1,5 +1,5 @@
-import type { Loaded } from '../../runtime/execute.js'
-import { keptFolds } from '../../runtime/kept-folds.js'
+import type { LoadedState } from '../../runtime/execute.js'
+import { foldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { RunState } from '../../domain/run/decider.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/run/events.js'
@@ -23,13 +23,13 @@ type Metrics = MetricsLogged['metrics']
  * not cached is read as a whole.
  */
 export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
-  const folds = keptFolds<KeptRun>(
+  const folds = foldCache<KeptRun>(
     ports,
     {
-      fresh: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
+      initialState: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
       // No copy needed: a decision reads the steps synchronously, before more are added.
       copy: (run) => run,
-      take: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
+      evolve: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
     },
     MOST,
@@ -41,7 +41,7 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
     throw new Error('an event of the stream is missing from the event store')
   }
 
-  return async (stream: string, step: number | null): Promise<Loaded<RunState>> => {
+  return async (stream: string, step: number | null): Promise<LoadedState<RunState>> => {
     const { state, expected, position } = await folds(stream)
     const { started, ended } = state
     const revision = step === null ? undefined : state.steps.revisionOf(step)

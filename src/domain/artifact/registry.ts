@@ -4,9 +4,9 @@ import type { RegistryEvent } from './events.js'
 
 /** The registries of a team. */
 export interface RegistriesState {
-  /** From name to id. */
+  /** Registry ids by name. */
   readonly ids: Map<string, string>
-  /** From id to name. */
+  /** Registry names by id. */
   readonly names: Map<string, string>
 }
 
@@ -29,7 +29,7 @@ export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryE
   },
 }
 
-/** A state that changes apart from the other. */
+/** A copy that `evolve` may mutate without changing the original. */
 export const copyRegistries = ({ ids, names }: RegistriesState): RegistriesState => ({
   ids: new Map(ids),
   names: new Map(names),

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { keptFolds } from '../../../runtime/kept-folds.js'
+import { foldCache } from '../../../runtime/fold-cache.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import { projectDecider } from '../../../domain/project/decider.js'
 import {
@@ -19,12 +19,12 @@ const MOST_PROJECTS = 10_000
 
 export const chosenRecordLevels = (ports: Pick<Ports, 'eventStore'>): ChosenRecordLevel => {
   const { initialState, evolve } = projectDecider
-  const folds = keptFolds(
+  const folds = foldCache(
     ports,
     {
-      fresh: () => initialState().record,
+      initialState: () => initialState().record,
       copy: (record) => record,
-      take: (record, { type, data }) =>
+      evolve: (record, { type, data }) =>
         evolve({ ...initialState(), record }, { type, data } as unknown as ProjectEvent).record,
       weightOf: () => 1,
     },

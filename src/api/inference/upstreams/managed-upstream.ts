@@ -1,5 +1,5 @@
 import type { Cause } from '../../../domain/event.js'
-import type { Executed } from '../../../runtime/execute.js'
+import type { ExecuteResult } from '../../../runtime/execute.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { BEARER_EXPECTED, isBearer } from '../../../domain/secret/bearer.js'
 import { upstreamProblems } from '../../../domain/upstream/checks.js'
@@ -60,7 +60,7 @@ const secretProblem = async (
 export const written = (
   { shownUpstream, publishPrices }: UpstreamManaging,
   id: string,
-  run: (cause: Cause) => Promise<Executed<Upstreams>>,
+  run: (cause: Cause) => Promise<ExecuteResult<Upstreams>>,
   refusalBody?: (state: Upstreams) => JsonObject,
 ): PlannedWrite =>
   writing(

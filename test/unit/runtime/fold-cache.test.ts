@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { newEvent } from '../../../src/domain/event.js'
-import { keptFolds } from '../../../src/runtime/kept-folds.js'
+import { foldCache } from '../../../src/runtime/fold-cache.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import { afterEvents } from '../../support/append-next.js'
@@ -13,9 +13,9 @@ const anEvent = (n: number) => newEvent(randomUUID(), { type: 'Counted', data: {
 
 /** A fold that changes its state in place and would tell an event that is taken twice, or left out. */
 const listing = {
-  fresh: (): number[] => [],
+  initialState: (): number[] => [],
   copy: (state: number[]) => [...state],
-  take: (state: number[], { data, revision }: { readonly data: object; readonly revision: bigint }) => {
+  evolve: (state: number[], { data, revision }: { readonly data: object; readonly revision: bigint }) => {
     assert.equal(revision, BigInt(state.length))
     state.push((data as { n: number }).n)
     return state
@@ -44,7 +44,7 @@ describe('folds that are kept', () => {
     fc.assert(
       fc.asyncProperty(arbitrarySteps, fc.nat(12), async (steps, most) => {
         const eventStore = openInMemoryEventStore()
-        const stateOf = keptFolds({ eventStore }, listing, most)
+        const stateOf = foldCache({ eventStore }, listing, most)
         const expected = new Map<string, number[]>()
         for (const step of steps)
           if ('look' in step)
@@ -81,7 +81,7 @@ describe('folds that are kept', () => {
 
   it('read what came since, and nothing twice', async () => {
     const { eventStore, told } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 100)
+    const stateOf = foldCache({ eventStore }, listing, 100)
     await eventStore.append('a', 'none', [1, 2, 3].map(anEvent))
     await stateOf('a')
     await eventStore.append('a', 2n, [4].map(anEvent))
@@ -91,7 +91,7 @@ describe('folds that are kept', () => {
 
   it('do not change a state that was given out', async () => {
     const { eventStore } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 100)
+    const stateOf = foldCache({ eventStore }, listing, 100)
     await eventStore.append('a', 'none', [1, 2].map(anEvent))
     const before = await stateOf('a')
     await eventStore.append('a', 1n, [3, 4].map(anEvent))
@@ -102,7 +102,7 @@ describe('folds that are kept', () => {
 
   it('keep the one in use even where it alone is too much', async () => {
     const { eventStore, told } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 1)
+    const stateOf = foldCache({ eventStore }, listing, 1)
     await eventStore.append('a', 'none', [1, 2, 3].map(anEvent))
     await stateOf('a')
     await stateOf('a')
@@ -115,7 +115,7 @@ describe('folds that are kept', () => {
 
   it('go on after a read that failed half-way', async () => {
     const { eventStore, told } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 100)
+    const stateOf = foldCache({ eventStore }, listing, 100)
     await eventStore.append('a', 'none', [1, 2, 3].map(anEvent))
     told.failing = true
     await assert.rejects(stateOf('a'))
@@ -132,7 +132,7 @@ describe('folds that are kept', () => {
       if (isAway) throw new StoreUnavailable('away')
       yield* store.readStream(...range)
     }
-    const stateOf = keptFolds({ eventStore: { ...store, readStream } }, listing, 100)
+    const stateOf = foldCache({ eventStore: { ...store, readStream } }, listing, 100)
     const looks = await Promise.allSettled([stateOf('a'), stateOf('a'), stateOf('a')])
     assert.deepEqual([looks.map(({ status }) => status), asked], [Array(3).fill('rejected'), 1])
     isAway = false

@@ -1,24 +1,24 @@
 import { LRUCache } from 'lru-cache'
 import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
 import type { Ports } from '../domain/ports/ports.js'
-import type { Loaded } from './execute.js'
+import type { LoadedState } from './execute.js'
 import { KeyedMutex } from './keyed-mutex.js'
 
-/** How a stream is folded; `take` may change the state that it is given. */
+/** How a stream is folded. `evolve` may mutate the state that it is given. */
 export interface Fold<State> {
-  readonly fresh: () => State
-  /** Called before events are added to a state that was returned, so that the returned one does not change. */
+  readonly initialState: () => State
+  /** Called before events are added to a state that was already returned, so that callers' state does not change. */
   readonly copy: (state: State) => State
-  readonly take: (state: State, event: RecordedEvent) => State
+  readonly evolve: (state: State, event: RecordedEvent) => State
   readonly weightOf: (state: State) => number
 }
 
 /** A stream's state as of the end of the log. */
-export type KeptFolds<State> = (stream: string) => Promise<Loaded<State>>
+export type FoldCache<State> = (stream: string) => Promise<LoadedState<State>>
 
 interface CachedFold<State> {
   state: State
-  /** The revision that is read next. */
+  /** The next revision to read. */
   next: bigint
   position: Position | undefined
 }
@@ -27,19 +27,19 @@ interface CachedFold<State> {
  * An LRU cache of folded streams. Each lookup reads the events since the cached revision, so it never returns a stale
  * state.
  */
-export const keptFolds = <State>(
+export const foldCache = <State>(
   { eventStore }: Pick<Ports, 'eventStore'>,
-  { fresh, copy, take, weightOf }: Fold<State>,
+  { initialState, copy, evolve, weightOf }: Fold<State>,
   maxWeight: number,
-): KeptFolds<State> => {
+): FoldCache<State> => {
   const cache = new LRUCache<string, CachedFold<State>>({ maxSize: Math.max(1, maxWeight) })
-  /** Lookups of one stream follow one another, so that no event is taken twice. */
+  /** Serialises lookups of one stream, so that no event is folded twice. */
   const mutex = new KeyedMutex()
 
-  const readOn = async (stream: string, fold: CachedFold<State>): Promise<Loaded<State>> => {
+  const readOn = async (stream: string, fold: CachedFold<State>): Promise<LoadedState<State>> => {
     let isOwn = fold.next === 0n
     for await (const event of eventStore.readStream(stream, { from: fold.next })) {
-      fold.state = take(isOwn ? fold.state : copy(fold.state), event)
+      fold.state = evolve(isOwn ? fold.state : copy(fold.state), event)
       fold.next = event.revision + 1n
       fold.position = event.position
       isOwn = true
@@ -50,11 +50,11 @@ export const keptFolds = <State>(
 
   return (stream) =>
     mutex.runExclusive(stream, async () => {
-      const fold = cache.get(stream) ?? { state: fresh(), next: 0n, position: undefined }
+      const fold = cache.get(stream) ?? { state: initialState(), next: 0n, position: undefined }
       try {
         return await readOn(stream, fold)
       } finally {
-        // A fold over the limit stays, alone, until another one is looked up.
+        // A fold over the limit is cached alone, until the next one is added.
         const size = Math.min(Math.max(1, weightOf(fold.state)), cache.maxSize)
         if (fold.next > 0n) cache.set(stream, fold, { size })
       }

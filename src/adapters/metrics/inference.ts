@@ -1,7 +1,6 @@
 import type { InferenceMetrics } from '../../domain/ports/metrics.js'
 import type { Registering } from './registering.js'
 
-/** Every metric of the inference gateway there is. */
 export const registerInference = ({ counter, gauge }: Registering): InferenceMetrics => ({
   tries: counter(
     'gateway_upstream_attempts_total',

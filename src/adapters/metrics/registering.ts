@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Makes metrics that a registry shows. Gauges are absent until they are set. */
+/** Gauges are absent until they are set. */
 export const registering = (registry: Registry) => {
   const registers = [registry]
   return {

@@ -5,7 +5,7 @@ import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
 const PATIENCE_MS = 5000
 const REST_MS = 10
 
-/** Tries again, for five seconds, what another process's transaction is in the way of; the event loop goes on meanwhile. */
+/** Retries for five seconds while another process holds the database lock, without blocking the event loop. */
 export const patiently = async <A>(task: () => A): Promise<A> => {
   const until = performance.now() + PATIENCE_MS
   for (;;) {

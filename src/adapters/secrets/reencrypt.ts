@@ -5,12 +5,12 @@ import { patiently } from './patiently.js'
 import { SecretUnreadable, type SecretVersion } from '../../domain/ports/secret-store.js'
 
 export interface Reencrypted {
-  /** The id of the key that everything readable is encrypted under now. */
+  /** The id of the key that all readable values now use. */
   readonly activeKey: string
   readonly reencrypted: number
-  /** Values that were under that key before. */
+  /** Values that already used the active key. */
   readonly already: number
-  /** How many values need a key that is missing, or were changed, by the key they name. */
+  /** The number of values per key id whose key is missing or whose envelope was modified. */
   readonly unreadable: ReadonlyMap<string, number>
 }
 
@@ -22,8 +22,8 @@ interface Row extends SecretVersion {
 const AT_ONCE = 50
 
 /**
- * Encrypts all values under the active key, a few in each transaction: services that use the file go on meanwhile, and
- * cut off, it goes on where it was when it is run again. `note` is told how many of how many values were looked at.
+ * Re-encrypts all values with the active key in small transactions, so that running services can use the file
+ * meanwhile. After an interruption, the next run skips the finished values. `note` receives the progress.
  */
 export const reencryptSecrets = async (
   path: string,

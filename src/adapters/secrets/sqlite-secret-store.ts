@@ -11,7 +11,7 @@ interface Row {
 }
 
 export interface SqliteSecretStore extends SecretStore {
-  /** The ids of the master keys that values here need and the ring does not have. */
+  /** The ids of the master keys that stored values need and the key ring lacks. */
   readonly missingKeys: () => Promise<readonly string[]>
 }
 

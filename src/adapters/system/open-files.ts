@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const LIMIT = /^Max open files +(\d+|unlimited)/mu
 
-/** How many files and connections this process may have open at once; undefined where the system does not say. */
+/** The limit of open files and connections; undefined if the system does not report one. */
 export const mostOpenFiles = (path = '/proc/self/limits'): number | undefined => {
   try {
     const most = LIMIT.exec(readFileSync(path, 'utf8'))?.[1]

@@ -3,8 +3,8 @@ import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
 import type { Log } from '../domain/ports/log.js'
 import type { RequestSeconds } from '../domain/ports/metrics.js'
-import { measured, noteRoute } from './http/measured.js'
-import { answerAsChat, respondFailure, respondUnrouted } from './http/respond.js'
+import { measureRequests, noteRoute } from './http/measured.js'
+import { respondAsChat, respondFailure, respondUnrouted } from './http/respond.js'
 import { requestIdIn } from './http/request-id.js'
 import { serve, type Authenticator } from './http/serve.js'
 import type { AnyRoute } from './route.js'
@@ -22,20 +22,20 @@ export const createApp = (
     const serving = serve(authenticating, route)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
-      if (route.errorFormat === 'chat') answerAsChat(ctx)
+      if (route.errorFormat === 'chat') respondAsChat(ctx)
       return serving(ctx)
     }
     router[route.method](route.path, handler)
     if (!/[:*]/.test(route.path)) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
   }
   const app = new Koa()
-  if (requestSeconds !== undefined) app.use(measured(requestSeconds))
-  app.use(answerEverything(log))
+  if (requestSeconds !== undefined) app.use(measureRequests(requestSeconds))
+  app.use(handleErrors(log))
   app.use(withoutPrefix)
   app.use(servePlain(plain))
   app.use(router.routes())
-  app.use(answerUnrouted)
-  app.on('error', noteCutOff(log))
+  app.use(respondToUnmatched)
+  app.on('error', logAborted(log))
   return app
 }
 
@@ -51,9 +51,9 @@ const servePlain = (handlers: ReadonlyMap<string, Handler>) => (ctx: Context, ne
 const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
 
 /** Sets the request id and turns errors into responses. */
-const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
+const handleErrors = (log: Log) => async (ctx: Context, next: Next) => {
   const isOfField = CHAT_PATH.test(ctx.path)
-  if (isOfField) answerAsChat(ctx)
+  if (isOfField) respondAsChat(ctx)
   const requestId = (isOfField ? requestIdIn(ctx.req.headers) : undefined) ?? randomUUID()
   ctx.set('x-request-id', requestId)
   try {
@@ -66,7 +66,7 @@ const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
 }
 
 /** Logs responses that were aborted after their first byte, but not when the client disconnected. */
-const noteCutOff = (log: Log) => {
+const logAborted = (log: Log) => {
   const noted = new WeakSet<object>()
   return (error: Error & { readonly code?: string }, ctx?: Context) => {
     const code = error.code ?? ''
@@ -105,7 +105,7 @@ const withoutPrefix = (ctx: Context, next: Next) => {
 }
 
 /** A known path with another method is a 405 with `Allow` (RFC 9110, 15.5.6). */
-const answerUnrouted = (ctx: Context) => {
+const respondToUnmatched = (ctx: Context) => {
   const allowed = methodsAt(ctx)
   if (allowed.length === 0) {
     respondUnrouted(ctx, 404, 'unknown_url', 'Unknown endpoint. GET /openapi.json lists all endpoints.')

@@ -4,7 +4,7 @@ import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-o
 import { Failure, invalid } from './failure.js'
 
 /** What reads need from the projector. */
-export interface Readable {
+export interface ReadableProjection {
   reached(): Position
   waitFor(position: Position, timeoutMs: number): Promise<boolean>
   /** Changes when the read models are rebuilt, which invalidates everything that was cached from them. */
@@ -43,7 +43,7 @@ const WAIT_MS = 2000
 const MAX_PROJECTS = 10_000
 
 /** `head` is the log's head at start, so that writes acknowledged by an earlier process are covered. */
-export const readingFrom = (projector: Readable, history: History, head: Position): Reading => {
+export const readingFrom = (projector: ReadableProjection, history: History, head: Position): Reading => {
   const acknowledged = new Map<string, Position>()
   let minPosition = head
   const known = (projectId: string) => acknowledged.get(projectId) ?? minPosition

@@ -1,5 +1,5 @@
 /** What throttling needs from the projector. */
-export interface Lagging {
+export interface ProjectionLag {
   lagMs(): number
   nextInsert(timeoutMs: number): Promise<boolean>
 }
@@ -12,7 +12,7 @@ const MAX_DELAY_MS = 2000
  * normal, because the projector batches while no read waits. If nothing is inserted within the maximum delay, the
  * projection is stuck and waiting is useless: writes then pass until the next insert.
  */
-export const throttling = (projector: Lagging) => {
+export const throttleFor = (projector: ProjectionLag) => {
   let stuck = false
   const mustWait = () => !stuck && projector.lagMs() >= MAX_LAG_MS
 

@@ -1,11 +1,11 @@
 import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
-import { throttling } from '../api/throttle.js'
+import { throttleFor } from '../api/throttle.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
-import type { Vitals } from '../api/service/health.js'
+import type { HealthChecks } from '../api/service/health.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
 import type { Log } from '../domain/ports/log.js'
@@ -28,7 +28,7 @@ export const openApi = async (
   config: Config,
   ports: ApiParts['ports'] & Stores & { readonly log: Log },
   readSide: ReadSide,
-  vitals: Vitals,
+  vitals: HealthChecks,
   { inference, managing }: OpenInference,
   hearsKey: HearsKey,
 ): Promise<Api> => {
@@ -51,7 +51,7 @@ export const openApi = async (
     teams: access,
     reading,
     reader: ports.clickHouse.reader,
-    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttling(readSide.lagging),
+    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttleFor(readSide.lagging),
     inference,
     ...managing,
     maxTraceCalls: config.maxTraceCalls,

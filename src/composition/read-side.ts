@@ -1,5 +1,5 @@
-import type { Lagging } from '../api/throttle.js'
-import type { Readable } from '../api/reading.js'
+import type { ProjectionLag } from '../api/throttle.js'
+import type { ReadableProjection } from '../api/reading.js'
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../domain/ports/clickhouse.js'
 import type { Clock } from '../domain/ports/clock.js'
@@ -14,9 +14,9 @@ import { startProjector } from '../projections/runtime/projector.js'
 import type { Stores } from './stores.js'
 
 /** What a process knows of the read models: it makes them itself, or follows the process that does. */
-export interface ReadSide extends Readable {
+export interface ReadSide extends ReadableProjection {
   /** Absent where they are made elsewhere: how far behind they are, is then not for this process to say. */
-  readonly lagging?: Lagging
+  readonly lagging?: ProjectionLag
   /** Events of the log whose rows cannot be read yet; absent where they are made elsewhere. */
   readonly behind?: () => Promise<number>
   readonly quarantined: () => number

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isOpenToOthers } from '../adapters/secrets/key-file.js'
+import { isReadableByOthers } from '../adapters/secrets/key-file.js'
 import { openKeyRing, type KeyRing } from '../adapters/secrets/key-ring.js'
 import { openSqliteSecretStore } from '../adapters/secrets/sqlite-secret-store.js'
 import type { Config } from '../config.js'
@@ -7,7 +7,7 @@ import type { Clock } from '../domain/ports/clock.js'
 import type { EventStore } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
-import { tidySecrets } from '../api/secrets/leftovers.js'
+import { reconcileSecrets } from '../api/secrets/leftovers.js'
 
 export const secretsFile = (dataDirectory: string) => join(dataDirectory, 'secrets.db')
 const keyFile = (dataDirectory: string) => join(dataDirectory, 'master-keys')
@@ -20,7 +20,7 @@ export const keyRingOf = ({ dataDirectory, masterKeys }: Kept): KeyRing =>
 /** The secrets of the data directory. Keys that are missing are said, and stop nothing but what needs them. */
 export const openSecrets = async (config: Kept, log: Pick<Log, 'warn'>): Promise<SecretStore> => {
   const path = keyFile(config.dataDirectory)
-  if (isOpenToOthers(path)) log.warn('secrets.keys_open_to_others', { path, should: 'mode 0600' })
+  if (isReadableByOthers(path)) log.warn('secrets.keys_open_to_others', { path, should: 'mode 0600' })
   const store = await openSqliteSecretStore(secretsFile(config.dataDirectory), keyRingOf(config))
   const missing = await store.missingKeys()
   if (missing.length > 0) log.warn('secrets.keys_missing', { keys: [...missing] })
@@ -44,7 +44,7 @@ export const tidySecretsAtStart = async (
 ): Promise<void> => {
   try {
     const abandonedAfterMs = eventStoreUrl === null ? 0 : ABANDONED_AFTER_MS
-    const { unknown } = await tidySecrets(ports, { abandonedAfterMs })
+    const { unknown } = await reconcileSecrets(ports, { abandonedAfterMs })
     if (unknown > 0)
       ports.log.warn('secrets.orphaned', {
         values: unknown,

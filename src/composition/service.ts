@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
-import { mostOpenFiles } from '../adapters/system/open-files.js'
+import { openFileLimit } from '../adapters/system/open-files.js'
 import { hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
 import { serviceRoutes } from '../api/service/health.js'
@@ -105,7 +105,7 @@ const start = async (
     log,
     metrics.requestSeconds,
   )
-  const listening = await listen(app.callback(), config, connectionsOf(mostOpenFiles(), log))
+  const listening = await listen(app.callback(), config, connectionsOf(openFileLimit(), log))
   address = listening.address
   const dispatcher = config.roles.has('dispatcher')
     ? await openDispatcher(config, stores, { log, metrics, webhookSender })

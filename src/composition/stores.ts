@@ -4,7 +4,7 @@ import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
-import { mostOpenFiles } from '../adapters/system/open-files.js'
+import { openFileLimit } from '../adapters/system/open-files.js'
 import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { ClickHouse } from '../domain/ports/clickhouse.js'
@@ -32,7 +32,7 @@ const WAIT_MS = 60_000
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
 export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
-  if (clickHouseUrl === null) requireOpenFiles(mostOpenFiles())
+  if (clickHouseUrl === null) requireOpenFiles(openFileLimit())
   mkdirSync(resolve(dataDirectory), { recursive: true })
   const health = openHealth(log)
   return {

@@ -18,7 +18,7 @@ const OF_THE_DISK = new Set([
 ])
 
 /** Maps errors of the file system to the error of the port. */
-export const onDisk = async <A>(work: Promise<A>): Promise<A> => {
+export const mapDiskErrors = async <A>(work: Promise<A>): Promise<A> => {
   try {
     return await work
   } catch (cause) {

@@ -4,7 +4,7 @@ import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore } from '../../domain/ports/blobs.js'
 import { noHealthReports } from '../../domain/ports/health.js'
-import { onDisk } from './disk-errors.js'
+import { mapDiskErrors } from './disk-errors.js'
 import { durableDirectories } from './durable-directories.js'
 import { writeChunks } from './write-chunks.js'
 
@@ -70,14 +70,16 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   }
 
   return {
-    put: (content) => reported(onDisk(put(content))),
-    putStream: (source, limitBytes) => reported(onDisk(write(source, limitBytes))),
+    put: (content) => reported(mapDiskErrors(put(content))),
+    putStream: (source, limitBytes) => reported(mapDiskErrors(write(source, limitBytes))),
     get: async (digest) =>
-      isDigest(digest) ? onDisk(readFile(pathOf(root, digest)).catch(undefinedWhenMissing)) : undefined,
+      isDigest(digest)
+        ? mapDiskErrors(readFile(pathOf(root, digest)).catch(undefinedWhenMissing))
+        : undefined,
     open: async (digest) => {
       if (!isDigest(digest)) return undefined
       const path = pathOf(root, digest)
-      const found = await onDisk(stat(path).catch(undefinedWhenMissing))
+      const found = await mapDiskErrors(stat(path).catch(undefinedWhenMissing))
       return found && { size: found.size, chunks: chunksOf(path) }
     },
   }

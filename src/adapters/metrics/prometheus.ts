@@ -2,7 +2,7 @@ import { within } from '../../runtime/within.js'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type * as Port from '../../domain/ports/metrics.js'
 import { registerInference } from './inference.js'
-import { registering } from './registering.js'
+import { metricFactory } from './registering.js'
 import { registerWebhooks } from './webhooks.js'
 
 /** Histogram bounds of request durations in seconds, from a point read to the timeouts. */
@@ -16,7 +16,7 @@ export const openMetrics = (): Port.Metrics => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const tasks: (() => void | Promise<void>)[] = []
-  const register = registering(registry)
+  const register = metricFactory(registry)
   return {
     requestSeconds: register.histogram(
       'http_request_duration_seconds',

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
 import { syncDirectory } from './key-file.js'
-import { patiently } from './patiently.js'
+import { retryWhileLocked } from './patiently.js'
 
 /**
  * Envelopes are padded to this length, which is more than the longest and more than half a page, so that each page has
@@ -40,7 +40,7 @@ export const openSecretsDatabase = async (path: string): Promise<Database.Databa
   try {
     closeSync(openSync(path, 'a', 0o600))
     const db = new Database(path, { timeout: 0 })
-    await patiently(() => {
+    await retryWhileLocked(() => {
       db.pragma(`page_size = ${PAGE_BYTES}`)
       db.pragma('journal_mode = DELETE')
       // Also syncs the directory: a deleted journal that reappears after a power loss would roll back a commit.

@@ -34,7 +34,7 @@ const textIn = (path: string): string | undefined => {
 }
 
 /** Whether users other than the owner can read a file. */
-export const isOpenToOthers = (path: string): boolean =>
+export const isReadableByOthers = (path: string): boolean =>
   ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
 
 /**

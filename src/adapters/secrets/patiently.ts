@@ -6,7 +6,7 @@ const PATIENCE_MS = 5000
 const REST_MS = 10
 
 /** Retries for five seconds while another process holds the database lock, without blocking the event loop. */
-export const patiently = async <A>(task: () => A): Promise<A> => {
+export const retryWhileLocked = async <A>(task: () => A): Promise<A> => {
   const until = performance.now() + PATIENCE_MS
   for (;;) {
     try {

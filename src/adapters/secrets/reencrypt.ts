@@ -1,10 +1,10 @@
 import { openSecretsDatabase, padded } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
-import { patiently } from './patiently.js'
+import { retryWhileLocked } from './patiently.js'
 import { SecretUnreadable, type SecretVersion } from '../../domain/ports/secret-store.js'
 
-export interface Reencrypted {
+export interface ReencryptionResult {
   /** The id of the key that all readable values now use. */
   readonly activeKey: string
   readonly reencrypted: number
@@ -29,7 +29,7 @@ export const reencryptSecrets = async (
   path: string,
   ring: KeyRing,
   note: (done: number, all: number) => void,
-): Promise<Reencrypted> => {
+): Promise<ReencryptionResult> => {
   const db = await openSecretsDatabase(path)
   try {
     const master = ring.active()
@@ -54,9 +54,9 @@ export const reencryptSecrets = async (
       return { outcomes, last: rows.at(-1)?.rowid }
     })
 
-    const all = await patiently(() => count.get() ?? 0)
+    const all = await retryWhileLocked(() => count.get() ?? 0)
     for (;;) {
-      const { outcomes, last } = await patiently(() => reencryptPage.immediate())
+      const { outcomes, last } = await retryWhileLocked(() => reencryptPage.immediate())
       if (last === undefined) break
       for (const { keyId, outcome } of outcomes) {
         if (outcome === 'unreadable') unreadable.set(keyId, (unreadable.get(keyId) ?? 0) + 1)

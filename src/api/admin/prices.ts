@@ -25,7 +25,7 @@ interface PriceLists {
 }
 
 /** Imports are acknowledged under this name. Reads with costs of any project wait for it. */
-export const OF_PRICE_LISTS = 'price lists'
+export const PRICE_LISTS_SCOPE = 'price lists'
 
 const count = integerBetween(0, MAX_LISTED_PRICES)
 
@@ -74,7 +74,7 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
         const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
         return {
           body: { list, version, published, withdrawn, unchanged: prices.length - published },
-          position: reading.ackPosition(OF_PRICE_LISTS, position),
+          position: reading.ackPosition(PRICE_LISTS_SCOPE, position),
         }
       }
     },

@@ -43,13 +43,13 @@ const rebuild = open('Rebuild', {
 })
 
 /** Requests for rebuilds are acknowledged under this name, in place of a project. */
-const OF_REBUILDS = 'rebuilds'
+const REBUILDS_SCOPE = 'rebuilds'
 const MANY = 100
 
 export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
   const { ports, reading, reader } = parts
   const mutex = new KeyedMutex()
-  const scope = () => OF_REBUILDS
+  const scope = () => REBUILDS_SCOPE
 
   return [
     writeDirectory({
@@ -64,9 +64,9 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       handle:
         ({ principal, headers }) =>
         (cause) =>
-          mutex.runExclusive(OF_REBUILDS, async () => {
+          mutex.runExclusive(REBUILDS_SCOPE, async () => {
             // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
-            await reading.waitForNow(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
+            await reading.waitForNow(REBUILDS_SCOPE, { ...headers, 'tallytree-stale': undefined })
             const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
             if (unfinished !== undefined)
               throw new Failure(
@@ -84,7 +84,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
             const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
               assumeNew: true,
             })
-            reading.ackPosition(OF_REBUILDS, position)
+            reading.ackPosition(REBUILDS_SCOPE, position)
             return { body: { state: 'requested', ...request }, position }
           }),
     }),

@@ -5,7 +5,7 @@ import { OperatorError } from '../../domain/ports/operator-error.js'
 import type { Access } from './access.js'
 import { describeKey, makeKey, type KeyPorts } from './new-key.js'
 
-export interface Bootstrapped {
+export interface BootstrapResult {
   /** The administrator's key, shown once. Absent on later starts and when the operator provided the key. */
   readonly createdKey?: string
   /** The operator's key was ignored, because it is not a key of the administrator. */
@@ -25,7 +25,7 @@ export const bootstrapAccess = async (
   ports: KeyPorts,
   access: Pick<Access, 'directory' | 'run'>,
   givenKey: string | undefined,
-): Promise<Bootstrapped> => {
+): Promise<BootstrapResult> => {
   if (givenKey !== undefined) refuseUnusable(givenKey)
   const { key, known } =
     givenKey === undefined

@@ -6,12 +6,12 @@ import type { RandomKey } from '../../domain/ports/secrets.js'
 export type KeyPorts = Pick<Ports, 'ids' | 'clock' | 'sha256'> & { readonly randomKey: RandomKey }
 
 /** A key in clear text, to be shown once, and the part that the log stores. */
-export interface MadeKey {
+export interface CreatedKey {
   readonly key: string
   readonly known: NewApiKey
 }
 
-export const makeKey = (ports: KeyPorts, name: string | null, id = ports.ids.next()): MadeKey =>
+export const makeKey = (ports: KeyPorts, name: string | null, id = ports.ids.next()): CreatedKey =>
   describeKey(ports, ports.randomKey(), name, id)
 
 /** The part of a provided key that the log stores. */
@@ -20,7 +20,7 @@ export const describeKey = (
   key: string,
   name: string | null,
   id: string,
-): MadeKey => ({
+): CreatedKey => ({
   key,
   known: {
     key_id: id,

@@ -6,11 +6,11 @@ import type { Access } from '../auth/access.js'
 import type { Reading } from '../reading.js'
 import type { TestPorts } from './send-test.js'
 
-export interface CheckingPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha256'> {
+export interface ValidationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha256'> {
   readonly compilePattern: CompilePattern
 }
 
-interface ManagingPorts extends CheckingPorts, TestPorts {
+interface ManagingPorts extends ValidationPorts, TestPorts {
   readonly secrets: Pick<SecretStore, 'get'>
   /** Aborted on shutdown, before running tests would delay it. */
   readonly endingTests: AbortSignal

@@ -14,7 +14,7 @@ import { parseTemplate } from '../../domain/template/parse.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
 import { invalidBody, invalidField } from '../failure.js'
-import type { CheckingPorts } from './automations.js'
+import type { ValidationPorts } from './automations.js'
 import { hasRegistry, rosterOf, webhookById } from './kept.js'
 
 /** The role in the team that automations of a scope require. */
@@ -28,8 +28,8 @@ export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
   )[type]
 
 /** Finds a webhook of the team by id or name. */
-export const webhookCalled = async (
-  ports: CheckingPorts,
+export const findWebhook = async (
+  ports: ValidationPorts,
   team: string,
   named: string,
   cause: Cause,
@@ -49,8 +49,8 @@ export const webhookCalled = async (
  * As `webhookCalled`, for a retry of an automation's creation: the webhook that the name or id meant at that time, even
  * if it was renamed or deleted since.
  */
-export const webhookCalledThen = async (
-  ports: CheckingPorts,
+export const findWebhookAtCreation = async (
+  ports: ValidationPorts,
   { id, team, first }: Automation,
   named: string,
   cause: Cause,
@@ -58,12 +58,12 @@ export const webhookCalledThen = async (
   const webhook = await webhookById(ports, first.content.webhook, cause)
   return webhook !== null && (webhook.id === named || (await nameThen(ports, webhook.id, id)) === named)
     ? webhook
-    : webhookCalled(ports, team, named, cause)
+    : findWebhook(ports, team, named, cause)
 }
 
 /** The webhook's name when the automation was created. */
 const nameThen = async (
-  { eventStore }: CheckingPorts,
+  { eventStore }: ValidationPorts,
   webhook: string,
   automation: string,
 ): Promise<unknown> => {
@@ -89,7 +89,7 @@ const payloadFor = (
 
 /** Completes the conditions and the payload of an automation, or refuses them with all problems. */
 export const checkedContent = async (
-  ports: CheckingPorts,
+  ports: ValidationPorts,
   team: string,
   proposed: WatchConfig,
   payload: string,
@@ -107,7 +107,7 @@ export const checkedContent = async (
 
 /** Registries are created explicitly; projects exist as soon as something is written to them. */
 const registryProblems = async (
-  ports: CheckingPorts,
+  ports: ValidationPorts,
   team: string,
   { registry }: AutomationScope,
 ): Promise<readonly Problem[]> =>

@@ -8,7 +8,7 @@ import { automationById, rosterOf, webhookById } from './kept.js'
 
 type Streams = Pick<Ports, 'eventStore' | 'ids'>
 
-export interface Named {
+export interface NameReservation {
   readonly team: string
   readonly kind: NamedKind
   readonly name: string
@@ -21,7 +21,7 @@ export interface Named {
  *
  * @throws Failure, a conflict with the id of the holder
  */
-export const takeName = async (ports: Streams, named: Named, cause: Cause): Promise<void> => {
+export const takeName = async (ports: Streams, named: NameReservation, cause: Cause): Promise<void> => {
   const { kind, name, id } = named
   const run = (to: string, from: string | null) =>
     execute(ports)(
@@ -33,30 +33,30 @@ export const takeName = async (ports: Streams, named: Named, cause: Cause): Prom
   const { state, refusals } = await run(id, null)
   const holder = holderOf(state, kind, name)
   if (refusals.size === 0 || holder === undefined) return
-  if ((await nameNow(ports, kind, holder, cause)) === name) throw taken(kind, holder)
+  if ((await nameNow(ports, kind, holder, cause)) === name) throw nameTaken(kind, holder)
 
   const second = await run(id, holder)
-  if (second.refusals.size > 0) throw taken(kind, holderOf(second.state, kind, name) ?? holder)
+  if (second.refusals.size > 0) throw nameTaken(kind, holderOf(second.state, kind, name) ?? holder)
   // The previous holder may have been created meanwhile by another process.
   if ((await nameNow(ports, kind, holder, cause)) !== name) return
   await run(holder, id)
-  throw taken(kind, holder)
+  throw nameTaken(kind, holder)
 }
 
 /** Refuses a creation whose name another process has taken over meanwhile, after `unmake` has undone it. */
-export const keepName = async (
+export const confirmName = async (
   ports: Streams,
-  { team, kind, name, id }: Named,
+  { team, kind, name, id }: NameReservation,
   cause: Cause,
   unmake: () => Promise<unknown>,
 ): Promise<void> => {
   const holder = holderOf(await rosterOf(ports, team, cause), kind, name)
   if (holder === id) return
   await unmake()
-  throw taken(kind, holder ?? id)
+  throw nameTaken(kind, holder ?? id)
 }
 
-export const releaseName = async (ports: Streams, named: Named, cause: Cause): Promise<void> => {
+export const releaseName = async (ports: Streams, named: NameReservation, cause: Cause): Promise<void> => {
   await execute(ports)(namesDecider, namesStream(named.team), [{ type: 'ReleaseName', ...named }], cause)
 }
 
@@ -71,7 +71,7 @@ const nameNow = async (
   return thing === null || thing.deleted ? undefined : thing.content.name
 }
 
-const taken = (kind: NamedKind, id: string): Failure =>
+const nameTaken = (kind: NamedKind, id: string): Failure =>
   new Failure('conflict', `The team already has ${NAMED[kind]} with this name.`, { body: { id } })
 
 const NAMED = { webhook: 'a webhook', automation: 'an automation' }

@@ -12,7 +12,7 @@ import { Failure } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory, writeDirectory } from '../route-kinds.js'
 import type { Automations } from './automations.js'
-import { given } from './given.js'
+import { definedFields } from './given.js'
 import { webhookById } from './kept.js'
 import { releaseName, takeName } from './names.js'
 import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
@@ -30,7 +30,7 @@ export const webhookInPath = async (
   return webhook
 }
 
-export const standing = (webhook: Webhook): Webhook => {
+export const requireExisting = (webhook: Webhook): Webhook => {
   if (webhook.deleted) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
   return webhook
 }
@@ -42,7 +42,9 @@ export const showWebhook = (automations: Automations): AnyRoute =>
     summary: 'Reads a webhook of a team. Needs the role team_administrator.',
     response: webhookJson,
     authorization: roleInTeam(automations.access, 'team_administrator'),
-    handle: async (request) => ({ body: shownWebhook(standing(await webhookInPath(automations, request))) }),
+    handle: async (request) => ({
+      body: shownWebhook(requireExisting(await webhookInPath(automations, request))),
+    }),
   })
 
 export const changeWebhook = (automations: Automations): AnyRoute =>
@@ -59,10 +61,15 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
     handle: (request) => (cause) =>
       automations.runExclusive(async () => {
         const { ports } = automations
-        const { id, team, content: before, edition } = standing(await webhookInPath(automations, request))
+        const {
+          id,
+          team,
+          content: before,
+          edition,
+        } = requireExisting(await webhookInPath(automations, request))
         const { enabled, ...fields } = request.body
-        const content = { ...before, ...given(fields) }
-        await requireGoodWebhook(ports, team, content, given(fields))
+        const content = { ...before, ...definedFields(fields) }
+        await requireGoodWebhook(ports, team, content, definedFields(fields))
         const named = { team, kind: 'webhook', id } as const
         const isRenamed = content.name !== before.name
         if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)

@@ -24,7 +24,7 @@ export interface TestedWebhook {
   readonly secrets: readonly SigningSecret[]
 }
 
-export interface TestAnswer {
+export interface TestResponse {
   /** The message id that the receiver sees; begins with `test_`. */
   readonly id: string
   readonly status: number | null
@@ -44,7 +44,7 @@ const USUAL_TIMEOUT_S = 20
  */
 export const sendTest =
   ({ webhookSender, hmacSha256, clock, ids, vendor }: TestPorts) =>
-  async (webhook: TestedWebhook, body: Uint8Array, signal?: AbortSignal): Promise<TestAnswer> => {
+  async (webhook: TestedWebhook, body: Uint8Array, signal?: AbortSignal): Promise<TestResponse> => {
     const id = `test_${ids.next()}`
     const headers = messageHeaders(hmacSha256)({
       vendor,

@@ -1,5 +1,5 @@
 /** A concurrency limit per key. Returns a function that frees the slot, or undefined at the limit. */
-export const shares = (most: number) => {
+export const concurrencyLimit = (most: number) => {
   const taken = new Map<string, number>()
   return {
     enter: (of: string): (() => void) | undefined => {

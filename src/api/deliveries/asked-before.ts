@@ -8,7 +8,7 @@ import { throwIfRefused } from '../auth/rights.js'
 import type { RouteRequest } from '../route.js'
 import type { Deliveries } from './deliveries.js'
 
-type Wanted = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
+type RedriveSelection = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
 
 /**
  * The position at which a redrive was first requested with this `Idempotency-Key`, by this request or by the one that
@@ -16,11 +16,11 @@ type Wanted = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
  *
  * @throws Failure, a conflict if the key was used for another redrive
  */
-export const redriveAskedAt = async (
+export const redriveRequestedAt = async (
   { ports }: Pick<Deliveries, 'ports'>,
   { headers, principal, cause }: Pick<RouteRequest<unknown>, 'headers' | 'principal' | 'cause'>,
   { id: automation_id, team }: Pick<Automation, 'id' | 'team'>,
-  { states, limit, reason, from, to, after }: Wanted,
+  { states, limit, reason, from, to, after }: RedriveSelection,
 ): Promise<Position | undefined> => {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined

@@ -8,17 +8,17 @@ import { deliverySource } from '../../domain/delivery/events.js'
 import { id } from '../../domain/ids.js'
 import { automationChange } from '../automations/automation-codecs.js'
 
-export type Point = { readonly position: bigint } | { readonly time: Instant }
+export type LogPoint = { readonly position: bigint } | { readonly time: Instant }
 
-const pointOf = (text: string): Point | undefined => {
+const pointOf = (text: string): LogPoint | undefined => {
   if (/^\d{1,19}$/.test(text)) return { position: BigInt(text) }
   const time = parseInstant(text)
   return time && { time }
 }
 
-const point: Codec<Point> = new Codec<Point>(
+const point: Codec<LogPoint> = new Codec<LogPoint>(
   'point',
-  (u): u is Point => typeof u === 'object' && u !== null && ('position' in u || 'time' in u),
+  (u): u is LogPoint => typeof u === 'object' && u !== null && ('position' in u || 'time' in u),
   (u, c) => {
     const read = typeof u === 'string' ? pointOf(u) : undefined
     return read === undefined

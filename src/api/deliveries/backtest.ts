@@ -5,16 +5,16 @@ import { versionHistory } from '../../domain/automation/matching/version-history
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import { jsonEqual } from '../../domain/json/equal.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { changed } from '../automations/one-automation.js'
+import { applyChange } from '../automations/one-automation.js'
 import { Failure, invalid } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, readDirectory } from '../route-kinds.js'
-import { backtestBody, backtested, type Point } from './backtest-codecs.js'
-import { replayed, type Fired } from './backtesting.js'
+import { backtestBody, backtested, type LogPoint } from './backtest-codecs.js'
+import { replayAutomation, type FiredEvent } from './backtesting.js'
 import type { Deliveries } from './deliveries.js'
 import { renderedFor, templateOf } from './rendered.js'
-import { judgingAs, judgingThen } from './retraced.js'
-import { ofStandingAutomation } from './rights.js'
+import { judgeWithVersion, judgeAtTime } from './retraced.js'
+import { ofExistingAutomation } from './rights.js'
 import { sourceOf } from './source.js'
 
 /** Limits the bodies in a response, in characters. */
@@ -30,7 +30,7 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
     body: backtestBody,
     errors: alsoReads.errors,
     response: backtested,
-    authorization: ofStandingAutomation(deliveries),
+    authorization: ofExistingAutomation(deliveries),
     handle: async (asked) => {
       const { ports } = deliveries
       const { body, automation } = asked
@@ -40,9 +40,9 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
       const after = body.from === null ? 0n : await positionOf(deliveries, body.from, head)
       const judge =
         body.versions === 'historic' && body.candidate === null
-          ? judgingThen(ports, versions)
-          : judgingAs(ports, await tried(deliveries, asked, automation, (await versions.newest())!))
-      const page = await replayed(ports, judge, { after, to, limit: body.limit })
+          ? judgeAtTime(ports, versions)
+          : judgeWithVersion(ports, await tried(deliveries, asked, automation, (await versions.newest())!))
+      const page = await replayAutomation(ports, judge, { after, to, limit: body.limit })
       const data = []
       let { next } = page
       let size = 0
@@ -69,7 +69,7 @@ const tried = async (
 ): Promise<AutomationVersion> => {
   const standing = { ...newest, enabled: true }
   if (body.candidate === null) return standing
-  const content = await changed({ ports }, { body: body.candidate, cause }, automation).catch(
+  const content = await applyChange({ ports }, { body: body.candidate, cause }, automation).catch(
     (error: unknown) => {
       throw insideCandidate(error)
     },
@@ -90,7 +90,7 @@ const insideCandidate = (error: unknown): unknown => {
 /** Limits positions and times to the head of the log. */
 const positionOf = async (
   { ports, reading }: Deliveries,
-  point: Point,
+  point: LogPoint,
   head: Position,
 ): Promise<Position> => {
   if ('position' in point) return point.position < head ? point.position : head
@@ -101,7 +101,7 @@ const positionOf = async (
 
 const shown = async (
   { ports, vendor }: Deliveries,
-  { event, retraced, version, figure, deliveryId, suppressed }: Fired,
+  { event, retraced, version, figure, deliveryId, suppressed }: FiredEvent,
   isCandidate: boolean,
 ) => {
   const { trigger } = retraced

@@ -3,9 +3,9 @@ import type { Figure } from '../../domain/automation/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Deliveries } from './deliveries.js'
-import { firingOf, type Judge } from './retraced.js'
+import { predictFiring, type Judge } from './retraced.js'
 
-export interface Fired {
+export interface FiredEvent {
   readonly event: RecordedEvent
   readonly retraced: PastDecision
   readonly version: AutomationVersion
@@ -35,14 +35,18 @@ const MOST_SIZE = 8 * 1024 * 1024
  * Finds the events of a range for which an automation fires, in log order. Stops at the limit or after reading many
  * events; `next` is then the position to continue after, with the same results as without the stop.
  */
-export const replayed = async (
+export const replayAutomation = async (
   ports: Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>,
   judge: Judge,
   { after, to, limit }: Range,
   reads = READS,
-): Promise<{ readonly fired: readonly Fired[]; readonly next: Position | null; readonly read: number }> => {
-  const firing = firingOf(ports)
-  const fired: Fired[] = []
+): Promise<{
+  readonly fired: readonly FiredEvent[]
+  readonly next: Position | null
+  readonly read: number
+}> => {
+  const firing = predictFiring(ports)
+  const fired: FiredEvent[] = []
   let read = 0
   let ofRange = 0
   let size = 0

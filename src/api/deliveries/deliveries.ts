@@ -19,4 +19,4 @@ export interface Deliveries {
 }
 
 /** Changes of a team's deliveries are acknowledged under this name. */
-export const acknowledgedAs = (team: string): string => `deliveries of ${team}`
+export const ackScopeOf = (team: string): string => `deliveries of ${team}`

@@ -12,12 +12,12 @@ import type { Template } from '../../domain/template/template.js'
 import type { Variables } from '../../domain/template/variables.js'
 
 /** A rendered payload with the names of secrets instead of their values; null if it cannot be rendered. */
-export interface Shown {
+export interface RenderedPayload {
   readonly body: string | null
   readonly unresolved: readonly string[]
 }
 
-const nothing: Shown = { body: null, unresolved: [] }
+const nothing: RenderedPayload = { body: null, unresolved: [] }
 
 /** Secrets are never shown, so it does not matter whether they still exist. */
 export const templateOf = ({
@@ -28,7 +28,7 @@ export const templateOf = ({
   return E.isRight(parsed) ? parsed.right : undefined
 }
 
-export const renderedFor = (template: Template | undefined, variables: Variables): Shown => {
+export const renderedFor = (template: Template | undefined, variables: Variables): RenderedPayload => {
   const rendered = template === undefined ? undefined : render(template, variables, redacted)
   return rendered !== undefined && E.isRight(rendered) ? rendered.right : nothing
 }
@@ -37,7 +37,7 @@ export const renderedFor = (template: Template | undefined, variables: Variables
 export const bodyOf = async (
   eventStore: Pick<EventStore, 'readStream'>,
   { automation_id, automation_revision, variables }: DeliveryScheduled,
-): Promise<Shown> => {
+): Promise<RenderedPayload> => {
   const range = { from: BigInt(automation_revision), limit: 1 }
   for await (const { data } of eventStore.readStream(automationStream(automation_id), range)) {
     const content = automationContent.decode(data)

@@ -18,7 +18,7 @@ export const eventIdFor = (
 const asUuid = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 
-export const wroteBefore = async (
+export const hasEvent = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,
   eventId: string,

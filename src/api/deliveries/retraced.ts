@@ -15,7 +15,7 @@ type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern
 export type Judge = (event: RecordedEvent) => Promise<PastDecision | undefined>
 
 /** Evaluates each event with the version of the automation at that time. */
-export const judgingThen = (ports: Ports, versions: VersionHistory): Judge => {
+export const judgeAtTime = (ports: Ports, versions: VersionHistory): Judge => {
   const judge = judging(ports, versions.at)
   return async (event) => {
     const before = versions.read()
@@ -25,7 +25,7 @@ export const judgingThen = (ports: Ports, versions: VersionHistory): Judge => {
 }
 
 /** Evaluates all events with one version. */
-export const judgingAs = (ports: Ports, version: AutomationVersion): Judge =>
+export const judgeWithVersion = (ports: Ports, version: AutomationVersion): Judge =>
   judging(ports, () => Promise.resolve(version))
 
 const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionHistory['at']): Judge =>
@@ -37,7 +37,7 @@ export type Firing =
   | { readonly deliveryId: null; readonly suppressed: null }
 
 /** Predicts what the dispatcher does when an automation fires. */
-export const firingOf = ({ eventStore, sha256 }: Ports) => {
+export const predictFiring = ({ eventStore, sha256 }: Ports) => {
   const deletions = new Map<string, Promise<Position | undefined>>()
   const deletionOf = (webhook: string) => {
     const known = deletions.get(webhook) ?? deletedAt(eventStore, webhook)

@@ -5,7 +5,7 @@ import { deliveryStream } from '../../domain/delivery/events.js'
 import { id as idCodec } from '../../domain/ids.js'
 import { requireRole } from '../auth/rights.js'
 import { roleFor } from '../automations/checks.js'
-import { automationInPath, standing } from '../automations/one-automation.js'
+import { automationInPath, requireExisting } from '../automations/one-automation.js'
 import type { Authorization } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { RouteRequest } from '../route.js'
@@ -15,13 +15,13 @@ import type { Deliveries } from './deliveries.js'
 type Parts = Pick<Deliveries, 'ports' | 'access'>
 
 /** Requires membership in the team of the automation in the path, which must exist. */
-export const ofStandingAutomation = (parts: Parts): Authorization<{ readonly automation: Automation }> => ({
+export const ofExistingAutomation = (parts: Parts): Authorization<{ readonly automation: Automation }> => ({
   errors: ['not-found'],
-  authorize: async (request) => ({ automation: standing(await automationInPath(parts, request)) }),
+  authorize: async (request) => ({ automation: requireExisting(await automationInPath(parts, request)) }),
 })
 
 /** Requires the role that the automation's scope needs. */
-export const requireManaging = (
+export const requireManagementRole = (
   { access }: Parts,
   { principal }: Pick<RouteRequest, 'principal'>,
   { team, content }: Pick<Automation, 'team' | 'content'>,

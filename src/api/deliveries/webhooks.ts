@@ -8,7 +8,7 @@ type Ports = Pick<Deliveries['ports'], 'eventStore'>
 const TOGETHER = 16
 
 /** Filters webhooks by their status, now or as of a position. */
-export const webhooksThat = async (
+export const webhooksWithStatus = async (
   { eventStore }: Ports,
   are: readonly (Standing | undefined)[],
   ids: Iterable<string>,
@@ -26,7 +26,7 @@ export const webhooksThat = async (
 
 /** Deliveries of these webhooks are held. */
 export const disabledAmong = (ports: Ports, ids: Iterable<string>): Promise<ReadonlySet<string>> =>
-  webhooksThat(ports, ['disabled'], ids)
+  webhooksWithStatus(ports, ['disabled'], ids)
 
 /** The disabled webhooks for which selected deliveries wait. */
 export const disabledIn = async (

@@ -16,7 +16,7 @@ import { ofAutomation } from '../automations/one-automation.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import type { Deliveries } from './deliveries.js'
-import { firingOf, judgingThen } from './retraced.js'
+import { predictFiring, judgeAtTime } from './retraced.js'
 import { sourceOf } from './source.js'
 
 const whyQuery = closed('WhyAsked', {
@@ -119,7 +119,7 @@ const NOTHING = {
 }
 
 const explained = async ({ ports }: Deliveries, automationId: string, event: RecordedEvent) => {
-  const retraced = await judgingThen(ports, versionHistory(ports.eventStore, automationId))(event)
+  const retraced = await judgeAtTime(ports, versionHistory(ports.eventStore, automationId))(event)
   const about = { ...NOTHING, event: sourceOf(event), matched: false }
   if (retraced === undefined)
     return { ...about, reason: 'no_trigger', says: 'No automation can trigger on events of this type.' }
@@ -130,7 +130,7 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
       ...(version === undefined ? {} : { automation_revision: Number(version.revision) }),
       ...unmetShown(verdict.matched ? { why: 'not_there' } : verdict.unmet),
     }
-  const { deliveryId, suppressed } = await firingOf(ports)(event, retraced, version)
+  const { deliveryId, suppressed } = await predictFiring(ports)(event, retraced, version)
   const figure = { value: verdict.figure?.metric_value ?? null, threshold: verdict.figure?.threshold ?? null }
   const automation_revision = Number(version.revision)
   const fired = { ...about, ...figure, automation_revision, matched: true, delivery: deliveryId }

@@ -16,7 +16,7 @@ import type { FeedbackCreate } from './codecs.js'
 
 export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
-export interface Giving {
+export interface PreparedFeedback {
   readonly content: FeedbackContent
   readonly payload: JsonObject
 }
@@ -28,7 +28,11 @@ export const problemsOf = (asked: FeedbackCreate): readonly Problem[] => {
   return [...(own ? [] : [{ loc: ['weave_ref'], type: 'value_error', msg }]), ...kindProblems(asked)]
 }
 
-export const givingOf = async (ports: FeedbackPorts, asked: FeedbackCreate, id: string): Promise<Giving> => {
+export const prepareFeedback = async (
+  ports: FeedbackPorts,
+  asked: FeedbackCreate,
+  id: string,
+): Promise<PreparedFeedback> => {
   const payload = keptPayload(asked.feedback_type, asked.payload)
   const { wb_user_id: _ignored, ...said } = asked
   const content = await spill(ports)({ ...said, id, payload, spilled: {} }, FEEDBACK_PAYLOAD)
@@ -36,9 +40,9 @@ export const givingOf = async (ports: FeedbackPorts, asked: FeedbackCreate, id: 
 }
 
 /** Records feedback. A retry with the same id and content writes nothing. */
-export const give = (
+export const recordFeedback = (
   ports: FeedbackPorts,
-  { content }: Giving,
+  { content }: PreparedFeedback,
   now: Instant,
   cause: Cause,
   decider: FeedbackDecider = feedbackDecider,
@@ -51,13 +55,16 @@ export const give = (
 type FeedbackDecider = Decider<FeedbackState, FeedbackCommand, FeedbackEvent>
 
 /** A dry run: returns the refusals of the real decider without events. */
-export const rehearsal: FeedbackDecider = {
+export const dryRunDecider: FeedbackDecider = {
   ...feedbackDecider,
   decide: (state, command) => ({ ...feedbackDecider.decide(state, command), events: [] }),
 }
 
 /** The response for recorded feedback. */
-export const answerOf = ({ content, payload }: Giving, { state, refusals }: ExecuteResult<FeedbackState>) => {
+export const responseOf = (
+  { content, payload }: PreparedFeedback,
+  { state, refusals }: ExecuteResult<FeedbackState>,
+) => {
   const [refusal] = refusals.values()
   if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
   const given = state.given!

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import inflate from 'inflation'
 import { Failure } from '../failure.js'
 
-export interface Inflated {
+export interface InflatedBody {
   readonly stream: Readable
   /** Stops decompressing and drains the rest of the request, so that the client reads the response. */
   readonly stop: () => void
@@ -16,7 +16,7 @@ const ENCODINGS = new Set(['identity', 'gzip', 'deflate', 'br'])
  *
  * @throws Failure for an unknown Content-Encoding
  */
-export const inflated = (request: IncomingMessage): Inflated => {
+export const inflateBody = (request: IncomingMessage): InflatedBody => {
   const encoding = encodingOf(request)
   if (!ENCODINGS.has(encoding))
     throw new Failure('bad-request', 'Unsupported Content-Encoding. Use identity, gzip, deflate or br.')

@@ -8,7 +8,7 @@ export const noteRoute = (ctx: Context, path: string): void => {
 }
 
 /** Measures each request until its response ends. Unmatched paths share one label, to bound the number of series. */
-export const measured = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
+export const measureRequests = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
   const start = performance.now()
   ctx.res.once('close', () => {
     const route: unknown = ctx.state[ROUTE]

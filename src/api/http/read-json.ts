@@ -3,7 +3,7 @@ import getRawBody from 'raw-body'
 import type { Json } from '../../domain/json/json.js'
 import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../domain/json/parse.js'
 import { Failure, invalid } from '../failure.js'
-import { inflated } from './inflated.js'
+import { inflateBody } from './inflated.js'
 
 /** In bytes, after decompression. */
 export const MAX_BODY_BYTES = 33_554_432
@@ -25,7 +25,7 @@ export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
 }
 
 const readBytes = async (request: IncomingMessage): Promise<Buffer> => {
-  const { stream, stop } = inflated(request)
+  const { stream, stop } = inflateBody(request)
   try {
     return await getRawBody(stream, { limit: MAX_BODY_BYTES })
   } catch (error) {

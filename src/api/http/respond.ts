@@ -44,7 +44,7 @@ const isPlain = (body: unknown): body is JsonObject =>
 const CHAT_SINCE = 'chat'
 
 /** Responds in the format of chat completions from here on. */
-export const answerAsChat = (ctx: Context): void => {
+export const respondAsChat = (ctx: Context): void => {
   ctx.state[CHAT_SINCE] ??= performance.now()
 }
 

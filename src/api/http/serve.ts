@@ -44,14 +44,14 @@ export const serve = (authenticating: Authenticator, route: AnyRoute) => {
       reauthenticate,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
-      onDisconnect: leaving(ctx),
+      onDisconnect: onDisconnectOf(ctx),
     })
     respond(ctx, response)
   }
 }
 
 /** A pipelined response that waits for an earlier one emits no `close`, so the socket is watched too. */
-const leaving =
+const onDisconnectOf =
   ({ req: { socket }, res }: Context): OnDisconnect =>
   (leave) => {
     const forget = () => {

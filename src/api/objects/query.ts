@@ -19,8 +19,8 @@ import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
-import { requireShort } from '../tracing/filter.js'
-import { objectJson, type Shown } from './object-json.js'
+import { requireBoundedValues } from '../tracing/filter.js'
+import { objectJson, type ObjectJsonOptions } from './object-json.js'
 import { objectSchema } from './object-schema.js'
 import type { Objects } from './objects.js'
 
@@ -67,7 +67,7 @@ export const queryObjects = (objects: Objects): AnyRoute => {
     projectId: string,
     places: readonly VersionPlace[],
     position: Position,
-    shown: Shown,
+    shown: ObjectJsonOptions,
   ) {
     const wanted = { withVal: !shown.metadata_only, withLabels: shown.include_tags_and_aliases }
     const weight = ({ bytes }: VersionPlace) => (wanted.withVal ? bytes : 0)
@@ -86,7 +86,7 @@ export const queryObjects = (objects: Objects): AnyRoute => {
     project: inBody,
     handle: ({ body, project: projectId, reader }) => {
       const { filter, limit, offset } = body
-      requireShort(
+      requireBoundedValues(
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
       )
       const sortBy = (body.sort_by ?? []).map(sorting)

@@ -12,7 +12,7 @@ import { readProject } from '../route-kinds.js'
 import { objectJson } from './object-json.js'
 import { objectSchema } from './object-schema.js'
 import type { Objects } from './objects.js'
-import { textCache } from './text-cache.js'
+import { responseCache } from './text-cache.js'
 
 const off = withDefault(boolean, false, true)
 
@@ -29,7 +29,7 @@ const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024
  */
 export const readObject = (objects: Objects): AnyRoute => {
   const { ports, reading } = objects
-  const answers = textCache(MAX_KEPT_CHARACTERS)
+  const answers = responseCache(MAX_KEPT_CHARACTERS)
 
   /** The number of events of the object and the position of the last one. */
   const endOf = async (project: string, object: string) => {

@@ -39,13 +39,13 @@ export const resolveRefs = async (
   return values
 }
 
-interface Found {
+interface ResolvedRoot {
   readonly text: string
   readonly onwards?: Ref
 }
 
 /** Without a path, the stored text is returned unparsed. */
-const valueOf = ({ text, parsed, edges }: Root): Found => {
+const valueOf = ({ text, parsed, edges }: Root): ResolvedRoot => {
   if (edges.length === 0) return { text }
   const walked = walk(parsed(), edges)
   if (walked.kind === 'onwards') return { text: 'null', onwards: walked.ref }

@@ -41,18 +41,18 @@ export const loadRoots = async (
   sources: Sources,
   refs: readonly Ref[],
 ): Promise<readonly (Root | undefined)[]> => {
-  const wanted = refs.map((ref) => wantedBy(ref))
-  const groups = new Map<string, Map<string, Wanted>>()
+  const wanted = refs.map((ref) => rootRequestOf(ref))
+  const groups = new Map<string, Map<string, RootRequest>>()
   for (const one of wanted) {
     if (one === undefined) continue
-    const group = groups.get(one.group) ?? new Map<string, Wanted>()
+    const group = groups.get(one.group) ?? new Map<string, RootRequest>()
     groups.set(one.group, group.set(one.key, one))
   }
   const loaded = new Map<string, Loaded>()
   await Promise.all(
     [...groups.values()].map(async (group) => {
       const all = [...group.values()]
-      const texts = await ask(sources, all)
+      const texts = await loadTexts(sources, all)
       for (const [index, { key }] of all.entries()) {
         const text = texts[index]
         if (text !== undefined) loaded.set(key, once(text))
@@ -72,7 +72,7 @@ const once = (text: string): Loaded => {
   return { text, parsed: () => (value ??= parseJson(text)) }
 }
 
-type Wanted = Named & {
+type RootRequest = RootName & {
   readonly projectId: string
   /** Roots of the same group are loaded with one query. */
   readonly group: string
@@ -80,23 +80,23 @@ type Wanted = Named & {
   readonly edges: readonly Edge[]
 }
 
-type Named =
+type RootName =
   | { readonly kind: 'object'; readonly name: ObjectVersion }
   | { readonly kind: 'row'; readonly name: RowOfTable }
   | { readonly kind: 'row by index'; readonly name: RowAtIndex }
   | { readonly kind: 'call'; readonly name: string }
 
 /** Undefined for a whole table, which is not a value. */
-const wantedBy = (ref: Ref): Wanted | undefined => {
+const rootRequestOf = (ref: Ref): RootRequest | undefined => {
   const { projectId } = ref
-  const found = named(ref)
+  const found = rootNameOf(ref)
   if (found === undefined) return undefined
   const group = `${projectId} ${found.kind}`
   const edges = ref.kind === 'table' ? ref.edges.slice(1) : ref.edges
   return { ...found, projectId, group, key: `${group} ${JSON.stringify(found.name)}`, edges }
 }
 
-const named = (ref: Ref): Named | undefined => {
+const rootNameOf = (ref: Ref): RootName | undefined => {
   if (ref.kind === 'call') return { kind: 'call', name: ref.id }
   if (ref.kind === 'object') return { kind: 'object', name: { objectId: ref.objectId, digest: ref.version } }
   const [edge] = ref.edges
@@ -108,8 +108,8 @@ const named = (ref: Ref): Named | undefined => {
 }
 
 /** Loads roots of one kind and project. */
-const ask = (sources: Sources, all: readonly Wanted[]): Promise<Texts> => {
-  const [{ kind, projectId }] = all as [Wanted]
+const loadTexts = (sources: Sources, all: readonly RootRequest[]): Promise<Texts> => {
+  const [{ kind, projectId }] = all as [RootRequest]
   const names = all.map(({ name }) => name)
   switch (kind) {
     case 'object':

@@ -6,7 +6,7 @@ import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain
 import { LoggedSteps } from './logged-steps.js'
 
 /** The cached part of a run: its steps with their event revisions, without the metrics. */
-interface KeptRun {
+interface CachedRun {
   readonly started: RunStarted | null
   readonly ended: EndState | null
   readonly steps: LoggedSteps
@@ -22,14 +22,15 @@ type Metrics = MetricsLogged['metrics']
  * step numbers, which only reads new events, locates the step; its metrics are read from the event. Only a run that is
  * not cached is read as a whole.
  */
-export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
-  const folds = foldCache<KeptRun>(
+export const runCache = (ports: Pick<Ports, 'eventStore'>) => {
+  const folds = foldCache<CachedRun>(
     ports,
     {
       initialState: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
       // No copy needed: a decision reads the steps synchronously, before more are added.
       copy: (run) => run,
-      evolve: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
+      evolve: (run, { type, data, revision }) =>
+        applyEvent(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
     },
     MOST,
@@ -53,7 +54,7 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
   }
 }
 
-const took = (run: KeptRun, event: RunEvent, revision: bigint): KeptRun => {
+const applyEvent = (run: CachedRun, event: RunEvent, revision: bigint): CachedRun => {
   switch (event.type) {
     case 'RunStarted':
       return { ...run, started: event.data }

@@ -6,7 +6,7 @@ import type { RunCommand } from '../../domain/run/commands.js'
 import { runDecider } from '../../domain/run/decider.js'
 import { runStream } from '../../domain/run/events.js'
 import { toldMetrics } from '../../domain/run/given-metrics.js'
-import { keptRuns } from './kept-runs.js'
+import { runCache } from './kept-runs.js'
 import { repeatableId } from '../access/idempotency.js'
 import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
@@ -25,7 +25,7 @@ const RUNS = '/api/runs/:entity/:project'
 
 export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
   const { ports } = parts
-  const stateOf = keptRuns(ports)
+  const stateOf = runCache(ports)
 
   const planned = (command: RunCommand, body: object = {}): PlannedWrite => {
     const stream = runStream(command.project_id, command.run_id)

@@ -5,15 +5,15 @@ import type { HeldSecret, SecretName, SecretStore } from '../../domain/ports/sec
 import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
 
-type Tidying = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
+type ReconcilePorts = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
 
 /**
  * Reconciles the store with the log: deletes values that were destroyed or whose event was never written. Keeps values
  * whose event may still be appended, unless they were stored before `abandonedBefore`, and values that were once
  * confirmed but are missing from this log, which may be the wrong one.
  */
-export const tidySecret = async (
-  { secrets }: Pick<Tidying, 'secrets'>,
+export const reconcileSecret = async (
+  { secrets }: Pick<ReconcilePorts, 'secrets'>,
   secret: SecretName,
   state: SecretState,
   abandonedBefore?: Date,
@@ -34,8 +34,8 @@ export const tidySecret = async (
 const NAMES_AT_ONCE = 100
 
 /** Reconciles every secret. Returns the number of values that are unknown to this log, which are kept. */
-export const tidySecrets = async (
-  ports: Tidying & { readonly clock: Clock },
+export const reconcileSecrets = async (
+  ports: ReconcilePorts & { readonly clock: Clock },
   { abandonedAfterMs }: { readonly abandonedAfterMs: number },
 ): Promise<{ readonly unknown: number }> => {
   const abandonedBefore = new Date(ports.clock.now().getTime() - abandonedAfterMs)
@@ -43,7 +43,7 @@ export const tidySecrets = async (
   for (const team of await ports.secrets.teams())
     for await (const { name } of namesOf(ports.secrets, team)) {
       const { state } = await load(ports, secretDecider, secretStream(team, name))
-      unknown += (await tidySecret(ports, { team, name }, state, abandonedBefore)).unknown
+      unknown += (await reconcileSecret(ports, { team, name }, state, abandonedBefore)).unknown
     }
   return { unknown }
 }

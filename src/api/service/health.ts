@@ -6,7 +6,7 @@ import type { AnyRoute } from '../route.js'
 import { openRoute } from '../route-kinds.js'
 import { metricsRoute } from './metrics.js'
 
-export interface Vitals {
+export interface HealthChecks {
   /** Events whose rows ClickHouse refused. */
   readonly quarantined: () => number
   /** Why reads fail or are stale; undefined if they are healthy. */
@@ -18,7 +18,7 @@ export interface Vitals {
   readonly metrics: Pick<Metrics, 'read'>
 }
 
-export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute[] => [
+export const serviceRoutes = ({ metrics, ...vitals }: HealthChecks): readonly AnyRoute[] => [
   openRoute({
     method: 'get',
     path: '/health',
@@ -55,7 +55,7 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
 ]
 
 /** SDKs expect all members to be strings. */
-const healthOf = async (vitals: Omit<Vitals, 'metrics'>) => {
+const healthOf = async (vitals: Omit<HealthChecks, 'metrics'>) => {
   const blocked = await vitals.writesBlocked()
   const quarantined = vitals.quarantined()
   const reads = vitals.readsFail()

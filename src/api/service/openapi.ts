@@ -3,12 +3,12 @@ import { querySchemas } from '../../domain/query/schema.js'
 import type { AnyRoute } from '../route.js'
 import { openRoute } from '../route-kinds.js'
 import { tagsOf } from './description/areas.js'
-import { gatherComponents } from './description/components.js'
+import { collectComponents } from './description/components.js'
 import { operationOf } from './description/operation.js'
 
 /** Generates OpenAPI 3.1.0 from the codecs that decode the requests. */
 const openApi = (routes: readonly AnyRoute[]): JsonObject => {
-  const components = gatherComponents()
+  const components = collectComponents()
   const paths: Record<string, JsonObject> = {}
   for (const one of routes) {
     const path = one.path.replace(/[:*](\w+)/g, '{$1}')

@@ -3,7 +3,7 @@ import type { Ports } from '../../domain/ports/ports.js'
 import type { SpilledFields } from '../../domain/spill/fields.js'
 import { tableDigest } from '../../domain/table/digests.js'
 import type { TableRow } from '../../domain/table/events.js'
-import { placed } from './placed.js'
+import { storeField } from './placed.js'
 
 /** A row with its serialised texts. */
 export interface DigestedRow {
@@ -68,7 +68,7 @@ const packOf = async (ports: PackPorts, rows: readonly DigestedRow[]): Promise<P
   const values = rows.map(({ digest, val }) => ({ digest, val }))
   return {
     pack: tableDigest(ports.sha256, digests),
-    ...(await placed(ports, 'rows', values, text, canonical)),
+    ...(await storeField(ports, 'rows', values, text, canonical)),
   }
 }
 

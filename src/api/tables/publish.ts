@@ -9,7 +9,7 @@ import { tableDigest } from '../../domain/table/digests.js'
 import { tableStream } from '../../domain/table/events.js'
 import { Failure } from '../failure.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import { placed } from './placed.js'
+import { storeField } from './placed.js'
 import { packing, type DigestedRow } from './packs.js'
 
 export type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
@@ -50,7 +50,7 @@ export const publishTable =
       type: 'StoreTableRows',
       rows: { ...ofTable, ...pack },
     }))
-    const row_digests = await placed(ports, 'row_digests', rowDigests, JSON.stringify(rowDigests))
+    const row_digests = await storeField(ports, 'row_digests', rowDigests, JSON.stringify(rowDigests))
     const table = {
       ...ofTable,
       ...row_digests,

@@ -6,7 +6,7 @@ import { yielding } from '../../yield-to-event-loop.js'
 import type { DigestedRow } from './packs.js'
 import type { TableUpdate } from './write-codecs.js'
 
-interface Updated {
+interface UpdatedTable {
   readonly rowDigests: readonly string[]
   /** For each update, the row that it inserted or removed. */
   readonly updated: readonly string[]
@@ -19,7 +19,7 @@ export const applyUpdates = async (
   sha256: Sha256,
   base: readonly string[],
   updates: readonly TableUpdate[],
-): Promise<Updated> => {
+): Promise<UpdatedTable> => {
   const yieldNow = yielding()
   const order = new RowOrder(base)
   const known = new Set(base)

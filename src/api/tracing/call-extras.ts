@@ -4,7 +4,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { callSizes, traceSizesInBytes, type StoredCall } from '../../projections/calls/queries.js'
 
 /** Members of a call that are included on request. */
-export interface AskedExtras {
+export interface RequestedExtras {
   readonly include_storage_size: boolean
   readonly include_total_storage_size: boolean
   readonly include_usernames?: boolean
@@ -16,7 +16,7 @@ export const extrasOf = async (
   projectId: string,
   calls: readonly StoredCall[],
   position: Position,
-  asked: AskedExtras,
+  asked: RequestedExtras,
 ): Promise<(call: StoredCall) => JsonObject> => {
   const ids = asked.include_storage_size ? calls.map(({ id }) => id) : []
   const roots = asked.include_total_storage_size ? calls.filter(isRoot) : []

@@ -27,18 +27,18 @@ import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
 import { extrasOf } from './call-extras.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
-import { readyWithPrices } from './costs-asked.js'
-import { expanded, expansionOf, requireInFront } from './expansion.js'
+import { waitForPrices } from './costs-asked.js'
+import { expandRefs, expansionPaths, refuseReferencedFields } from './expansion.js'
 import { foldedCall } from './folded-call.js'
-import { requireModest } from './filter.js'
+import { requireBoundedFilter } from './filter.js'
 import { pagesOf } from './pages.js'
 import {
   callRead,
   callsQuery,
   callsStats,
-  requireServed,
+  refuseUnsupported,
   sortingOf,
-  wantedColumns,
+  requestedColumns,
   type CallsQuery,
 } from './query-codecs.js'
 
@@ -57,7 +57,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   const ready =
     ({ body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>) =>
     (): Promise<Position> =>
-      readyWithPrices(reads, body.project_id, body.include_costs === true ? { list: null } : null, headers)
+      waitForPrices(reads, body.project_id, body.include_costs === true ? { list: null } : null, headers)
 
   /** The cost function, if costs were requested. */
   const costsAt = async ({ project_id, include_costs }: ReadBody, position: Position) => {
@@ -70,15 +70,15 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal'> & Pick<CallReads, 'reader'>,
   ) => {
     const { body, reader } = request
-    requireServed(body)
-    requireModest(body.filter)
+    refuseUnsupported(body)
+    requireBoundedFilter(body.filter)
     const sortBy = sortingOf(body.sort_by)
     const operation = body.query?.$expr ?? null
-    requireInFront(body.expand_columns, operation, sortBy)
-    const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
+    refuseReferencedFields(body.expand_columns, operation, sortBy)
+    const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
     return (position: Position) => {
       const expand = (calls: readonly StoredCall[]) =>
-        ways.length === 0 ? calls : expanded(sourcesOf(request, reader), calls, ways)
+        ways.length === 0 ? calls : expandRefs(sourcesOf(request, reader), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
       const ids = callIdPages(reader, { projectId, filter, operation, position, sortBy, limit, offset })
       return prefetchFirst(textsOf(body, reader, ids, position, expand))
@@ -104,7 +104,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
   ) {
     const { project_id: projectId, include_feedback } = asked
-    const wanted = wantedColumns(asked)
+    const wanted = requestedColumns(asked)
     const costs = await costsAt(asked, position)
     for await (const part of include_feedback
       ? pagesWithFeedback(reader, projectId, ids, position)
@@ -196,8 +196,8 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       handle: ({ body, project: projectId, reader }) => {
         const { filter, query, limit, include_total_storage_size, expand_columns } = body
         const operation = query?.$expr ?? null
-        requireModest(filter)
-        requireInFront(expand_columns, operation, [])
+        requireBoundedFilter(filter)
+        refuseReferencedFields(expand_columns, operation, [])
         return async (position) => {
           const counted =
             filter?.thread_ids?.length === 0

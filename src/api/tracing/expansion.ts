@@ -18,19 +18,19 @@ const EXPANDED = ['attributes', 'inputs', 'output', 'summary'] as const
 type ExpandedField = (typeof EXPANDED)[number]
 
 /** A path in a call's payload that may have a reference. */
-interface Way {
+interface RefPath {
   readonly field: ExpandedField
   readonly path: readonly string[]
 }
 
 /** Parses `expand_columns` into paths, outer ones first. Unknown columns are ignored. */
-export const expansionOf = (columns: readonly string[] | null): readonly Way[] => {
+export const expansionPaths = (columns: readonly string[] | null): readonly RefPath[] => {
   if ((columns?.length ?? 0) > MAX_COLUMNS)
     throw invalidField(['expand_columns'], 'too_long', `List should have at most ${MAX_COLUMNS} items`)
   return (columns ?? [])
     .map((column): readonly string[] => fieldPath(column))
     .filter((parts) => parts.length <= MAX_PARTS)
-    .flatMap(([root = '', ...path]): Way[] => {
+    .flatMap(([root = '', ...path]): RefPath[] => {
       const field = EXPANDED.find((one) => one === root.replace(/_dump$/, ''))
       return field === undefined ? [] : [{ field, path }]
     })
@@ -38,7 +38,7 @@ export const expansionOf = (columns: readonly string[] | null): readonly Way[] =
 }
 
 /** Filtering and sorting happen before references are resolved, so that they cannot use referenced values. */
-export const requireInFront = (
+export const refuseReferencedFields = (
   columns: readonly string[] | null,
   operation: Operation | null,
   sortBy: readonly OrderBy[],
@@ -51,10 +51,10 @@ export const requireInFront = (
 }
 
 /** Replaces the references at the given paths with their values. Unresolved references are kept. */
-export const expanded = async (
+export const expandRefs = async (
   sources: Sources,
   calls: readonly StoredCall[],
-  ways: readonly Way[],
+  ways: readonly RefPath[],
 ): Promise<readonly StoredCall[]> => {
   const payloads = calls.map((call) => payloadOf(call, ways))
   for (const depth of new Set(ways.map(({ path }) => path.length))) {
@@ -78,7 +78,7 @@ export const expanded = async (
 /** Parsed payload fields, to be modified in place. */
 type Payload = Record<string, unknown>
 
-const payloadOf = (call: StoredCall, ways: readonly Way[]): Payload =>
+const payloadOf = (call: StoredCall, ways: readonly RefPath[]): Payload =>
   Object.fromEntries(
     [...new Set(ways.map(({ field }) => field))].flatMap((field) => {
       const text = call[field]
@@ -91,7 +91,7 @@ interface Place {
   readonly put: (value: Json | undefined) => void
 }
 
-const placeOf = (payload: Payload, { field, path }: Way): readonly Place[] => {
+const placeOf = (payload: Payload, { field, path }: RefPath): readonly Place[] => {
   let holder: unknown = payload
   const keys = [field, ...path]
   const last = keys.pop()!

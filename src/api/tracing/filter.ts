@@ -29,7 +29,7 @@ const MAX_VALUES = 1000
 const LIMITED = ['call_ids', 'op_names', 'input_refs', 'output_refs', 'parent_ids', 'trace_ids'] as const
 
 /** Refuses a filter with too many or too long values. */
-export const requireModest = (filter: CallsFilter | null): void => {
+export const requireBoundedFilter = (filter: CallsFilter | null): void => {
   if (filter === null) return
   for (const key of LIMITED)
     if ((filter[key]?.length ?? 0) > MAX_VALUES)
@@ -37,14 +37,16 @@ export const requireModest = (filter: CallsFilter | null): void => {
         'bad-request',
         `filter.${key} has more than ${MAX_VALUES} values. Split it into several requests.`,
       )
-  requireShort(Object.values(filter).flatMap((value) => (Array.isArray(value) ? (value as string[]) : [])))
+  requireBoundedValues(
+    Object.values(filter).flatMap((value) => (Array.isArray(value) ? (value as string[]) : [])),
+  )
 }
 
 /** The values are part of the SQL statement and cost parsing time. */
 const MAX_CHARACTERS = 4_194_304
 const MAX_LISTED = 100_000
 
-export const requireShort = (values: readonly string[]): void => {
+export const requireBoundedValues = (values: readonly string[]): void => {
   if (values.length > MAX_LISTED)
     throw new Failure(
       'too-large',

@@ -11,25 +11,25 @@ import { acknowledgeProjects } from '../projects/write-steps.js'
 import type { CallWrite } from './call-writes.js'
 import { elementTexts } from './element-texts.js'
 import type { BatchElement } from './elements.js'
-import { recordRefusals, type Refused } from './refusals.js'
+import { recordRefusals, type ElementRefusal } from './refusals.js'
 import { later, projectOf, type Tracing } from './tracing.js'
-import { writeCalls, type Written } from './write-calls.js'
+import { writeCalls, type WriteResult } from './write-calls.js'
 
 /** A decoded element of a batch: its writes, or why it is refused. */
-export interface Element extends BatchElement {
+export interface DecodedElement extends BatchElement {
   readonly problem?: Problem
   readonly writes: readonly CallWrite[]
 }
 
-export interface Intake {
-  readonly elements: readonly Element[]
+export interface AuthorizedBatch {
+  readonly elements: readonly DecodedElement[]
   /** The projects of all permitted writes. */
   readonly project: readonly string[]
   /** The project for refused elements without a project. */
   readonly home: string
 }
 
-interface Taken {
+interface BatchResult {
   /** In the order of the elements. */
   readonly answers: readonly JsonObject[]
   readonly position: Position | undefined
@@ -40,12 +40,12 @@ const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, project not foun
 const TOO_LARGE = { type: 'value_error', msg: 'Value error, the call is too large for one event' }
 
 /** Refuses elements of projects without access. If no element is permitted, throws a 404. */
-export const permitted = (
+export const authorizeElements = (
   { teams }: Pick<Tracing, 'teams'>,
-  elements: readonly Element[],
+  elements: readonly DecodedElement[],
   { principal }: Pick<RouteRequest, 'principal'>,
   inPath?: string,
-): Intake => {
+): AuthorizedBatch => {
   const isPermitted = permission(teams, principal)
   const checked = elements.map((element) => (isForeign(element, isPermitted) ? foreign(element) : element))
   const writes = checked.flatMap((element) => element.writes)
@@ -57,7 +57,7 @@ export const permitted = (
 }
 
 /** Records the valid elements, and stores the refused ones in the project that they name or in `home`. */
-export const takeIn = async (
+export const recordBatch = async (
   tracing: Tracing,
   {
     elements,
@@ -66,8 +66,8 @@ export const takeIn = async (
     principal,
     cause,
     body,
-  }: Intake & Pick<RouteRequest<JsonBody>, 'principal' | 'cause' | 'body'>,
-): Promise<Taken> => {
+  }: AuthorizedBatch & Pick<RouteRequest<JsonBody>, 'principal' | 'cause' | 'body'>,
+): Promise<BatchResult> => {
   const { written, position } = await writeCalls(tracing.ports)(
     elements.flatMap(({ writes }) => writes),
     cause,
@@ -97,18 +97,18 @@ const permission =
 /** The project for refused elements of a batch without any project. */
 const unattributed = (principal: Principal): string => `${defaultEntity(principal)}/unattributed`
 
-const isForeign = ({ writes }: Element, isPermitted: IsPermitted): boolean => {
+const isForeign = ({ writes }: DecodedElement, isPermitted: IsPermitted): boolean => {
   const [write] = writes
   return write !== undefined && !isPermitted(projectOf(write))
 }
 
-const foreign = (element: Element): Element => ({
+const foreign = (element: DecodedElement): DecodedElement => ({
   ...element,
   writes: [],
   problem: { loc: ['body', 'batch', element.index, 'project_id'], ...NOT_PERMITTED },
 })
 
-const answersOf = (elements: readonly Element[], written: readonly Written[]) => {
+const answersOf = (elements: readonly DecodedElement[], written: readonly WriteResult[]) => {
   let next = 0
   return elements.map((element) => {
     const own = written.slice(next, (next += element.writes.length))
@@ -142,7 +142,7 @@ const namedProject = (raw: Json): unknown => {
 }
 
 interface RefusedElement {
-  readonly element: Element
+  readonly element: DecodedElement
   readonly problem: Problem
 }
 
@@ -151,7 +151,7 @@ const refusalsOf = (
   body: JsonBody,
   otherwise: string,
   isPermitted: IsPermitted,
-): readonly Refused[] => {
+): readonly ElementRefusal[] => {
   if (refused.length === 0) return []
   const texts = elementTexts(body.text)
   return refused.map(({ element, problem }) => {
@@ -163,7 +163,7 @@ const refusalsOf = (
 
 const keep = async (
   tracing: Tracing,
-  refused: readonly Refused[],
+  refused: readonly ElementRefusal[],
   principal: Principal,
   cause: Cause,
 ): Promise<Position | undefined> => {

@@ -3,7 +3,7 @@ import type { Ports } from '../../domain/ports/ports.js'
 import type { CallWrite } from './call-writes.js'
 
 /** Whether a start takes its trace from its parent. */
-export const asksParent = (write: CallWrite): boolean =>
+export const inheritsTrace = (write: CallWrite): boolean =>
   write.type === 'StartCall' && write.start.trace_id === null && write.start.parent_id !== null
 
 /**

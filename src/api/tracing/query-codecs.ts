@@ -65,7 +65,7 @@ export const callRead = closed('CallReadRequest', {
 const NOT_SERVED = ['latest_only'] as const
 
 /** Refuses unsupported options instead of ignoring them. */
-export const requireServed = (
+export const refuseUnsupported = (
   asked: Readonly<Partial<Record<(typeof NOT_SERVED)[number], unknown>>>,
 ): void => {
   for (const field of NOT_SERVED) {
@@ -118,7 +118,7 @@ const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 const WITH_SUMMARY = ['ended_at', 'exception', 'display_name']
 
 /** Selects the requested columns. A nested name selects its root column, and costs need the summary. */
-export const wantedColumns = ({
+export const requestedColumns = ({
   columns,
   include_costs,
 }: Pick<CallsQuery, 'columns' | 'include_costs'>): ((column: string) => boolean) => {

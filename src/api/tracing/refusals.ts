@@ -6,7 +6,7 @@ import type { Appended, Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { later } from './tracing.js'
 
-export interface Refused {
+export interface ElementRefusal {
   readonly project_id: string
   readonly problem: Problem
   /** The original JSON text of the element. */
@@ -21,7 +21,7 @@ const AT_ONCE = 256
 /** Records refused elements in order. Recording the same element again writes the same event. */
 export const recordRefusals =
   (ports: Pick<Ports, 'eventStore' | 'blobs' | 'sha256'>) =>
-  async (refusals: readonly Refused[], cause: Cause): Promise<Position | undefined> => {
+  async (refusals: readonly ElementRefusal[], cause: Cause): Promise<Position | undefined> => {
     let last: Position | undefined
     for (let from = 0; from < refusals.length; from += AT_ONCE) {
       const some = await Promise.all(refusals.slice(from, from + AT_ONCE).map((one) => eventData(ports, one)))
@@ -45,7 +45,7 @@ const append = (
 
 const eventData = async (
   { blobs }: Pick<Ports, 'blobs'>,
-  { project_id, problem, text }: Refused,
+  { project_id, problem, text }: ElementRefusal,
 ): Promise<ElementRefused> => {
   const said = { project_id, loc: problem.loc, msg: problem.msg, type: problem.type }
   if (utf8Bytes(text) <= MAX_RAW_BYTES) return { ...said, raw: text, raw_blob: null }

@@ -9,7 +9,7 @@ import { endedCall, startedCall } from './client-call.js'
 import { endWrite, startWrite } from './call-writes.js'
 import { idFor } from './generated-id.js'
 import type { Tracing } from './tracing.js'
-import { writeCalls, type Written } from './write-calls.js'
+import { writeCalls, type WriteResult } from './write-calls.js'
 
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
 const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
@@ -64,7 +64,7 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   ]
 }
 
-const taken = (written: Written): Written => {
+const taken = (written: WriteResult): WriteResult => {
   const { refused } = written
   if (refused === undefined) return written
   if (refused === 'too-large')

@@ -17,8 +17,8 @@ import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { needsCosts, readyWithPrices } from './costs-asked.js'
-import { callsFilter, requireModest, requireShort } from './filter.js'
+import { requiresCosts, waitForPrices } from './costs-asked.js'
+import { callsFilter, requireBoundedFilter, requireBoundedValues } from './filter.js'
 import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
@@ -94,8 +94,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       project: inBody,
       handle: ({ body, project: projectId, headers, reader }) => {
         const { filter, query, include_costs, price_list: list, limit } = body
-        if (list !== null && !include_costs) throw needsCosts('include_costs')
-        requireModest(filter)
+        if (list !== null && !include_costs) throw requiresCosts('include_costs')
+        requireBoundedFilter(filter)
         if (limit > MAX_LIMIT)
           throw new Failure(
             'too-large',
@@ -103,7 +103,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
           )
         const costs = include_costs ? { list } : null
         return {
-          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {
             const operation = query?.$expr ?? null
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
@@ -124,10 +124,10 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const { include_costs, limit } = body
         const distinct = [...new Set(body.call_ids)]
         const call_ids = distinct.slice(0, limit)
-        requireShort(call_ids)
+        requireBoundedValues(call_ids)
         const costs = include_costs ? { list: null } : null
         return {
-          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {
             const filter = { ...NO_FILTER, call_ids }
             const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { compileRe2 } from '../../../src/adapters/patterns/re2.js'
 import { sha256 } from '../../../src/adapters/system/system.js'
-import { replayed } from '../../../src/api/deliveries/backtesting.js'
-import { judgingAs, judgingThen } from '../../../src/api/deliveries/retraced.js'
+import { replayAutomation } from '../../../src/api/deliveries/backtesting.js'
+import { judgeWithVersion, judgeAtTime } from '../../../src/api/deliveries/retraced.js'
 import { templateOf } from '../../../src/api/deliveries/rendered.js'
 import { openAutomations } from '../../../src/dispatch/webhooks/automations.js'
 import { openDirectory } from '../../../src/dispatch/webhooks/directory.js'
@@ -76,10 +76,10 @@ describe('a backtest', () => {
       // Each page begins anew, as each request does.
       const judge =
         mode === 'historic'
-          ? judgingThen(ports, versionHistory(eventStore, 'a'))
-          : judgingAs(ports, { ...newest!, enabled: true })
+          ? judgeAtTime(ports, versionHistory(eventStore, 'a'))
+          : judgeWithVersion(ports, { ...newest!, enabled: true })
       const asked = { after: from, to: BigInt(to) * 7n, limit }
-      const { fired, next } = await replayed(ports, judge, asked, { least: 1, most: mostReads })
+      const { fired, next } = await replayAutomation(ports, judge, asked, { least: 1, most: mostReads })
       assert.ok(fired.length <= limit)
       for (const { event, retraced, version, figure, deliveryId } of fired) {
         const told = { trigger: retraced.trigger, eventType: version.content.event.type, figure }

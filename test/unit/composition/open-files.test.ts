@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { mostOpenFiles } from '../../../src/adapters/system/open-files.js'
+import { openFileLimit } from '../../../src/adapters/system/open-files.js'
 import { explanation } from '../../../src/composition/explanation.js'
 import { listen } from '../../../src/composition/listening.js'
 import { connectionsOf, requireOpenFiles } from '../../../src/composition/open-files.js'
@@ -25,9 +25,9 @@ describe('the files that a process may have open', () => {
       ['unlimited', Infinity],
     ] as const) {
       await writeFile(path, `Max processes   95  95  processes\nMax open files   ${soft}   4096   files\n`)
-      assert.equal(mostOpenFiles(path), most)
+      assert.equal(openFileLimit(path), most)
     }
-    assert.equal(mostOpenFiles('/nowhere'), undefined)
+    assert.equal(openFileLimit('/nowhere'), undefined)
   })
 
   it('must be as many as the engine takes, which is said in a sentence', () => {

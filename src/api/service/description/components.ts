@@ -9,7 +9,7 @@ export interface Components {
 }
 
 /** Collects named schemas. A different schema with the same name gets a numbered name. */
-export const gatherComponents = (): Components => {
+export const collectComponents = (): Components => {
   const schemas = new Map<string, JsonObject>()
 
   const nameOf = (title: string, schema: JsonObject, number = 1): string => {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../domain/json/json.js'
 import type { FailureKind } from '../../failure.js'
 import { STATUS } from '../../http/status.js'
 import type { AnyRoute } from '../../route.js'
-import { answerHeaders } from './headers.js'
+import { headersByName } from './headers.js'
 
 const SAYS: Readonly<Record<FailureKind, string>> = {
   'bad-request': 'The request is malformed or contradictory.',
@@ -88,7 +88,7 @@ export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonO
         status,
         {
           description: ofStatus.map((kind) => SAYS[kind]).join(' '),
-          headers: answerHeaders(headersOf(status)),
+          headers: headersByName(headersOf(status)),
           content: { 'application/json': { schema } },
         },
       ]

@@ -104,5 +104,5 @@ export const headerParameters = (names: readonly RequestHeader[]): readonly Json
   names.map((name) => ({ name, in: 'header', required: false, ...ASKED[name] }))
 
 /** The headers of a response, including the request id. */
-export const answerHeaders = (names: readonly (ResponseHeader | CommonHeader)[]): JsonObject =>
+export const headersByName = (names: readonly (ResponseHeader | CommonHeader)[]): JsonObject =>
   Object.fromEntries((['x-request-id', ...names] as const).map((name) => [name, ANSWERED[name]]))

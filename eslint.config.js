@@ -66,6 +66,17 @@ const noOnly = {
 /** Folders whose comments and names follow the wording rules. Add a folder once it is rewritten. */
 const plainEnglish = [
   'src/*.ts',
+  'src/adapters/blobs/**/*.ts',
+  'src/adapters/log/**/*.ts',
+  'src/adapters/metrics/**/*.ts',
+  'src/adapters/patterns/**/*.ts',
+  'src/adapters/remote-service/**/*.ts',
+  'src/adapters/secrets/**/*.ts',
+  'src/adapters/snapshots/**/*.ts',
+  'src/adapters/spools/**/*.ts',
+  'src/adapters/system/**/*.ts',
+  'src/api/*.ts',
+  'src/api/!(inference)/**/*.ts',
   'src/configuration/**/*.ts',
   'src/documentation/**/*.ts',
   'src/domain/access/**/*.ts',

@@ -145,7 +145,7 @@ export const readProject = <Body = undefined, Query = undefined>(
   return described(spec, AS_OF, errors, runRead({ authorize: authorizeReader }, handle, waitFor))
 }
 
-/** Reads several projects: the handler waits for each and omits those that the key has no access to. */
+/** Reads several projects: the handler waits for each and omits projects without access. */
 export const readProjects = <Body = undefined, Query = undefined>(
   { reader }: HasReader,
   { handle, ...spec }: RouteOf<Body, Query, HasReader, RouteResponse>,

@@ -7,7 +7,7 @@ import type { Clock } from '../domain/ports/clock.js'
 import type { EventStore } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
-import { reconcileSecrets } from '../api/secrets/leftovers.js'
+import { reconcileSecrets } from '../api/secrets/reconcile.js'
 
 export const secretsFile = (dataDirectory: string) => join(dataDirectory, 'secrets.db')
 const keyFile = (dataDirectory: string) => join(dataDirectory, 'master-keys')

@@ -1,5 +1,5 @@
 import type { InferenceMetrics } from '../../domain/ports/metrics.js'
-import type { MetricFactory } from './registering.js'
+import type { MetricFactory } from './metric-factory.js'
 
 export const registerInference = ({ counter, gauge }: MetricFactory): InferenceMetrics => ({
   tries: counter(

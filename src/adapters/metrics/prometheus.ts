@@ -2,7 +2,7 @@ import { within } from '../../runtime/within.js'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type * as Port from '../../domain/ports/metrics.js'
 import { registerInference } from './inference.js'
-import { metricFactory } from './registering.js'
+import { metricFactory } from './metric-factory.js'
 import { registerWebhooks } from './webhooks.js'
 
 /** Histogram bounds of request durations in seconds, from a point read to the timeouts. */

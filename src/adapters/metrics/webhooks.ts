@@ -1,5 +1,5 @@
 import type { WebhookMetrics } from '../../domain/ports/metrics.js'
-import type { MetricFactory } from './registering.js'
+import type { MetricFactory } from './metric-factory.js'
 
 /** In seconds. An attempt takes at most 30 s, a delivery up to days. */
 const ATTEMPT_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
 import { syncDirectory } from './key-file.js'
-import { retryWhileLocked } from './patiently.js'
+import { retryWhileLocked } from './retry-while-locked.js'
 
 /**
  * Envelopes are padded to this length, which is more than the longest and more than half a page, so that each page has

@@ -19,7 +19,7 @@ import { boolean } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { id, teamName } from '../../domain/ids.js'
 import { givenMetricName } from '../../domain/run/given-metrics.js'
-import { definedFields } from './given.js'
+import { definedFields } from './defined-fields.js'
 import { resourceName } from './webhook-codecs.js'
 
 const newScope = closed('NewAutomationScope', scopeFields)

@@ -16,7 +16,7 @@ import { readDirectory, writeDirectory } from '../route-kinds.js'
 import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
 import type { Automations } from './automations.js'
 import { checkedContent, roleFor, findWebhook, findWebhookAtCreation } from './checks.js'
-import { automationById, rosterOf } from './kept.js'
+import { automationById, rosterOf } from './current-state.js'
 import { confirmName, takeName } from './names.js'
 
 const PATH = '/api/automations'

@@ -15,7 +15,7 @@ import type { Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
 import { invalidBody, invalidField } from '../failure.js'
 import type { ValidationPorts } from './automations.js'
-import { hasRegistry, rosterOf, webhookById } from './kept.js'
+import { hasRegistry, rosterOf, webhookById } from './current-state.js'
 
 /** The role in the team that automations of a scope require. */
 export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>

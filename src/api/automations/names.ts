@@ -4,7 +4,7 @@ import { holderOf, namesDecider } from '../../domain/names/decider.js'
 import { namesStream, type NamedKind } from '../../domain/names/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { Failure } from '../failure.js'
-import { automationById, rosterOf, webhookById } from './kept.js'
+import { automationById, rosterOf, webhookById } from './current-state.js'
 
 type Streams = Pick<Ports, 'eventStore' | 'ids'>
 

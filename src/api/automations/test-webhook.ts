@@ -20,7 +20,7 @@ import type { Automations } from './automations.js'
 import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
 import { secretValuesOf } from './secret-values.js'
 import { sendTest, type TestResponse } from './send-test.js'
-import { concurrencyLimit } from './shares.js'
+import { concurrencyLimit } from './concurrency-limit.js'
 
 const newTest = closed('WebhookTest', {
   says: 'A payload template as in automations. It is sent once and not stored.',

@@ -13,7 +13,7 @@ import { invalidBody } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory, writeDirectory } from '../route-kinds.js'
 import type { Automations, ValidationPorts } from './automations.js'
-import { hasSecret, rosterOf, webhookById } from './kept.js'
+import { hasSecret, rosterOf, webhookById } from './current-state.js'
 import { confirmName, takeName } from './names.js'
 import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
 

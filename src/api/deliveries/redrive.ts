@@ -18,7 +18,7 @@ import {
 import { ofAutomation } from '../automations/one-automation.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, writeDirectory } from '../route-kinds.js'
-import { redriveRequestedAt } from './asked-before.js'
+import { redriveRequestedAt } from './redrive-request.js'
 import { cursorIn } from './codecs.js'
 import { ackScopeOf, type Deliveries } from './deliveries.js'
 import { eventIdFor, hasEvent } from './repeats.js'

@@ -3,7 +3,7 @@ import getRawBody from 'raw-body'
 import type { Json } from '../../domain/json/json.js'
 import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../domain/json/parse.js'
 import { Failure, invalid } from '../failure.js'
-import { inflateBody } from './inflated.js'
+import { inflateBody } from './inflate-body.js'
 
 /** In bytes, after decompression. */
 export const MAX_BODY_BYTES = 33_554_432

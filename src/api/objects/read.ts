@@ -12,7 +12,7 @@ import { readProject } from '../route-kinds.js'
 import { objectJson } from './object-json.js'
 import { objectSchema } from './object-schema.js'
 import type { Objects } from './objects.js'
-import { responseCache } from './text-cache.js'
+import { responseCache } from './response-cache.js'
 
 const off = withDefault(boolean, false, true)
 

@@ -48,7 +48,7 @@ export const loadRoots = async (
     const group = groups.get(one.group) ?? new Map<string, RootRequest>()
     groups.set(one.group, group.set(one.key, one))
   }
-  const loaded = new Map<string, Loaded>()
+  const loaded = new Map<string, LoadedRoot>()
   await Promise.all(
     [...groups.values()].map(async (group) => {
       const all = [...group.values()]
@@ -65,9 +65,9 @@ export const loadRoots = async (
   })
 }
 
-type Loaded = Omit<Root, 'edges'>
+type LoadedRoot = Omit<Root, 'edges'>
 
-const once = (text: string): Loaded => {
+const once = (text: string): LoadedRoot => {
   let value: Json | undefined
   return { text, parsed: () => (value ??= parseJson(text)) }
 }

@@ -1,7 +1,7 @@
 import { execute } from '../../runtime/execute.js'
 import { secretDecider } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
-import { reconcileSecret } from './leftovers.js'
+import { reconcileSecret } from './reconcile.js'
 import { roleInTeam } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute } from '../route.js'

@@ -6,7 +6,7 @@ import { callStats, isCost, usageStats } from '../../projections/stats/queries.j
 import { inBody } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { requiresCosts, waitForPrices } from '../tracing/costs-asked.js'
+import { requiresCosts, waitForPrices } from '../tracing/requested-costs.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
 import { refuseTooLarge } from '../tracing/usage.js'
 import { unpricedHeader } from '../tracing/usage-costs.js'

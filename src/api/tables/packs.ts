@@ -3,7 +3,7 @@ import type { Ports } from '../../domain/ports/ports.js'
 import type { SpilledFields } from '../../domain/spill/fields.js'
 import { tableDigest } from '../../domain/table/digests.js'
 import type { TableRow } from '../../domain/table/events.js'
-import { storeField } from './placed.js'
+import { storeField } from './store-field.js'
 
 /** A row with its serialised texts. */
 export interface DigestedRow {

@@ -9,7 +9,7 @@ import { tableDigest } from '../../domain/table/digests.js'
 import { tableStream } from '../../domain/table/events.js'
 import { Failure } from '../failure.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import { storeField } from './placed.js'
+import { storeField } from './store-field.js'
 import { packing, type DigestedRow } from './packs.js'
 
 export type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>

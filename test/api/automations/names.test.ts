@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { rosterOf } from '../../../src/api/automations/kept.js'
+import { rosterOf } from '../../../src/api/automations/current-state.js'
 import { confirmName, releaseName, takeName } from '../../../src/api/automations/names.js'
 import { holderOf } from '../../../src/domain/names/decider.js'
 import { newEvent } from '../../../src/domain/event.js'

@@ -5,7 +5,7 @@ import { secretRoutes } from '../../../src/api/secrets/routes.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import { SecretsUnavailable, type SecretStore } from '../../../src/domain/ports/secret-store.js'
-import { reconcileSecrets } from '../../../src/api/secrets/leftovers.js'
+import { reconcileSecrets } from '../../../src/api/secrets/reconcile.js'
 import { noUpstreams } from '../../../src/domain/upstream/directory.js'
 import { givenTeams, somePorts } from '../access/given.js'
 

@@ -6,7 +6,7 @@ import { execute } from '../../../../src/runtime/execute.js'
 import type { RunCommand } from '../../../../src/domain/run/commands.js'
 import { runDecider } from '../../../../src/domain/run/decider.js'
 import { endState, runEvents, runStream, type RunEvent } from '../../../../src/domain/run/events.js'
-import { runCache } from '../../../../src/api/runs/kept-runs.js'
+import { runCache } from '../../../../src/api/runs/run-cache.js'
 import { LoggedSteps } from '../../../../src/api/runs/logged-steps.js'
 
 const { initialState, evolve, decide } = runDecider

@@ -82,6 +82,11 @@ const plainEnglish = [
   'src/domain/access/**/*.ts',
   'src/domain/artifact/**/*.ts',
   'src/domain/automation/**/*.ts',
+  'src/domain/buckets/**/*.ts',
+  'src/domain/budget/**/*.ts',
+  'src/domain/call/**/*.ts',
+  'src/domain/codec/**/*.ts',
+  'src/domain/completion/**/*.ts',
   'src/runtime/**/*.ts',
 ]
 

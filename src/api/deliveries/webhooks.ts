@@ -1,5 +1,5 @@
 import type { Position } from '../../domain/ports/event-store.js'
-import { standingOf, type Standing } from '../../domain/webhook/standing.js'
+import { standingOf } from '../../domain/webhook/standing.js'
 import { webhooksOf, type DeliveryQuestion } from '../../projections/deliveries/queries.js'
 import type { Deliveries } from './deliveries.js'
 
@@ -10,7 +10,7 @@ const TOGETHER = 16
 /** Filters webhooks by their status, now or as of a position. */
 export const webhooksWithStatus = async (
   { eventStore }: Ports,
-  are: readonly (Standing | undefined)[],
+  are: readonly Awaited<ReturnType<typeof standingOf>>[],
   ids: Iterable<string>,
   asOf?: Position,
 ): Promise<ReadonlySet<string>> => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { History } from '../../src/api/as-of.js'
 import { instantOf } from '../../src/domain/codec/instant.js'
-import { readingFrom, type Readable } from '../../src/api/reading.js'
+import { readingFrom, type ReadableProjection } from '../../src/api/reading.js'
 import { Failure } from '../../src/api/failure.js'
 import type { TestService } from '../support/service.js'
 import { sharedService, someProject } from './shared-service.js'
@@ -122,7 +122,7 @@ describe('every answer about a project', () => {
 
 describe('what a process remembers of its writes', () => {
   /** A projector that has come to a position and no further. */
-  const standing = (at: bigint): Readable & { asked: bigint[] } => {
+  const standing = (at: bigint): ReadableProjection & { asked: bigint[] } => {
     const asked: bigint[] = []
     return {
       asked,

@@ -1,5 +1,5 @@
 import { accountKey, committed, type Sums } from '../budget/account.js'
-import { teamOf, type BegunCall, type Outcome } from '../budget/gateway-call.js'
+import { teamOf, type GatewayCall, type Outcome } from '../budget/gateway-call.js'
 import type { Ledger } from '../budget/ledger.js'
 import { periodOf } from '../budget/periods.js'
 import { amountFrom } from '../price/decimal.js'
@@ -49,7 +49,7 @@ export class Gate {
    * @param tokens that the completion may use
    * @param now milliseconds of a clock that only goes forward
    */
-  admit(limits: TeamLimits, call: BegunCall, tokens: number, now: number): Admitted | Exceeded {
+  admit(limits: TeamLimits, call: GatewayCall, tokens: number, now: number): Admitted | Exceeded {
     const team = teamOf(call)
     const limited = scopesOf(call.project, call.keyId).flatMap((scope) => limits.get(scopeText(scope)) ?? [])
     for (const { scope, content } of limited) {
@@ -73,7 +73,7 @@ export class Gate {
     return { ...this.meter(team, scope).used(now), running: this.underWay.of(keyOf(team, scope)).size }
   }
 
-  private enter(limited: readonly Limited[], call: BegunCall, tokens: number, now: number): Admitted {
+  private enter(limited: readonly Limited[], call: GatewayCall, tokens: number, now: number): Admitted {
     const team = teamOf(call)
     const passages = limited.map(({ scope }): [Meter, Passage] => {
       const meter = this.meter(team, scope)
@@ -100,7 +100,7 @@ export class Gate {
     }
   }
 
-  private overspent(call: BegunCall, scope: LimitScope, budget: Budget): BudgetExceeded | undefined {
+  private overspent(call: GatewayCall, scope: LimitScope, budget: Budget): BudgetExceeded | undefined {
     const period = periodOf(budget.period, call.admittedAt)
     const key = accountKey(teamOf(call), scopeText(scope), period)
     const sums = this.ledger.sums(key)

@@ -37,7 +37,7 @@ export class StoreUnavailable extends OperatorError {
 export class StoreInUse extends StoreUnavailable {}
 
 /** Others write the stream so often that a writer of this process found no gap. The store itself answers. */
-export class CrowdedStream extends StoreUnavailable {}
+export class StreamContention extends StoreUnavailable {}
 
 /** The log has events of a newer release. This release must not decide on a state without them. */
 export class NewerEvents extends StoreUnavailable {}

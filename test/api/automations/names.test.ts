@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { rosterOf } from '../../../src/api/automations/kept.js'
-import { keepName, releaseName, takeName } from '../../../src/api/automations/names.js'
+import { rosterOf } from '../../../src/api/automations/current-state.js'
+import { confirmName, releaseName, takeName } from '../../../src/api/automations/names.js'
 import { holderOf } from '../../../src/domain/names/decider.js'
 import { newEvent } from '../../../src/domain/event.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
@@ -49,9 +49,9 @@ describe('a name that two processes want at once', () => {
     await takeName(ports, named('second'), cause)
     let unmade = 0
     const undo = async () => (unmade += 1)
-    const { kind, details } = await failureOf(keepName(ports, named('first'), cause, undo))
+    const { kind, details } = await failureOf(confirmName(ports, named('first'), cause, undo))
     assert.deepEqual([kind, details.body, unmade], ['conflict', { id: 'second' }, 1])
-    await keepName(ports, named('second'), cause, undo)
+    await confirmName(ports, named('second'), cause, undo)
     assert.deepEqual([unmade, await holder()], [1, 'second'])
   })
 

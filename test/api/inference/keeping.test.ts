@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { Spools } from '../../../src/domain/ports/spools.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
-const BOUNDS = { inMemory: 1000, spooled: 1_000_000 }
+const ANSWER_LIMITS = { inMemory: 1000, spooled: 1_000_000 }
 
 /** Spools of which so many are open. */
 const counted = (spools: Spools) => {
@@ -35,7 +35,7 @@ describe('keeping a streamed answer', () => {
 
   /** An answer of so many pieces of a hundred characters. */
   const kept = async (spools: Spools, pieces: number, isQuick = false, patienceMs?: number) => {
-    const answer = new AnswerBuilder('acme/chat', BOUNDS)
+    const answer = new AnswerBuilder('acme/chat', ANSWER_LIMITS)
     const keeping = openKeeping({ blobs, spools, log }, patienceMs)(answer)
     for (let piece = 0; piece < pieces; piece += 1) {
       answer.take({}, [{ delta: { content: 'x'.repeat(100) } }])

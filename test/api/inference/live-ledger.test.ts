@@ -3,7 +3,7 @@ import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-mem
 import { systemIds } from '../../../src/adapters/system/ids.js'
 import { openLedger, type LiveLedger } from '../../../src/api/inference/limits/live-ledger.js'
 import { endAbandoned } from '../../../src/api/inference/limits/recovery.js'
-import { termsOf, type BegunCall } from '../../../src/domain/budget/gateway-call.js'
+import { termsOf, type GatewayCall } from '../../../src/domain/budget/gateway-call.js'
 import { keysOf } from '../../../src/domain/budget/ledger.js'
 import { callDecider } from '../../../src/domain/call/decider.js'
 import type { Instant } from '../../../src/domain/codec/instant.js'
@@ -15,7 +15,7 @@ import { aCall, ONE } from '../../unit/domain/budget/given.js'
 const NOW = new Date('2026-11-21T11:00:00Z')
 const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'user' } as const
 
-const write = async (eventStore: EventStore, call: BegunCall, part: object = { part: 'inference' }) => {
+const write = async (eventStore: EventStore, call: GatewayCall, part: object = { part: 'inference' }) => {
   const { project: project_id, id, admittedAt: started_at, stream } = call
   const none = { display_name: null, trace_id: null, parent_id: null, thread_id: null, turn_id: null }
   await execute({ eventStore, ids: systemIds })(
@@ -64,7 +64,7 @@ describe('the ledger of a process', () => {
     assert.ok(live.isReady())
     return live
   }
-  const reserved = ({ ledger }: LiveLedger, call: BegunCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
+  const reserved = ({ ledger }: LiveLedger, call: GatewayCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
   const recover = (isAlone: boolean, now = NOW, latest = now) =>
     endAbandoned({
       ports: {
@@ -73,7 +73,7 @@ describe('the ledger of a process', () => {
       },
       ...{ live, isAlone, instance: 'this', latest: () => latest.getTime() },
     })
-  const endsOf = async ({ stream }: BegunCall): Promise<readonly JsonObject[]> => {
+  const endsOf = async ({ stream }: GatewayCall): Promise<readonly JsonObject[]> => {
     const ends: JsonObject[] = []
     for await (const { type, data } of eventStore.readStream(stream))
       if (type !== 'CallStarted') ends.push(data)

@@ -64,7 +64,7 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
   }
 
   /** As a client is told to do: the same again after a 503. */
-  const patiently =
+  const retryWhileLocked =
     (isOver: () => boolean, told: { refused: number }) => async (path: string, body: unknown) => {
       for (;;) {
         if (isOver()) throw new Error('the load is over')
@@ -107,7 +107,7 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
         const ledger = new Map<string, Entry>()
         ledgers.set(projectId, ledger)
         let over = false
-        const post = patiently(() => over, told)
+        const post = retryWhileLocked(() => over, told)
         const writing = writeUntilGone(post, projectId, name, ledger)
         await sleep(300 + Math.random() * 300)
         await fault()

@@ -1,4 +1,4 @@
-import { askedOf, type CompletionRequest } from '../../../domain/completion/request.js'
+import { upstreamRequest, type CompletionRequest } from '../../../domain/completion/request.js'
 import type { Json, JsonObject } from '../../../domain/json/json.js'
 import { jsonText } from '../../../domain/json/text.js'
 import {
@@ -195,7 +195,7 @@ const postTo = async (
           'accept-encoding': 'identity',
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         },
-        body: jsonText(askedOf(request, model.upstream_id, continuous_usage_stats)),
+        body: jsonText(upstreamRequest(request, model.upstream_id, continuous_usage_stats)),
         timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - began)) },
         isGuarded: upstream.isConfigured !== true,
         isFresh,

@@ -2,12 +2,12 @@ import type { Instant } from '../codec/instant.js'
 import type { EventStore, Position } from '../ports/event-store.js'
 import { priceChange, type PriceChange, type TokenCosts } from './change.js'
 import { priceStream } from './events.js'
-import type { StandingPrices } from './standing.js'
+import type { PricesAtPosition } from './call-cost.js'
 
 /** Prices as they stood along the log, read from their streams as far as they are asked for. */
-export interface PricesAlong {
+export interface PriceHistory {
   /** Those of some owners, for an event at a position: it may not be before one that was asked for. */
-  readonly at: (owners: readonly string[], position: Position) => Promise<StandingPrices>
+  readonly at: (owners: readonly string[], position: Position) => Promise<PricesAtPosition>
   /** How many events were read so far. */
   readonly read: () => number
 }
@@ -26,7 +26,7 @@ interface OfOwner {
 /** Above every position. */
 const END = 1n << 64n
 
-export const pricesAlong = (eventStore: Pick<EventStore, 'readStream'>): PricesAlong => {
+export const priceHistory = (eventStore: Pick<EventStore, 'readStream'>): PriceHistory => {
   const known = new Map<string, OfOwner>()
   let read = 0
 

@@ -3,27 +3,27 @@ import type { Readable } from 'node:stream'
 import inflate from 'inflation'
 import { Failure } from '../failure.js'
 
-export interface Inflated {
-  /** The body, decompressed as its Content-Encoding says. */
+export interface InflatedBody {
   readonly stream: Readable
-  /** Decompresses no more; what still comes is read and dropped, so that the answer can be given. */
+  /** Stops decompressing and drains the rest of the request, so that the client reads the response. */
   readonly stop: () => void
 }
 
 const ENCODINGS = new Set(['identity', 'gzip', 'deflate', 'br'])
 
 /**
- * A request's body in clear.
+ * Decompresses the body of a request.
  *
- * @throws Failure for a Content-Encoding that is not known
+ * @throws Failure for an unknown Content-Encoding
  */
-export const inflated = (request: IncomingMessage): Inflated => {
+export const inflateBody = (request: IncomingMessage): InflatedBody => {
   const encoding = encodingOf(request)
   if (!ENCODINGS.has(encoding))
     throw new Failure('bad-request', 'Unsupported Content-Encoding. Use identity, gzip, deflate or br.')
   const stream = inflate(request, { encoding })
   if (stream !== request) {
-    // A pipe does not pass on that its source broke off, and an error must have a listener also after the reading.
+    // A pipe does not propagate an abort of its source. The listener avoids an uncaught error after reading has
+    // stopped.
     request.once('aborted', () => stream.destroy(new Aborted('the request was aborted')))
     stream.on('error', () => undefined)
   }
@@ -40,7 +40,7 @@ const encodingOf = ({ headers }: IncomingMessage): string => {
   return named === '' ? 'identity' : named === 'x-gzip' ? 'gzip' : named
 }
 
-/** In the form in which a body that breaks off is told of uncompressed ones. */
+/** Has the `type` that raw-body gives to aborted uncompressed requests. */
 class Aborted extends Error {
   override readonly name = 'Aborted'
   readonly type = 'request.aborted'

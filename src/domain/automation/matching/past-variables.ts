@@ -6,7 +6,7 @@ import type { EventType } from '../events.js'
 import type { Trigger } from './trigger.js'
 import { variablesFor } from './variables.js'
 import type { Figure } from './verdict.js'
-import { versionShown } from './version-shown.js'
+import { findVersionInfo } from './version-info.js'
 
 type Streams = Pick<EventStore, 'readStream'>
 
@@ -16,8 +16,8 @@ interface Fired {
   readonly figure: Figure | null
 }
 
-/** What a message about an event of the past could tell. */
-export const retoldVariables = async (
+/** The variables of a message about a past event. */
+export const pastVariables = async (
   eventStore: Streams,
   template: Template,
   { trigger, eventType, figure }: Fired,
@@ -25,7 +25,7 @@ export const retoldVariables = async (
 ): Promise<Variables> => {
   const shown =
     trigger.kind === 'artifact' && tellsOfVersion(template)
-      ? (trigger.shown ?? (await versionShown({ eventStore }, trigger, trigger.version)))
+      ? (trigger.shown ?? (await findVersionInfo({ eventStore }, trigger, trigger.version)))
       : undefined
   return variablesFor(template, trigger, { eventType, figure, shown, vendor })
 }
@@ -33,7 +33,7 @@ export const retoldVariables = async (
 const tellsOfVersion = (template: Template): boolean =>
   variablesIn(template).some((name) => name === 'artifact_version' || name.startsWith(METADATA_PREFIX))
 
-/** How many deliveries lie between what somebody did and a delivery about this event. */
+/** The number of deliveries between the original event and a delivery about this event. */
 export const depthOf = async (eventStore: Streams, trigger: Trigger): Promise<number> => {
   if (trigger.depth !== null) return trigger.depth
   if (trigger.kind !== 'delivery') return 0

@@ -3,18 +3,18 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { estimated, reportedIn, type Metered } from './usage.js'
 import { writtenBytes } from './written-bytes.js'
 
-/** A whole answer with the public id of the model in place of the upstream's; undefined for anything that is none. */
+/** A non-streamed response with the model's public id; undefined if it is invalid. */
 export const wholeAnswer = (value: Json, publicModel: string): JsonObject | undefined =>
   isJsonObject(value) && choicesIn(value) !== undefined
     ? withDigitsOf(value, { ...value, model: publicModel })
     : undefined
 
-/** Whether an answer or a chunk reports an error, in OpenAI's form or in vLLM's. */
+/** Whether a response or chunk reports an error, in OpenAI's or vLLM's format. */
 export const isUpstreamError = (value: Json): boolean =>
   isJsonObject(value) &&
   ((value['error'] !== undefined && value['error'] !== null) || value['object'] === 'error')
 
-/** What a whole answer used. */
+/** The usage of a non-streamed response. */
 export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered => {
   const usage = reportedIn(answer['usage'])
   if (usage !== null) return { metering: 'reported', usage }
@@ -27,10 +27,10 @@ export const meteredWhole = (answer: JsonObject, promptTokens: number): Metered 
   )
 }
 
-/** Whether it says why a choice has ended: some upstreams have an empty text in every chunk before. */
+/** Some upstreams send an empty finish reason in every chunk but the last. */
 export const isReason = (finish_reason: Json | undefined): finish_reason is string =>
   typeof finish_reason === 'string' && finish_reason !== ''
 
-/** The choices of an answer or a chunk; undefined where they are none. */
+/** The choices of a response or chunk; undefined if invalid. */
 export const choicesIn = ({ choices }: JsonObject): readonly JsonObject[] | undefined =>
   Array.isArray(choices) && choices.every(isJsonObject) ? choices : undefined

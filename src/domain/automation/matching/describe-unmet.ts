@@ -19,8 +19,8 @@ const SAID: Readonly<Record<Exclude<Unmet['why'], 'window_not_full' | 'threshold
   no_deviation: 'All prior values are equal, so there is no standard deviation to compare with.',
 }
 
-/** The first condition that an event did not meet, for people. */
-export const inWords = (unmet: Unmet): string => {
+/** Describes the first unmet condition. */
+export const describeUnmet = (unmet: Unmet): string => {
   switch (unmet.why) {
     case 'window_not_full':
       return `The window has ${unmet.has} of the ${unmet.needs} values it needs.`

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Makes metrics that a registry shows. Gauges are absent until they are set. */
-export const registering = (registry: Registry) => {
+/** Gauges are absent until they are set. */
+export const metricFactory = (registry: Registry) => {
   const registers = [registry]
   return {
     counter: <const L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) => {
@@ -27,4 +27,4 @@ export const registering = (registry: Registry) => {
   }
 }
 
-export type Registering = ReturnType<typeof registering>
+export type MetricFactory = ReturnType<typeof metricFactory>

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { newEvent } from '../../../src/domain/event.js'
-import { keptFolds } from '../../../src/runtime/kept-folds.js'
+import { foldCache } from '../../../src/runtime/fold-cache.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import { afterEvents } from '../../support/append-next.js'
@@ -13,8 +13,8 @@ const anEvent = (n: number) => newEvent(randomUUID(), { type: 'Counted', data: {
 
 /** A fold that changes its state in place and would tell an event that is taken twice, or left out. */
 const listing = {
-  fresh: (): number[] => [],
-  take: (state: number[], { data, revision }: { readonly data: object; readonly revision: bigint }) => {
+  initialState: (): number[] => [],
+  evolve: (state: number[], { data, revision }: { readonly data: object; readonly revision: bigint }) => {
     assert.equal(revision, BigInt(state.length))
     state.push((data as { n: number }).n)
     return state
@@ -45,7 +45,7 @@ describe('folds that are kept', () => {
     fc.assert(
       fc.asyncProperty(arbitrarySteps, fc.nat(12), async (steps, most) => {
         const eventStore = openInMemoryEventStore()
-        const stateOf = keptFolds({ eventStore }, listing, most)
+        const stateOf = foldCache({ eventStore }, listing, most)
         const expected = new Map<string, number[]>()
         for (const step of steps)
           if ('look' in step)
@@ -83,7 +83,7 @@ describe('folds that are kept', () => {
 
   it('read what came since, and nothing twice', async () => {
     const { eventStore, told } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 100)
+    const stateOf = foldCache({ eventStore }, listing, 100)
     await eventStore.append('a', 'none', [1, 2, 3].map(anEvent))
     await stateOf('a', listed)
     await eventStore.append('a', 2n, [4].map(anEvent))
@@ -93,7 +93,7 @@ describe('folds that are kept', () => {
 
   it('change the state in place when events follow, however large it is', async () => {
     const { eventStore, told } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 100)
+    const stateOf = foldCache({ eventStore }, listing, 100)
     await eventStore.append(
       'a',
       'none',
@@ -108,7 +108,7 @@ describe('folds that are kept', () => {
 
   it('show each reader the state of one revision, while others read on', async () => {
     const { eventStore } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 100)
+    const stateOf = foldCache({ eventStore }, listing, 100)
     const looks: Promise<void>[] = []
     for (let n = 0; n < 20; n += 1) {
       await eventStore.append('a', afterEvents(n), [anEvent(n)])
@@ -120,7 +120,7 @@ describe('folds that are kept', () => {
 
   it('keep the one in use even where it alone is too much', async () => {
     const { eventStore, told } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 1)
+    const stateOf = foldCache({ eventStore }, listing, 1)
     await eventStore.append('a', 'none', [1, 2, 3].map(anEvent))
     await stateOf('a', listed)
     await stateOf('a', listed)
@@ -133,7 +133,7 @@ describe('folds that are kept', () => {
 
   it('go on after a read that failed half-way', async () => {
     const { eventStore, told } = given()
-    const stateOf = keptFolds({ eventStore }, listing, 100)
+    const stateOf = foldCache({ eventStore }, listing, 100)
     await eventStore.append('a', 'none', [1, 2, 3].map(anEvent))
     told.failing = true
     await assert.rejects(stateOf('a', listed))
@@ -150,7 +150,7 @@ describe('folds that are kept', () => {
       if (isAway) throw new StoreUnavailable('away')
       yield* store.readStream(...range)
     }
-    const stateOf = keptFolds({ eventStore: { ...store, readStream } }, listing, 100)
+    const stateOf = foldCache({ eventStore: { ...store, readStream } }, listing, 100)
     const looks = await Promise.allSettled([stateOf('a', listed), stateOf('a', listed), stateOf('a', listed)])
     assert.deepEqual([looks.map(({ status }) => status), asked], [Array(3).fill('rejected'), 1])
     isAway = false

@@ -1,7 +1,7 @@
 import { versionedCache } from '../../runtime/versioned-cache.js'
 
-/** Answers that were made not long ago. One that would take more than a hundredth of the room is not kept. */
-export const textCache = (maxCharacters: number) =>
+/** An LRU cache of responses. Skips those larger than a hundredth of its size. */
+export const responseCache = (maxCharacters: number) =>
   versionedCache<string>({
     maxSize: maxCharacters,
     sizeOf: (text, key) => key.length + text.length,

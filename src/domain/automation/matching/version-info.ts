@@ -1,17 +1,17 @@
 import { artifactEvents, registeredEvents } from '../../artifact/events.js'
 import type { EventStore, RecordedEvent } from '../../ports/event-store.js'
-import { decoded } from './decoded.js'
-import type { VersionShown } from './trigger.js'
+import { decodeData } from './decode-data.js'
+import type { VersionInfo } from './trigger.js'
 
-/** What an event tells of a version that others of its stream only number; undefined for those others. */
-export const versionTold = (event: RecordedEvent): VersionShown | undefined => {
+/** The version described by its creation event; undefined for events that only reference a version number. */
+export const versionInfoIn = (event: RecordedEvent): VersionInfo | undefined => {
   switch (event.type) {
     case 'VersionCreated': {
-      const data = decoded(artifactEvents.VersionCreated, event)
+      const data = decodeData(artifactEvents.VersionCreated, event)
       return data && { version: data.version, artifact_id: data.artifact_id, metadata: data.metadata }
     }
     case 'VersionLinked': {
-      const data = decoded(registeredEvents.VersionLinked, event)
+      const data = decodeData(registeredEvents.VersionLinked, event)
       return data && { version: data.version, artifact_id: data.source.artifact_id, metadata: data.metadata }
     }
     default:
@@ -19,14 +19,14 @@ export const versionTold = (event: RecordedEvent): VersionShown | undefined => {
   }
 }
 
-/** The version of a number as its stream told it, up to a revision: found by reading backwards. */
-export const versionShown = async (
+/** The version with a number, up to a revision: found by reading the stream backwards. */
+export const findVersionInfo = async (
   { eventStore }: { readonly eventStore: Pick<EventStore, 'readStream'> },
   { stream, revision }: Pick<RecordedEvent, 'stream' | 'revision'>,
   version: number,
-): Promise<VersionShown | undefined> => {
+): Promise<VersionInfo | undefined> => {
   for await (const event of eventStore.readStream(stream, { from: revision, backwards: true })) {
-    const told = versionTold(event)
+    const told = versionInfoIn(event)
     if (told?.version === version) return told
   }
   return undefined

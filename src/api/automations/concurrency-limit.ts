@@ -1,5 +1,5 @@
-/** So many at once of each; the answer ends one of them, undefined where there are that many already. */
-export const shares = (most: number) => {
+/** A concurrency limit per key. Returns a function that frees the slot, or undefined at the limit. */
+export const concurrencyLimit = (most: number) => {
   const taken = new Map<string, number>()
   return {
     enter: (of: string): (() => void) | undefined => {

@@ -2,37 +2,37 @@ import type { EventStore, Position } from '../../ports/event-store.js'
 import { automationStream } from '../events.js'
 import { versionAfter, type AutomationVersion } from '../state.js'
 
-/** What an automation has been, read from its stream as far as it is asked for. */
-export interface VersionsAlong {
-  /** The version in force for an event at a position: of an automation's own event, the one before it. */
+/** The versions of an automation, read from its stream lazily. */
+export interface VersionHistory {
+  /** The version in force at a position. For an event of the automation itself, the one before that event. */
   readonly at: (position: Position) => Promise<AutomationVersion | undefined>
-  /** The last one that there is now; undefined for an automation that never was. */
+  /** The newest version; undefined if the automation never existed. */
   readonly newest: () => Promise<AutomationVersion | undefined>
-  /** How many events were read so far. */
+  /** Number of events read so far. */
   readonly read: () => number
 }
 
-/** A place between two events of the stream, and what the automation is there. */
+/** A gap between two events of the stream, with the version in force there. */
 interface Place {
   readonly version: AutomationVersion | undefined
-  /** Of the event before it. */
+  /** Position of the event before. */
   readonly since: Position
   readonly next: bigint
-  /** Of the event behind it; undefined until that was looked for. */
+  /** Position of the event after; undefined until it was read. */
   until: Position | undefined
 }
 
-/** Above every position. */
+/** Greater than every position. */
 const END = 1n << 64n
 const MOST_PLACES = 64
 const MOST_AT_ONCE = 256
 
 /**
- * Follows positions that grow in one reading of the stream. It keeps a few places that are spread over what it has read,
- * so that positions before are found from there: memory does not grow with the number of versions. What is written while
- * it reads may be missed: it is for positions up to a head of the log that was known before.
+ * Looks up ascending positions in one pass over the stream. It keeps a few checkpoints from which earlier positions
+ * are found, so memory does not grow with the number of versions. It may miss events written while it reads: use it
+ * for positions up to a known head.
  */
-export const versionsAlong = (eventStore: Pick<EventStore, 'readStream'>, id: string): VersionsAlong => {
+export const versionHistory = (eventStore: Pick<EventStore, 'readStream'>, id: string): VersionHistory => {
   const stream = automationStream(id)
   let places: readonly Place[] = [{ version: undefined, since: -1n, next: 0n, until: undefined }]
   let read = 0

@@ -8,7 +8,7 @@ import { amountFrom, type Amount } from './decimal.js'
 import { DEFAULT_LIST, teamsList } from './events.js'
 
 /** The prices that stand at a place of the log. */
-export interface StandingPrices {
+export interface PricesAtPosition {
   /**
    * Of an owner's prices for a model, the one with the latest effective date that is not after `by`, or with the latest of
    * all where that is undefined; of two of one date, the one published last.
@@ -17,7 +17,7 @@ export interface StandingPrices {
 }
 
 /** A call's own usage, and when it started. */
-export interface Charged {
+export interface ChargedCall {
   readonly project_id: string
   readonly started_at: Instant
   readonly models: readonly ModelUsage[]
@@ -32,8 +32,8 @@ export const ownersFor = (projectId: string): readonly string[] => [
 
 /** What a call cost itself, over all of its models; undefined where none of them has a price. */
 export const costOf = (
-  { latest }: StandingPrices,
-  { project_id, started_at, models }: Charged,
+  { latest }: PricesAtPosition,
+  { project_id, started_at, models }: ChargedCall,
 ): Amount | undefined => {
   const owners = ownersFor(project_id)
   const priceBy = (model: string, by: Instant | undefined): TokenCosts | undefined => {

@@ -3,13 +3,13 @@ import type { Decider, DomainEvent } from '../domain/decider.js'
 import type { Cause } from '../domain/event.js'
 import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
 import type { Ports } from '../domain/ports/ports.js'
-import { appendDecided, type Executed, type Loaded } from './execute.js'
+import { appendDecided, type ExecuteResult, type LoadedState } from './execute.js'
 import { KeyedMutex } from './keyed-mutex.js'
 
-/** How a stream is folded; `take` may change the state that it is given, and returns it. */
+/** How a stream is folded; `evolve` may change the state that it is given, and returns it. */
 export interface Fold<State> {
-  readonly fresh: () => State
-  readonly take: (state: State, event: RecordedEvent) => State
+  readonly initialState: () => State
+  readonly evolve: (state: State, event: RecordedEvent) => State
   readonly weightOf: (state: State) => number
 }
 
@@ -17,11 +17,11 @@ export interface Fold<State> {
  * Returns what `read` takes from a stream's state as of the end of the log. `read` must not keep the state: the next
  * events change it in place, so that an event costs the same however large the state is.
  */
-export type KeptFolds<State> = <A>(stream: string, read: (loaded: Loaded<State>) => A) => Promise<A>
+export type FoldCache<State> = <A>(stream: string, read: (loaded: LoadedState<State>) => A) => Promise<A>
 
 interface CachedFold<State> {
   state: State
-  /** The revision that is read next. */
+  /** The next revision to read. */
   next: bigint
   position: Position | undefined
 }
@@ -30,18 +30,18 @@ interface CachedFold<State> {
  * An LRU cache of folded streams. Each lookup reads the events since the cached revision, so it never returns a stale
  * state.
  */
-export const keptFolds = <State>(
+export const foldCache = <State>(
   { eventStore }: Pick<Ports, 'eventStore'>,
-  { fresh, take, weightOf }: Fold<State>,
+  { initialState, evolve, weightOf }: Fold<State>,
   maxWeight: number,
-): KeptFolds<State> => {
+): FoldCache<State> => {
   const cache = new LRUCache<string, CachedFold<State>>({ maxSize: Math.max(1, maxWeight) })
-  /** Lookups of one stream follow one another, so that no event is taken twice. */
+  /** Serialises lookups of one stream, so that no event is folded twice. */
   const mutex = new KeyedMutex()
 
-  const readOn = async (stream: string, fold: CachedFold<State>): Promise<Loaded<State>> => {
+  const readOn = async (stream: string, fold: CachedFold<State>): Promise<LoadedState<State>> => {
     for await (const event of eventStore.readStream(stream, { from: fold.next })) {
-      fold.state = take(fold.state, event)
+      fold.state = evolve(fold.state, event)
       fold.next = event.revision + 1n
       fold.position = event.position
     }
@@ -51,11 +51,11 @@ export const keptFolds = <State>(
 
   return (stream, read) =>
     mutex.runExclusive(stream, async () => {
-      const fold = cache.get(stream) ?? { state: fresh(), next: 0n, position: undefined }
+      const fold = cache.get(stream) ?? { state: initialState(), next: 0n, position: undefined }
       try {
         return read(await readOn(stream, fold))
       } finally {
-        // A fold over the limit stays, alone, until another one is looked up.
+        // A fold over the limit is cached alone, until the next one is added.
         const size = Math.min(Math.max(1, weightOf(fold.state)), cache.maxSize)
         if (fold.next > 0n) cache.set(stream, fold, { size })
       }
@@ -69,13 +69,13 @@ export const keptFolds = <State>(
 export const executeOnFold =
   (ports: Pick<Ports, 'eventStore' | 'ids'>) =>
   <State, Command, Event extends DomainEvent, Answer>(
-    stateOf: KeptFolds<State>,
+    stateOf: FoldCache<State>,
     { decide }: Pick<Decider<State, Command, Event>, 'decide'>,
     stream: string,
     command: Command,
     cause: Cause,
     answer: (state: State, events: readonly Event[]) => Answer,
-  ): Promise<Executed<Answer, Event>> =>
+  ): Promise<ExecuteResult<Answer, Event>> =>
     appendDecided(ports, stream, cause, () =>
       stateOf(stream, ({ state, expected, position }) => {
         const { events, refused } = decide(state, command)

@@ -3,11 +3,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
 import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
 import { condition, EVENT_TYPES, runFilters, scope } from '../../../../src/domain/automation/events.js'
-import { watchedBy, type Watched } from '../../../../src/domain/automation/watched.js'
+import { completeWatchConfig, type WatchConfig } from '../../../../src/domain/automation/watch-config.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
 import { complete } from './matching/given.js'
 
-const check = (watched: Watched) => watchedBy(compileRe2, 'team', watched)
+const check = (watched: WatchConfig) => completeWatchConfig(compileRe2, 'team', watched)
 
 const watched = (
   event: object,

@@ -2,35 +2,35 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { priceListExists } from '../../projections/prices/queries.js'
-import { OF_PRICE_LISTS } from '../admin/prices.js'
+import { PRICE_LISTS_SCOPE } from '../admin/prices.js'
 import { invalidField } from '../failure.js'
 import type { Reading } from '../reading.js'
 
-/** By which list: null for the project's prices and the default list's. Null where nothing was asked about costs. */
-export type CostsAsked = { readonly list: string | null } | null
+/** The price list to use, null for the project's prices and the default list. Null if costs were not requested. */
+export type RequestedCosts = { readonly list: string | null } | null
 
 interface Reads {
   readonly reading: Reading
   readonly reader: ClickHouseReader
 }
 
-/** Waits until a project can be read and, where costs are asked for, its prices; refuses a list that there is not. */
-export const readyWithPrices = async (
+/** Waits for the project and, if costs are requested, for the price lists. Refuses an unknown list. */
+export const waitForPrices = async (
   { reading, reader }: Reads,
   projectId: string,
-  costs: CostsAsked,
+  costs: RequestedCosts,
   headers: IncomingHttpHeaders,
 ): Promise<Position> => {
   const position = await reading.waitForAsOf(projectId, headers)
   if (costs === null) return position
-  const withPrices = await reading.waitForAsOf(OF_PRICE_LISTS, headers)
+  const withPrices = await reading.waitForAsOf(PRICE_LISTS_SCOPE, headers)
   if (costs.list !== null && !(await priceListExists(reader, costs.list, withPrices)))
     throw invalidField(['price_list'], 'value_error', 'Value error, unknown price list')
   return withPrices
 }
 
-/** A price list was named, but nothing of what asks for costs. */
-export const needsCosts = (asking: string) =>
+/** A price list without a request for costs. */
+export const requiresCosts = (asking: string) =>
   invalidField(
     ['price_list'],
     'value_error',

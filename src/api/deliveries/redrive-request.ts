@@ -8,19 +8,19 @@ import { throwIfRefused } from '../auth/rights.js'
 import type { RouteRequest } from '../route.js'
 import type { Deliveries } from './deliveries.js'
 
-type Wanted = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
+type RedriveSelection = Omit<RedriveAsked, 'id' | 'team' | 'automation_id'>
 
 /**
- * Where the log has it that a redrive was asked for under the request's `Idempotency-Key`, now or by the one that it
- * repeats: what both send again is what was to be selected there. Undefined without a key.
+ * The position at which a redrive was first requested with this `Idempotency-Key`, by this request or by the one that
+ * it retries. Both then select deliveries as of that position. Undefined without a key.
  *
- * @throws Failure, a conflict where the key was used for another redrive
+ * @throws Failure, a conflict if the key was used for another redrive
  */
-export const redriveAskedAt = async (
+export const redriveRequestedAt = async (
   { ports }: Pick<Deliveries, 'ports'>,
   { headers, principal, cause }: Pick<RouteRequest<unknown>, 'headers' | 'principal' | 'cause'>,
   { id: automation_id, team }: Pick<Automation, 'id' | 'team'>,
-  { states, limit, reason, from, to, after }: Wanted,
+  { states, limit, reason, from, to, after }: RedriveSelection,
 ): Promise<Position | undefined> => {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined

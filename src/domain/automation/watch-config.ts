@@ -5,18 +5,18 @@ import type { CompilePattern } from '../ports/patterns.js'
 import { fieldsFor, type ConditionField } from './condition-fields.js'
 import type { AutomationCondition, AutomationContent, AutomationScope } from './events.js'
 
-/** What of an automation says when it fires. */
-export type Watched = Pick<AutomationContent, 'scope' | 'event' | 'run_filters'>
+/** The part of an automation that decides when it fires. */
+export type WatchConfig = Pick<AutomationContent, 'scope' | 'event' | 'run_filters'>
 
 /**
- * Completes what an automation of a team is to watch for, or says which fields are missing, mean nothing for its type of
- * event, or have values that they cannot have there. Received values are never quoted.
+ * Fills in defaults, or returns the problems: missing fields, fields that do not apply to the event type, and invalid
+ * values. Never quotes received values.
  */
-export const watchedBy = (
+export const completeWatchConfig = (
   compile: CompilePattern,
   team: string,
-  proposed: Watched,
-): E.Either<readonly Problem[], Watched> => {
+  proposed: WatchConfig,
+): E.Either<readonly Problem[], WatchConfig> => {
   const scope = { ...proposed.scope, entity: proposed.scope.entity ?? team }
   const event = completed(proposed.event)
   const { user = null, name_pattern = null } = proposed.run_filters ?? {}
@@ -37,9 +37,9 @@ const under = (key: string, problems: readonly Problem[]): readonly Problem[] =>
   problems.map((one) => ({ ...one, loc: [key, ...one.loc] }))
 
 const completed = (event: AutomationCondition): AutomationCondition => {
-  const { usual } = fieldsFor(event.type)
+  const { defaults } = fieldsFor(event.type)
   const filled: Record<string, unknown> = { ...event }
-  for (const [field, value] of Object.entries(usual)) filled[field] ??= value
+  for (const [field, value] of Object.entries(defaults)) filled[field] ??= value
   const complete = filled as unknown as AutomationCondition
   return event.type === 'RUN_METRIC_CHANGE'
     ? { ...complete, prior_window: complete.prior_window ?? complete.window }
@@ -71,14 +71,14 @@ const scopeProblems = (
   return problems
 }
 
-/** Null and absent are one here: a field that means nothing may be said to be null. */
+/** Null counts as absent, so a field that does not apply may be null. */
 const fieldProblems = (event: AutomationCondition): readonly Problem[] => {
-  const { needed, usual } = fieldsFor(event.type)
+  const { required, defaults } = fieldsFor(event.type)
   return (Object.keys(event) as (keyof AutomationCondition)[]).flatMap((field): Problem[] => {
     if (field === 'type') return []
     const given = event[field] !== null
-    if (needed.includes(field)) return given ? [] : [problem([field], 'Field required', 'missing')]
-    return given && !Object.hasOwn(usual, field)
+    if (required.includes(field)) return given ? [] : [problem([field], 'Field required', 'missing')]
+    return given && !Object.hasOwn(defaults, field)
       ? [problem([field], `Not allowed for event type ${event.type}`, 'extra_forbidden')]
       : []
   })
@@ -102,7 +102,7 @@ const valueProblems = (event: AutomationCondition): readonly Problem[] => {
   return problems
 }
 
-const placeProblems = ({ scope, event, run_filters }: Watched): readonly Problem[] => {
+const placeProblems = ({ scope, event, run_filters }: WatchConfig): readonly Problem[] => {
   const { scopes } = fieldsFor(event.type)
   return [
     ...(scopes.includes(scope.type)
@@ -119,7 +119,7 @@ const placeProblems = ({ scope, event, run_filters }: Watched): readonly Problem
   ]
 }
 
-const patternProblems = (compile: CompilePattern, { event, run_filters }: Watched): readonly Problem[] =>
+const patternProblems = (compile: CompilePattern, { event, run_filters }: WatchConfig): readonly Problem[] =>
   (
     [
       [['event', 'alias_pattern'], event.alias_pattern],

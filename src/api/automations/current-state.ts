@@ -13,25 +13,24 @@ import { webhookStream } from '../../domain/webhook/events.js'
 
 type Streams = Pick<Ports, 'eventStore' | 'ids'>
 
-/** A webhook as it stands, deleted ones too; null for one that never was. */
+/** The current state of a webhook, also of a deleted one; null if it never existed. */
 export const webhookById = async (ports: Streams, id: string, cause: Cause): Promise<Webhook | null> =>
   idCodec.is(id) ? (await execute(ports)(webhookDecider, webhookStream(id), [], cause)).state : null
 
-/** An automation as it stands, deleted ones too; null for one that never was. */
+/** The current state of an automation, also of a deleted one; null if it never existed. */
 export const automationById = async (ports: Streams, id: string, cause: Cause): Promise<Automation | null> =>
   idCodec.is(id) ? (await execute(ports)(automationDecider, automationStream(id), [], cause)).state : null
 
 export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<Roster> =>
   (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
 
-/** Whether a team has a secret of this name now. */
 export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {
   const last = ports.eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })
   for await (const { type } of last) return type !== 'SecretDestroyed'
   return false
 }
 
-/** Whether a team has a registry of this name; registries are for good. */
+/** Registries cannot be deleted. */
 export const hasRegistry = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   team: string,

@@ -3,13 +3,12 @@ import type { RequestSeconds } from '../../domain/ports/metrics.js'
 
 const ROUTE = 'route'
 
-/** Notes which route serves a request. */
 export const noteRoute = (ctx: Context, path: string): void => {
   ctx.state[ROUTE] = path
 }
 
-/** Measures each request once, from here to the end of its answer; what no route serves counts as one. */
-export const measured = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
+/** Measures each request until its response ends. Unmatched paths share one label, to bound the number of series. */
+export const measureRequests = (requestSeconds: RequestSeconds) => (ctx: Context, next: Next) => {
   const start = performance.now()
   ctx.res.once('close', () => {
     const route: unknown = ctx.state[ROUTE]

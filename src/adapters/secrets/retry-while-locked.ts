@@ -6,7 +6,7 @@ const TIMEOUT_MS = 5000
 const BACKOFF = { firstMs: 10, maxMs: 40 }
 
 /** Waits up to five seconds for another process's lock, without blocking the event loop. */
-export const patiently = <A>(task: () => A): Promise<A> => {
+export const retryWhileLocked = <A>(task: () => A): Promise<A> => {
   const until = performance.now() + TIMEOUT_MS
   return retry(
     task,

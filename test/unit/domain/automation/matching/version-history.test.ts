@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { versionsAlong } from '../../../../../src/domain/automation/matching/versions-along.js'
+import { versionHistory } from '../../../../../src/domain/automation/matching/version-history.js'
 import { versionAfter } from '../../../../../src/domain/automation/state.js'
 import type { EventStore, RecordedEvent } from '../../../../../src/domain/ports/event-store.js'
 import { contentOf, recorded } from './given.js'
@@ -41,7 +41,7 @@ describe('the versions of an automation, read along with positions', () => {
         fc.array(fc.bigInt(0n, 3100n), { maxLength: 30 }),
         async (changes, positions) => {
           const events = history(changes)
-          const versions = versionsAlong(storeOf(events), 'a')
+          const versions = versionHistory(storeOf(events), 'a')
           for (const position of positions) {
             let folded: ReturnType<typeof versionAfter>
             for (const event of events) if (event.position < position) folded = versionAfter(folded, event)
@@ -53,7 +53,7 @@ describe('the versions of an automation, read along with positions', () => {
 
   it('are read about once where positions grow', async () => {
     const events = history(Array.from({ length: 5000 }, () => ['AutomationDisabled', {}] as const))
-    const versions = versionsAlong(storeOf(events), 'a')
+    const versions = versionHistory(storeOf(events), 'a')
     for (let position = 0n; position < 51_000n; position += 1000n) await versions.at(position)
     assert.equal((await versions.newest())?.since, events.at(-1)?.position)
     assert.ok(versions.read() < 2 * events.length, String(versions.read()))

@@ -1,7 +1,7 @@
 import type { EventStore, Position, RecordedEvent } from '../../ports/event-store.js'
 import type { Pattern } from '../../ports/patterns.js'
-import { pricesAlong } from '../../price/prices-along.js'
-import { costOf, ownersFor } from '../../price/standing.js'
+import { priceHistory } from '../../price/price-history.js'
+import { costOf, ownersFor } from '../../price/call-cost.js'
 import { MOST_WINDOW } from '../events.js'
 import type { AutomationVersion } from '../state.js'
 import { judge, valuesNeeded, type Match } from './judge.js'
@@ -11,50 +11,56 @@ import { triggerOf } from './trigger-of.js'
 import type { Verdict } from './verdict.js'
 import { spansOf } from './windows.js'
 
-/** What an event that can make automations fire did to one of them. */
-export interface Retraced {
+/** The decision of one automation about one past event. */
+export interface PastDecision {
   readonly trigger: Trigger
-  /** The version that was in force; undefined where there was none yet. */
+  /** The version in force; undefined if the automation did not exist yet. */
   readonly version: AutomationVersion | undefined
   readonly verdict: Verdict
-  /** Events that had to be read for it. */
+  /** Number of events read for it. */
   readonly read: number
 }
 
-interface Retracing {
+interface PastDecisionOptions {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly pattern: (source: string) => Pattern
-  /** The version that is in force for an event at a position. */
+  /** The automation's version in force at a position. */
   readonly versionFor: (position: Position) => Promise<AutomationVersion | undefined>
 }
 
-/** What is known of a run up to a revision of its stream. */
+/** State of a run up to a revision of its stream. */
 interface Run {
   revision: bigint
-  /** Of the metrics that were asked for last. */
+  /** Of the most recently used metrics. */
   readonly values: Map<string, number[]>
   lastMatch: Match | undefined
 }
 
 const MOST_RUNS = 100
-/** Of a run: versions may look at one metric after the other. */
+/** Per run, since successive versions may use different metrics. */
 const MOST_METRICS = 4
-/** A change looks at two windows. */
+/** A change compares two windows. */
 const MOST_VALUES = 2 * MOST_WINDOW
 
-/** Without values, prices and earlier matches. */
-const ALONE = { values: () => [], cost: () => undefined, lastMatch: undefined }
+/** Without values, prices or earlier matches. */
+const NO_HISTORY = { values: () => [], cost: () => undefined, lastMatch: undefined }
 
-/** What no value and no earlier match can change. */
-const SURE: ReadonlySet<string> = new Set(['not_there', 'deleted', 'disabled', 'event_type', 'scope'])
+/** Reasons that no values and no earlier match can change. */
+const UNAFFECTED_BY_HISTORY: ReadonlySet<string> = new Set([
+  'not_there',
+  'deleted',
+  'disabled',
+  'event_type',
+  'scope',
+])
 
 /**
- * Judges events of the past against one automation, given in log order: windows and cooldowns are those that all earlier
- * events of the same run give, read where they were not given. Memory is bounded: a run that was forgotten is read again.
+ * Replays past events, given in log order, against one automation. Windows and cooldowns are computed from all
+ * earlier events of the run, which are read if they were not given. Memory is bounded: an evicted run is read again.
  */
-export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
+export const pastDecisions = ({ eventStore, pattern, versionFor }: PastDecisionOptions) => {
   const runs = new Map<string, Run>()
-  const prices = pricesAlong(eventStore)
+  const prices = priceHistory(eventStore)
 
   const runOf = (stream: string): Run => {
     const run = runs.get(stream) ?? { revision: -1n, values: new Map(), lastMatch: undefined }
@@ -65,8 +71,11 @@ export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
     return run
   }
 
-  /** Reads what a metric was up to an event, where it was not followed from the beginning; answers how much it read. */
-  const followed = async (run: Run, metric: string, event: RecordedEvent): Promise<number> => {
+  /**
+   * Reads the history of a metric up to an event if it was not followed from the start. Returns the number of events
+   * read.
+   */
+  const loadValues = async (run: Run, metric: string, event: RecordedEvent): Promise<number> => {
     if (run.values.has(metric)) return 0
     const [oldest] = run.values.keys()
     if (run.values.size >= MOST_METRICS && oldest !== undefined) run.values.delete(oldest)
@@ -94,29 +103,29 @@ export const retracing = ({ eventStore, pattern, versionFor }: Retracing) => {
     if (trigger === undefined) return { verdict: undefined, read: 0 }
     const version = await versionFor(event.position)
     const needed = version && valuesNeeded(version, trigger)
-    const read = needed === undefined ? 0 : await followed(run, needed.metric, event)
+    const read = needed === undefined ? 0 : await loadValues(run, needed.metric, event)
     const verdict = judge(version, trigger, {
       pattern,
       values: (metric, count) => (run.values.get(metric) ?? []).slice(-count),
-      cost: ALONE.cost,
+      cost: NO_HISTORY.cost,
       lastMatch: run.lastMatch,
     })
     if (verdict.matched) run.lastMatch = { position: trigger.position, at: trigger.at }
     return { verdict, read }
   }
 
-  return async (event: RecordedEvent): Promise<Retraced | undefined> => {
+  return async (event: RecordedEvent): Promise<PastDecision | undefined> => {
     const trigger = triggerOf(event)
     if (trigger === undefined) return undefined
     const version = await versionFor(event.position)
-    const alone = judge(version, trigger, { ...ALONE, pattern })
+    const alone = judge(version, trigger, { ...NO_HISTORY, pattern })
     if (trigger.kind === 'call' && !alone.matched && alone.unmet.why === 'price_unknown') {
       const before = prices.read()
       const cost = await costsThen(trigger)
-      const verdict = judge(version, trigger, { ...ALONE, pattern, cost })
+      const verdict = judge(version, trigger, { ...NO_HISTORY, pattern, cost })
       return { trigger, version, verdict, read: prices.read() - before }
     }
-    const isSure = trigger.kind !== 'run' || (!alone.matched && SURE.has(alone.unmet.why))
+    const isSure = trigger.kind !== 'run' || (!alone.matched && UNAFFECTED_BY_HISTORY.has(alone.unmet.why))
     if (isSure) return { trigger, version, verdict: alone, read: 0 }
     const run = runOf(event.stream)
     if (run.revision >= event.revision) throw new Error('events must be in log order')
@@ -140,7 +149,7 @@ const keepValue = (all: Run['values'], metric: string, values: number[], event: 
   if (values.length >= 2 * MOST_VALUES) all.set(metric, values.slice(-MOST_VALUES))
 }
 
-/** The value that an event logged for a metric; undefined for none, and for what is no finite number. */
+/** The value that an event logged for a metric; undefined if it is absent or not a finite number. */
 export const metricValue = ({ type, data }: RecordedEvent, metric: string): number | undefined => {
   const { metrics } = data
   if (type !== 'MetricsLogged' || typeof metrics !== 'object' || metrics === null) return undefined

@@ -1,8 +1,8 @@
-/** So many pieces at most are strings of their own: a short string takes several times its length. */
+/** Pieces are joined after this many: a short string takes several times its length in memory. */
 const MOST_LOOSE = 64
 
-/** Text that comes in many small pieces, kept as few strings. */
-export class Pieces {
+/** Text that arrives in many small pieces, stored in few strings. */
+export class TextPieces {
   private readonly joined: string[] = []
   private loose: string[] = []
 

@@ -1,34 +1,33 @@
-import type { Loaded } from '../../runtime/execute.js'
-import { keptFolds } from '../../runtime/kept-folds.js'
+import type { LoadedState } from '../../runtime/execute.js'
+import { foldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { RunState } from '../../domain/run/decider.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/run/events.js'
 import { LoggedSteps } from './logged-steps.js'
 
-/** What is kept of a run: no metrics, but where those of a step are. */
-interface KeptRun {
+/** The cached part of a run: its steps with their event revisions, without the metrics. */
+interface CachedRun {
   readonly started: RunStarted | null
   readonly ended: EndState | null
   readonly steps: LoggedSteps
 }
 
-/** Steps, and runs, that are kept together: some 60 MB. */
+/** The steps and runs that the cache may hold together: about 60 MB. */
 const MOST = 4_000_000
 
 type Metrics = MetricsLogged['metrics']
 
 /**
- * The state of a run as a decision needs it: whether it has begun and ended, and what stands under the one step in
- * question. A decision asks for nothing else, so that it is the same as on a whole fold. Where that step is, is known
- * from a fold of the run's step numbers, which reads on from where it was; what stands there is read from the event
- * itself. The first look at a run that is not kept reads all of it, once.
+ * Loads the part of a run's state that a decision needs: its start, its end and the metrics of one step. A cache of
+ * step numbers, which only reads new events, locates the step; its metrics are read from the event. Only a run that is
+ * not cached is read as a whole.
  */
-export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
-  const folds = keptFolds<KeptRun>(
+export const runCache = (ports: Pick<Ports, 'eventStore'>) => {
+  const folds = foldCache<CachedRun>(
     ports,
     {
-      fresh: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
-      take: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
+      initialState: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
+      evolve: (run, { type, data, revision }) => applyEvent(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
     },
     MOST,
@@ -40,7 +39,7 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
     throw new Error('an event of the stream is missing from the event store')
   }
 
-  return async (stream: string, step: number | null): Promise<Loaded<RunState>> => {
+  return async (stream: string, step: number | null): Promise<LoadedState<RunState>> => {
     const { started, ended, revision, expected, position } = await folds(
       stream,
       ({ state: { started, ended, steps }, ...at }) => {
@@ -56,7 +55,7 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
   }
 }
 
-const took = (run: KeptRun, event: RunEvent, revision: bigint): KeptRun => {
+const applyEvent = (run: CachedRun, event: RunEvent, revision: bigint): CachedRun => {
   switch (event.type) {
     case 'RunStarted':
       return { ...run, started: event.data }
@@ -67,7 +66,7 @@ const took = (run: KeptRun, event: RunEvent, revision: bigint): KeptRun => {
     case 'RunFailed':
       return { ...run, ended: event.data.state }
     default:
-      // A newer process may already write events that this one does not know.
+      // Unknown events of a newer release leave the state unchanged.
       return run
   }
 }

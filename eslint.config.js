@@ -79,14 +79,7 @@ const plainEnglish = [
   'src/api/!(inference)/**/*.ts',
   'src/configuration/**/*.ts',
   'src/documentation/**/*.ts',
-  'src/domain/access/**/*.ts',
-  'src/domain/artifact/**/*.ts',
-  'src/domain/automation/**/*.ts',
-  'src/domain/buckets/**/*.ts',
-  'src/domain/budget/**/*.ts',
-  'src/domain/call/**/*.ts',
-  'src/domain/codec/**/*.ts',
-  'src/domain/completion/**/*.ts',
+  'src/domain/**/*.ts',
   'src/runtime/**/*.ts',
 ]
 
@@ -227,6 +220,8 @@ export default defineConfig(
   },
   {
     files: plainEnglish,
+    // Not rewritten yet.
+    ignores: ['src/domain/upstream/health.ts', 'src/domain/upstream/routing.ts'],
     rules: {
       'id-denylist': ['error', ...vagueNames],
       'no-warning-comments': ['error', { location: 'anywhere', terms: paraphrases }],

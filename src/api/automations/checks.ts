@@ -9,7 +9,7 @@ import { completeWatchConfig, type WatchConfig } from '../../domain/automation/w
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Role } from '../../domain/access/roles.js'
 import type { Cause } from '../../domain/event.js'
-import { holderOf } from '../../domain/names/decider.js'
+import { ownerOf } from '../../domain/names/decider.js'
 import { parseTemplate } from '../../domain/template/parse.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
@@ -40,7 +40,7 @@ export const findWebhook = async (
   }
   const byId = await standing(named)
   if (byId !== undefined) return byId
-  const byName = await standing(holderOf(await rosterOf(ports, team, cause), 'webhook', named))
+  const byName = await standing(ownerOf(await rosterOf(ports, team, cause), 'webhook', named))
   if (byName?.content.name === named) return byName
   throw invalidField(['webhook'], 'value_error', 'The team has no webhook with this name or id')
 }

@@ -4,7 +4,7 @@ import { automationStream } from '../../domain/automation/events.js'
 import type { Cause } from '../../domain/event.js'
 import { execute } from '../../runtime/execute.js'
 import { id as idCodec } from '../../domain/ids.js'
-import { namesDecider, type Roster } from '../../domain/names/decider.js'
+import { namesDecider, type NameRegistry } from '../../domain/names/decider.js'
 import { namesStream } from '../../domain/names/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { secretStream } from '../../domain/secret/events.js'
@@ -21,7 +21,7 @@ export const webhookById = async (ports: Streams, id: string, cause: Cause): Pro
 export const automationById = async (ports: Streams, id: string, cause: Cause): Promise<Automation | null> =>
   idCodec.is(id) ? (await execute(ports)(automationDecider, automationStream(id), [], cause)).state : null
 
-export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<Roster> =>
+export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<NameRegistry> =>
   (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
 
 export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {

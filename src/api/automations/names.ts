@@ -1,6 +1,6 @@
 import type { Cause } from '../../domain/event.js'
 import { execute } from '../../runtime/execute.js'
-import { holderOf, namesDecider } from '../../domain/names/decider.js'
+import { ownerOf, namesDecider } from '../../domain/names/decider.js'
 import { namesStream, type NamedKind } from '../../domain/names/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { Failure } from '../failure.js'
@@ -31,12 +31,12 @@ export const takeName = async (ports: Streams, named: NameReservation, cause: Ca
       cause,
     )
   const { state, refusals } = await run(id, null)
-  const holder = holderOf(state, kind, name)
+  const holder = ownerOf(state, kind, name)
   if (refusals.size === 0 || holder === undefined) return
   if ((await nameNow(ports, kind, holder, cause)) === name) throw nameTaken(kind, holder)
 
   const second = await run(id, holder)
-  if (second.refusals.size > 0) throw nameTaken(kind, holderOf(second.state, kind, name) ?? holder)
+  if (second.refusals.size > 0) throw nameTaken(kind, ownerOf(second.state, kind, name) ?? holder)
   // The previous holder may have been created meanwhile by another process.
   if ((await nameNow(ports, kind, holder, cause)) !== name) return
   await run(holder, id)
@@ -50,7 +50,7 @@ export const confirmName = async (
   cause: Cause,
   unmake: () => Promise<unknown>,
 ): Promise<void> => {
-  const holder = holderOf(await rosterOf(ports, team, cause), kind, name)
+  const holder = ownerOf(await rosterOf(ports, team, cause), kind, name)
   if (holder === id) return
   await unmake()
   throw nameTaken(kind, holder ?? id)

@@ -2,7 +2,7 @@ import { id } from '../../domain/ids.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import type { Account } from '../../domain/delivery/account.js'
+import type { DeliveryHistory } from '../../domain/delivery/history.js'
 import type { DeliveryCommand } from '../../domain/delivery/commands.js'
 import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
@@ -23,7 +23,7 @@ const acted = open('DeliveryActedOn', { required: { id, state: deliveryState, at
 /** The delivery in the path, for principals who may manage its automation. */
 const managed = (
   deliveries: Deliveries,
-): Authorization<{ readonly scheduled: NonNullable<Account['scheduled']> }> => {
+): Authorization<{ readonly scheduled: NonNullable<DeliveryHistory['scheduled']> }> => {
   const { authorize } = ofDelivery(deliveries)
   return {
     errors: ['not-found', 'forbidden', 'conflict'],

@@ -1,6 +1,6 @@
 import { missingRight } from '../../domain/access/rights.js'
 import type { Automation } from '../../domain/automation/decider.js'
-import { accountOf, type Account, type AttemptRange } from '../../domain/delivery/account.js'
+import { deliveryHistory, type DeliveryHistory, type AttemptRange } from '../../domain/delivery/history.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
 import { id as idCodec } from '../../domain/ids.js'
 import { requireRole } from '../auth/rights.js'
@@ -31,13 +31,15 @@ export const requireManagementRole = (
 export const ofDelivery = (
   { ports, access }: Parts,
   attemptsOf: (request: AnyRequest) => AttemptRange = () => ({ most: 0, before: 0 }),
-): Authorization<{ readonly account: Account }> => ({
+): Authorization<{ readonly account: DeliveryHistory }> => ({
   errors: ['not-found'],
   authorize: async (request) => {
     const attempts = attemptsOf(request)
     const id = request.params['id']!
     const stream = deliveryStream(id)
-    const account = idCodec.is(id) ? await accountOf(ports.eventStore.readStream(stream), attempts) : null
+    const account = idCodec.is(id)
+      ? await deliveryHistory(ports.eventStore.readStream(stream), attempts)
+      : null
     const team = account?.scheduled?.team ?? account?.suppressed?.team
     const { userId } = request.principal
     const outside =

@@ -1,5 +1,5 @@
 import type { Position } from '../../domain/ports/event-store.js'
-import { standingOf } from '../../domain/webhook/standing.js'
+import { webhookStatus, type WebhookStatus } from '../../domain/webhook/status.js'
 import { webhooksOf, type DeliveryQuestion } from '../../projections/deliveries/queries.js'
 import type { Deliveries } from './deliveries.js'
 
@@ -10,7 +10,7 @@ const TOGETHER = 16
 /** Filters webhooks by their status, now or as of a position. */
 export const webhooksWithStatus = async (
   { eventStore }: Ports,
-  are: readonly Awaited<ReturnType<typeof standingOf>>[],
+  are: readonly (WebhookStatus | undefined)[],
   ids: Iterable<string>,
   asOf?: Position,
 ): Promise<ReadonlySet<string>> => {
@@ -18,8 +18,8 @@ export const webhooksWithStatus = async (
   const found = new Set<string>()
   for (let at = 0; at < all.length; at += TOGETHER) {
     const some = all.slice(at, at + TOGETHER)
-    const standings = await Promise.all(some.map((id) => standingOf(eventStore, id, asOf)))
-    for (const [place, id] of some.entries()) if (are.includes(standings[place])) found.add(id)
+    const statuses = await Promise.all(some.map((id) => webhookStatus(eventStore, id, asOf)))
+    for (const [place, id] of some.entries()) if (are.includes(statuses[place])) found.add(id)
   }
   return found
 }

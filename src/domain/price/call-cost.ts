@@ -7,30 +7,30 @@ import { chargedTokens } from './charged-tokens.js'
 import { amountFrom, type Amount } from './decimal.js'
 import { DEFAULT_LIST, teamsList } from './events.js'
 
-/** The prices that stand at a place of the log. */
+/** The prices at a log position. */
 export interface PricesAtPosition {
   /**
-   * Of an owner's prices for a model, the one with the latest effective date that is not after `by`, or with the latest of
-   * all where that is undefined; of two of one date, the one published last.
+   * An owner's price for a model with the latest effective date not after `by`, or the latest of all without `by`.
+   * Between two of the same date, the last published wins.
    */
   readonly latest: (owner: string, model: string, by: Instant | undefined) => TokenCosts | undefined
 }
 
-/** A call's own usage, and when it started. */
+/** A call's own usage and its start. */
 export interface ChargedCall {
   readonly project_id: string
   readonly started_at: Instant
   readonly models: readonly ModelUsage[]
 }
 
-/** Whose prices a project's calls may be charged: what is in force at one goes before what is at those behind it. */
+/** The owners whose prices apply to a project, in order of precedence. */
 export const ownersFor = (projectId: string): readonly string[] => [
   projectId,
   teamsList(entityOf(projectId)),
   DEFAULT_LIST,
 ]
 
-/** What a call cost itself, over all of its models; undefined where none of them has a price. */
+/** The cost of a call's own usage over all models; undefined if none of them has a price. */
 export const costOf = (
   { latest }: PricesAtPosition,
   { project_id, started_at, models }: ChargedCall,
@@ -45,7 +45,7 @@ export const costOf = (
   }
   let sum: Amount | undefined
   for (const { model, ...figures } of models) {
-    // A price of times to come holds where there is none of before.
+    // A future price applies if none is in force yet.
     const costs = priceBy(model, started_at) ?? priceBy(model, undefined)
     if (costs === undefined) continue
     const tokens = chargedTokens(FIGURES.map((figure) => BigInt(figures[figure])))

@@ -4,33 +4,33 @@ import { priceChange, type PriceChange, type TokenCosts } from './change.js'
 import { priceStream } from './events.js'
 import type { PricesAtPosition } from './call-cost.js'
 
-/** Prices as they stood along the log, read from their streams as far as they are asked for. */
+/** Prices at log positions, read from their streams lazily. */
 export interface PriceHistory {
-  /** Those of some owners, for an event at a position: it may not be before one that was asked for. */
+  /** The prices of several owners at a position. Positions must ascend. */
   readonly at: (owners: readonly string[], position: Position) => Promise<PricesAtPosition>
-  /** How many events were read so far. */
+  /** Number of events read so far. */
   readonly read: () => number
 }
 
 type Published = Extract<PriceChange, { readonly kind: 'published' }>
 
 interface OfOwner {
-  /** The revision that is read next. */
+  /** The next revision to read. */
   next: bigint
-  /** Everything before this position is read. */
+  /** Everything before this position was read. */
   until: Position
   readonly byModel: Map<string, Map<string, Published>>
   readonly modelOf: Map<string, string>
 }
 
-/** Above every position. */
+/** Greater than every position. */
 const END = 1n << 64n
 
 export const priceHistory = (eventStore: Pick<EventStore, 'readStream'>): PriceHistory => {
   const known = new Map<string, OfOwner>()
   let read = 0
 
-  /** What is written while it reads may be missed: it is for positions that the log had before. */
+  /** May miss events written while it reads: use it for positions up to a known head. */
   const follow = async (owner: string, position: Position): Promise<void> => {
     const of = known.get(owner) ?? { next: 0n, until: 0n, byModel: new Map(), modelOf: new Map() }
     known.set(owner, of)
@@ -67,7 +67,7 @@ const apply = ({ byModel, modelOf }: OfOwner, change: PriceChange): void => {
   modelOf.set(change.id, change.model)
 }
 
-/** They are in the order in which they were published. */
+/** `prices` are in the order in which they were published. */
 const latestOf = (prices: Iterable<Published>, by: Instant | undefined): TokenCosts | undefined => {
   let best: Published | undefined
   for (const price of prices)

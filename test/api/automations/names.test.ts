@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { rosterOf } from '../../../src/api/automations/current-state.js'
 import { confirmName, releaseName, takeName } from '../../../src/api/automations/names.js'
-import { holderOf } from '../../../src/domain/names/decider.js'
+import { ownerOf } from '../../../src/domain/names/decider.js'
 import { newEvent } from '../../../src/domain/event.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { arbitraryCause, failureOf, somePorts } from '../access/given.js'
@@ -13,7 +13,7 @@ const named = (id: string) => ({ team: 't', kind: 'webhook', name: 'hook', id })
 const givenStore = () => {
   const eventStore = openInMemoryEventStore()
   const ports = somePorts(eventStore)
-  const holder = async () => holderOf(await rosterOf(ports, 't', cause), 'webhook', 'hook')
+  const holder = async () => ownerOf(await rosterOf(ports, 't', cause), 'webhook', 'hook')
   const make = async (id: string) => {
     const data = { id, team: 't', name: 'hook', url: 'https://hooks.example/', enabled: true }
     await eventStore.append(`webhook-${id}`, 'none', [

@@ -5,7 +5,7 @@ import {
   KEPT_CONNECTION,
   SLOW_READER,
   UpstreamFault,
-  type Ended,
+  type UpstreamEnd,
   type UpstreamAnswer,
 } from '../../../domain/ports/upstream-client.js'
 import { redactSecrets, secretMatcher, type Redact } from '../../../domain/secret/redact-secrets.js'
@@ -211,7 +211,7 @@ const postTo = async (
   }
 }
 
-const shownBy = (ended: Ended): Shown => {
+const shownBy = (ended: UpstreamEnd): Shown => {
   if (ended === 'complete') return 'answer'
   if (ended === 'left' || ended.code === SLOW_READER) return 'nothing'
   return ended.kind === 'aborted' ? 'nothing' : 'fault'

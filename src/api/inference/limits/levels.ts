@@ -1,7 +1,7 @@
 import { teamOf, type GatewayCall } from '../../../domain/budget/gateway-call.js'
 import { instantOf } from '../../../domain/codec/instant.js'
 import { execute } from '../../../runtime/execute.js'
-import { limitDecider, type Limited } from '../../../domain/limit/decider.js'
+import { limitDecider, type ScopeLimits } from '../../../domain/limit/decider.js'
 import { limitsStream, type BudgetReached } from '../../../domain/limit/events.js'
 import type { BudgetExceeded } from '../../../domain/limit/gate.js'
 import { levelOfRefusal, levelsDue } from '../../../domain/limit/levels.js'
@@ -45,7 +45,7 @@ export class LevelsTold {
     return this.writing
   }
 
-  private limitedOf(call: GatewayCall, scopes: readonly LimitScope[]): readonly Limited[] {
+  private limitedOf(call: GatewayCall, scopes: readonly LimitScope[]): readonly ScopeLimits[] {
     const limits = this.given.live()?.limitsOf(teamOf(call))
     return scopes.flatMap((scope) => limits?.get(scopeText(scope)) ?? [])
   }

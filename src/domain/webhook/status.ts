@@ -2,14 +2,14 @@ import { id as idCodec } from '../ids.js'
 import type { EventStore, Position } from '../ports/event-store.js'
 import { webhookStream } from './events.js'
 
-export type Standing = 'enabled' | 'disabled' | 'deleted'
+export type WebhookStatus = 'enabled' | 'disabled' | 'deleted'
 
-/** How a webhook stands, or stood at a position, as the newest event tells that can; undefined for one that never was. */
-export const standingOf = async (
+/** The status as of a position, from the newest event that sets it; undefined if the webhook never existed. */
+export const webhookStatus = async (
   eventStore: Pick<EventStore, 'readStream'>,
   id: string,
   at?: Position,
-): Promise<Standing | undefined> => {
+): Promise<WebhookStatus | undefined> => {
   if (!idCodec.is(id)) return undefined
   for await (const { type, data, position } of eventStore.readStream(webhookStream(id), {
     backwards: true,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { accountOf } from '../../../../src/domain/delivery/account.js'
+import { deliveryHistory } from '../../../../src/domain/delivery/history.js'
 import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
 import { recorded } from '../automation/matching/given.js'
 
@@ -26,7 +26,7 @@ describe('the account of a delivery', () => {
         const seen: (readonly [number, boolean])[] = []
         let before = Infinity
         for (;;) {
-          const account = await accountOf(streamOf(eventsOf(ends)), { most, before })
+          const account = await deliveryHistory(streamOf(eventsOf(ends)), { most, before })
           const { attempts, hasEarlier } = account!
           assert.ok(attempts.length <= most)
           seen.unshift(...attempts.map(({ started, isUnknown }) => [started.attempt, isUnknown] as const))
@@ -41,6 +41,6 @@ describe('the account of a delivery', () => {
     ))
 
   it('of nothing is none', async () => {
-    assert.equal(await accountOf(streamOf([]), { most: 9, before: Infinity }), null)
+    assert.equal(await deliveryHistory(streamOf([]), { most: 9, before: Infinity }), null)
   })
 })

@@ -1,14 +1,14 @@
 /** Streams of calls. */
-export type Members = Iterable<string> & { readonly size: number }
+export type CallStreams = Iterable<string> & { readonly size: number }
 
 const NOBODY = new Set<string>()
 
-/** The calls under way in each scope, whether or not it has a limit: one may be chosen while they last. */
-export class UnderWay {
+/** Calls in flight per scope. Scopes without a limit are counted too, since one may be set meanwhile. */
+export class CallsInFlight {
   private readonly byScope = new Map<string, Set<string>>()
 
-  /** In the order in which they came. */
-  of(scope: string): Members {
+  /** In the order of admission. */
+  of(scope: string): CallStreams {
     return this.byScope.get(scope) ?? NOBODY
   }
 

@@ -6,46 +6,46 @@ import { instantOf } from '../codec/instant.js'
 
 type Data<Type extends DeliveryEvent['type']> = Extract<DeliveryEvent, { type: Type }>['data']
 
-/** One attempt as the log tells it. */
-export interface AttemptAccount {
+/** One attempt as of the log. */
+export interface AttemptHistory {
   readonly started: Data<'AttemptStarted'>
-  /** Null while it is under way, and where nobody knows what became of it. */
+  /** Null while it is in flight, and if its outcome is unknown. */
   readonly finished: Data<'AttemptFinished'> | null
   readonly isUnknown: boolean
   /** When the log recorded its end. */
   readonly endedAt: Instant | null
 }
 
-/** What a delivery's own events say. */
-export interface Account {
+/** A delivery as of its stream. */
+export interface DeliveryHistory {
   readonly state: DeliveryState
   readonly scheduled: DeliveryScheduled | null
   readonly suppressed: Data<'DeliverySuppressed'> | null
-  /** The newest of those that were asked for, in order. */
-  readonly attempts: readonly AttemptAccount[]
-  /** There are attempts before these. */
+  /** The newest attempts of the requested range, in order. */
+  readonly attempts: readonly AttemptHistory[]
+  /** Whether older attempts were left out. */
   readonly hasEarlier: boolean
   /** When the last event was recorded. */
   readonly at: Instant
 }
 
-/** Which attempts an account tells of: so many at most, all of them before the one of this number. */
+/** Selects at most `most` attempts, all numbered below `before`. */
 export interface AttemptRange {
   readonly most: number
   readonly before: number
 }
 
-/** Folds a delivery's stream; null where there is nothing. No more is held than what is asked for. */
-export const accountOf = async (
+/** Folds a delivery's stream with a bounded number of attempts; null for an empty stream. */
+export const deliveryHistory = async (
   events: AsyncIterable<RecordedEvent>,
   { most, before }: AttemptRange,
-): Promise<Account | null> => {
-  const attempts = new Map<number, AttemptAccount>()
-  const end = (attempt: number, how: Partial<AttemptAccount>) => {
+): Promise<DeliveryHistory | null> => {
+  const attempts = new Map<number, AttemptHistory>()
+  const end = (attempt: number, how: Partial<AttemptHistory>) => {
     const begun = attempts.get(attempt)
     if (begun !== undefined) attempts.set(attempt, { ...begun, ...how })
   }
-  let about: Omit<Account, 'attempts'> | null = null
+  let about: Omit<DeliveryHistory, 'attempts'> | null = null
   for await (const { type, data, recordedAt } of events) {
     const event = { type, data } as unknown as DeliveryEvent
     const at = instantOf(recordedAt)

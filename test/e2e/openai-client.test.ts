@@ -3,6 +3,7 @@ import OpenAI, { APIUserAbortError } from 'openai'
 import * as does from '../support/upstreams/behaviours.js'
 import { startGateway, type Gateway } from '../support/upstreams/gateway.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
+import { until } from '../support/until.js'
 
 const PROJECT = 'acme/assistant'
 
@@ -183,7 +184,7 @@ describe('the openai client', () => {
     const before = gateway.upstream.arrivals.length
     const asked = client.chat.completions.create(request, { signal: leaving.signal })
     const refused = assert.rejects(asked, APIUserAbortError)
-    while (gateway.upstream.arrivals.length === before) await new Promise(setImmediate)
+    await until(() => gateway.upstream.arrivals.length > before)
     leaving.abort()
     await refused
     assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteAttemptRecords } from '../../src/adapters/attempt-records/sqlite-attempt-records.js'
 import { openSqliteDispatcherState } from '../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
@@ -113,15 +112,6 @@ export const startDispatching = async (
       await eventStore.close()
       await rm(directory, { recursive: true, force: true })
     },
-  }
-}
-
-/** Asks until it is so. */
-export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 100_000): Promise<void> => {
-  const end = Date.now() + withinMs
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('it did not come to be so')
-    await sleep(10)
   }
 }
 

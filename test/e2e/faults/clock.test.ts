@@ -6,10 +6,10 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { after as later, answers, dependingOn } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
 import { virtualClock } from '../../support/virtual-clock.js'

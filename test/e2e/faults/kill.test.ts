@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { COUNTS } from '../../counts.js'
-import { until } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 import { assertLogIsWhole } from '../../support/faults/assert-log-is-whole.js'
 import {

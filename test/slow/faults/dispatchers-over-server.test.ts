@@ -10,10 +10,10 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { COUNTS } from '../../counts.js'
 import {
   startProtocolDouble,

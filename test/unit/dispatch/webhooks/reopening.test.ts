@@ -12,10 +12,10 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { appendNext } from '../../../support/append-next.js'
 import { after as later, answers, inTurn } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../support/receivers/receiver.js'

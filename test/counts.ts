@@ -7,7 +7,7 @@ const repetitions = (fast: number, full: number): number => (isFull ? full : fas
 /** How often the repeated tests repeat: the first figure in `npm test`, the second with TEST_FULL=1 (`npm run test:all`). */
 export const COUNTS = {
   // random cases
-  asOfPositions: repetitions(3, 40),
+  asOfPositions: repetitions(2, 40),
   usageRollups: repetitions(1_000, 20_000),
   usageCosts: repetitions(100, 1_500),
   usageAnswers: repetitions(20, 200),
@@ -30,15 +30,16 @@ export const COUNTS = {
   lawBatches: repetitions(10, 100),
   expressionMeanings: repetitions(120, 1_500),
   largestExpressions: repetitions(14, 100),
+  expressionPathDepth: repetitions(8, 30),
   textValues: repetitions(1, 8),
-  objectSequences: repetitions(4, 24),
-  tableModels: repetitions(15, 120),
+  objectSequences: repetitions(2, 24),
+  tableModels: repetitions(8, 120),
   backtests: repetitions(60, 400),
-  fuzzRequests: repetitions(400, 10_000),
+  fuzzRequests: repetitions(250, 10_000),
   fuzzSeed: Number(process.env['FUZZ_SEED'] ?? repetitions(1, randomInt(2 ** 31))),
 
   // kills, outages and races
-  kills: repetitions(2, 50),
+  kills: repetitions(1, 50),
   sdkRestarts: repetitions(1, 10),
   rebuildKills: repetitions(1, 6),
   migrationRaces: repetitions(1, 20),
@@ -60,6 +61,7 @@ export const COUNTS = {
   waitingDeliveries: repetitions(100, 10_000),
   slowEndpointEvents: repetitions(3, 50),
   hostileAnswers: repetitions(1, 20),
+  decompressionBombBytes: repetitions(200_000_000, 400_000_000),
   hostilePatterns: repetitions(1, 3),
   sendsPerKind: repetitions(5, 20),
 

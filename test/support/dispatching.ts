@@ -24,6 +24,8 @@ export interface Dispatching {
   readonly secrets: SecretStore
   readonly directory: string
   readonly append: (stream: string, ...events: readonly DomainEvent[]) => Promise<void>
+  /** Adds the webhook `w`, and the automation `a` that sends every new alias to it. */
+  readonly addWebhook: (url: string, content?: Readonly<Record<string, unknown>>) => Promise<void>
   /** Starts a dispatcher over this log; each has a state of its own under its name. */
   readonly start: (options?: Starting) => Promise<Dispatcher>
   /** Every event of deliveries so far. */
@@ -53,17 +55,22 @@ export const startDispatching = async (
   const secrets = openInMemorySecretStore()
   const running = new Set<Dispatcher>()
   const cause = { correlationId: 'test', causationId: 'test', actor: 'ada' }
+  const append: Dispatching['append'] = async (stream, ...events) => {
+    await appendNext(
+      eventStore,
+      stream,
+      events.map((event) => newEvent(systemIds.next(), event, cause)),
+    )
+  }
 
   return {
     eventStore,
     secrets,
     directory,
-    append: async (stream, ...events) => {
-      await appendNext(
-        eventStore,
-        stream,
-        events.map((event) => newEvent(systemIds.next(), event, cause)),
-      )
+    append,
+    addWebhook: async (url, content) => {
+      await append('webhook-w', webhookCreated('w', url, content))
+      await append('automation-a', automationCreated('a', 'w'))
     },
     start: async ({
       name = 'dispatcher',

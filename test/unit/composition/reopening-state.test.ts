@@ -5,13 +5,7 @@ import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/
 import { openOrPutAside } from '../../../src/composition/put-aside.js'
 import { reopeningState } from '../../../src/composition/reopening-state.js'
 import type { DispatcherState } from '../../../src/domain/ports/dispatcher-state.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  webhookCreated,
-} from '../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching } from '../../support/dispatching.js'
 import { until } from '../../support/until.js'
 import { answers } from '../../support/receivers/behaviours.js'
 import { startReceiver } from '../../support/receivers/receiver.js'
@@ -42,8 +36,7 @@ describe("the dispatcher's state when its file is spoilt while it is in use", ()
       }
       return { ...state, putDelivery, rollBack }
     }
-    await log.append('webhook-w', webhookCreated('w', `${receiver.url}hook`))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(`${receiver.url}hook`)
     const state = (first: DispatcherState) => {
       first.close()
       return reopeningState(open)

@@ -9,7 +9,6 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
 import { until } from '../../../support/until.js'
@@ -40,8 +39,7 @@ describe('what the dispatcher keeps', () => {
   const dispatching = async (eventStore?: EventStore) => {
     const log = await startDispatching(eventStore)
     logs.push(log)
-    await log.append('webhook-w', webhookCreated('w', `${receiver.url}hook`))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(`${receiver.url}hook`)
     return log
   }
   const succeeded = (log: Dispatching, count: number) =>

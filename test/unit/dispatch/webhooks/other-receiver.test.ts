@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import {
   aliasAdded,
-  automationCreated,
   COLLECTION,
   startDispatching,
   webhookCreated,
@@ -31,8 +30,7 @@ describe('a webhook that has another URL now', () => {
     const clock = virtualClock()
     const log = await startDispatching(openInMemoryEventStore(clock.millis))
     stopped.push(log.stop)
-    await log.append('webhook-w', webhookCreated('w', old.url, waits))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(old.url, waits)
     await (
       await log.start({ clock })
     ).caughtUp

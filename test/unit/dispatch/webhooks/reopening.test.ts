@@ -9,7 +9,6 @@ import { newEvent } from '../../../../src/domain/event.js'
 import { execute } from '../../../../src/runtime/execute.js'
 import {
   aliasAdded,
-  automationCreated,
   COLLECTION,
   startDispatching,
   webhookCreated,
@@ -37,8 +36,7 @@ describe('a webhook whose receiver was fixed', () => {
 
   const given = async (behaviour: Behaviour) => {
     receiver = await startReceiver(behaviour)
-    await log.append('webhook-w', webhookCreated('w', receiver.url, HOURS))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, HOURS)
     dispatcher = await log.start()
     await dispatcher.caughtUp
   }

@@ -107,8 +107,7 @@ describe('a dispatcher that begins anew', () => {
     await first.stop()
 
     const other = await startDispatching()
-    await other.append('webhook-w', webhookCreated('w', `${receivers[0]!.url}hook`, FAST))
-    await other.append('automation-a', automationCreated('a', 'w'))
+    await other.addWebhook(`${receivers[0]!.url}hook`, FAST)
     const aliases = Array.from({ length: 20 }, (_, index) => aliasAdded(`v-${index}`))
     await other.append(COLLECTION, ...aliases)
     const second = await log.start({ eventStore: other.eventStore })

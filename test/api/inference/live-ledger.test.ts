@@ -11,6 +11,7 @@ import { execute } from '../../../src/runtime/execute.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { aCall, ONE } from '../../unit/domain/budget/given.js'
+import { until } from '../../support/until.js'
 
 const NOW = new Date('2026-11-21T11:00:00Z')
 const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'user' } as const
@@ -139,7 +140,7 @@ describe('the ledger of a process', () => {
     )
     assert.deepEqual(await endsOf(own), [])
     const sums = () => live.ledger.sums(keysOf(own)[0]!)
-    while (sums().unknown === 0n) await new Promise(setImmediate)
+    await until(() => sums().unknown !== 0n)
     assert.deepEqual(sums(), { spent: 0n, reserved: 10n * ONE, unknown: 10n * ONE })
     assert.equal(await recover(true), 0)
   })
@@ -164,7 +165,7 @@ describe('the ledger of a process', () => {
     }
     live.ledger.lose(lost.stream)
     const isRead = () => [...live.ledger.open()].length === 1
-    while (!isRead()) await new Promise(setImmediate)
+    await until(isRead)
     for (const day of ['2026-11-23', '2020-01-01', '2099-12-31']) await recover(true, new Date(day))
     assert.deepEqual([(await endsOf(own)).length, (await endsOf(lost)).length], [0, 1])
   })

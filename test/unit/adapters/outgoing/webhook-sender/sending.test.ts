@@ -11,7 +11,7 @@ import { COUNTS } from '../../../../counts.js'
 import * as receivers from '../../../../support/receivers/behaviours.js'
 import { startNameServer } from '../../../../support/receivers/name-server.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../../support/receivers/receiver.js'
-import { until } from '../../../../support/receivers/until.js'
+import { until } from '../../../../support/until.js'
 
 const LOOPBACK = { allowed: { cidrs: ['127.0.0.0/8'] } }
 const BODY = Buffer.from('{"name":"Zoë \u{1F984}","nul":"\\u0000"}')

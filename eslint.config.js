@@ -220,8 +220,6 @@ export default defineConfig(
   },
   {
     files: plainEnglish,
-    // Not rewritten yet.
-    ignores: ['src/domain/upstream/health.ts', 'src/domain/upstream/routing.ts'],
     rules: {
       'id-denylist': ['error', ...vagueNames],
       'no-warning-comments': ['error', { location: 'anywhere', terms: paraphrases }],

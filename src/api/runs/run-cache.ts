@@ -27,7 +27,8 @@ export const runCache = (ports: Pick<Ports, 'eventStore'>) => {
     ports,
     {
       initialState: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
-      evolve: (run, { type, data, revision }) => applyEvent(run, { type, data } as unknown as RunEvent, revision),
+      evolve: (run, { type, data, revision }) =>
+        applyEvent(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
     },
     MOST,

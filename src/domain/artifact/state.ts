@@ -42,7 +42,7 @@ export const emptyCollection = (): CollectionState => ({
   byLink: new Map(),
 })
 
-/** The version that a name or an alias stands for; undefined where it stands for none. */
+/** The version with this name or alias; undefined if there is none. */
 export const versionNamed = (state: CollectionState, named: string): KnownVersion | undefined => {
   const known = everNamed(state, named)
   return known?.gone === true ? undefined : known

@@ -7,7 +7,7 @@ export type Health = CircuitBreaker
  * The outcome of a request: a fault is a failed connection, a 5xx or a time-out; `nothing` means that it was canceled
  * or never sent.
  */
-export type Shown = 'answer' | 'fault' | 'nothing'
+export type RequestOutcome = 'answer' | 'fault' | 'nothing'
 
 export const healthy: Health = closed
 
@@ -31,7 +31,7 @@ export const asked = (health: Health, now: number): Health =>
  */
 export const shown = (
   health: Health,
-  what: Shown,
+  what: RequestOutcome,
   now: number,
   { isProbe, isLast }: { readonly isProbe: boolean; readonly isLast: boolean },
 ): Health => {

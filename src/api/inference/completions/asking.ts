@@ -9,7 +9,7 @@ import {
   type UpstreamAnswer,
 } from '../../../domain/ports/upstream-client.js'
 import { redactSecrets, secretMatcher, type Redact } from '../../../domain/secret/redact-secrets.js'
-import type { Shown } from '../../../domain/upstream/health.js'
+import type { RequestOutcome } from '../../../domain/upstream/health.js'
 import type { Target } from '../../../domain/upstream/offered.js'
 import { Failure } from '../../failure.js'
 import type { Inference } from '../inference.js'
@@ -211,7 +211,7 @@ const postTo = async (
   }
 }
 
-const shownBy = (ended: UpstreamEnd): Shown => {
+const shownBy = (ended: UpstreamEnd): RequestOutcome => {
   if (ended === 'complete') return 'answer'
   if (ended === 'left' || ended.code === SLOW_READER) return 'nothing'
   return ended.kind === 'aborted' ? 'nothing' : 'fault'

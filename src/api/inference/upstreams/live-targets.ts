@@ -4,7 +4,7 @@ import {
   shown,
   standingOf,
   type Health,
-  type Shown,
+  type RequestOutcome,
 } from '../../../domain/upstream/health.js'
 import type { ServedModel } from '../../../domain/upstream/content.js'
 import type { Target } from '../../../domain/upstream/offered.js'
@@ -16,7 +16,7 @@ export interface Visit {
   /** Its answer begins: a target that was out is back. */
   readonly begin: () => void
   /** What it showed; its room is free again. Counts once. */
-  readonly end: (what: Shown) => void
+  readonly end: (what: RequestOutcome) => void
 }
 
 export interface Standing {
@@ -151,7 +151,7 @@ export class LiveTargets {
     let isProbe = standingOf(this.standingOf(target).health, this.now()) === 'due'
     let isOver = false
     this.change(key, (standing) => ({ ...standing, health: asked(standing.health, this.now()) }))
-    const show = (what: Shown) => {
+    const show = (what: RequestOutcome) => {
       const isLast = !among.some(
         (other) => keyOf(other) !== key && this.standingOf(other).health.phase === 'closed',
       )

@@ -9,7 +9,7 @@ import {
   shown,
   standingOf,
   type Health,
-  type Shown,
+  type RequestOutcome,
 } from '../../../../src/domain/upstream/health.js'
 
 const usual = { isProbe: false, isLast: false }
@@ -58,7 +58,7 @@ describe('the health of a model at an upstream', () => {
 
   it('is out for 5 to 60 s at a time, and comes back by an answer alone', () => {
     const step = fc.record({
-      what: fc.constantFrom<Shown>('answer', 'fault', 'fault', 'nothing'),
+      what: fc.constantFrom<RequestOutcome>('answer', 'fault', 'fault', 'nothing'),
       after: fc.nat(30_000),
       isLast: fc.boolean(),
     })

@@ -1,7 +1,7 @@
 import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
-import { throttling } from '../api/throttle.js'
+import { throttleFor } from '../api/throttle.js'
 import { readingFrom, type Reading } from '../api/reading.js'
 import type { Inference } from '../api/inference/inference.js'
 import type { AnyRoute } from '../api/route.js'
@@ -54,7 +54,7 @@ export const openApi = async (
     teams: access,
     reading,
     reader: ports.clickHouse.reader,
-    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttling(readSide.lagging),
+    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttleFor(readSide.lagging),
     inference,
     ...managing,
     maxTraceCalls: config.maxTraceCalls,

@@ -11,7 +11,7 @@ import { publishObject } from '../api/objects/create.js'
 import { resolveRefs } from '../api/refs/resolve.js'
 import { sourcesFrom } from '../api/refs/sources.js'
 import { foldedCall } from '../api/tracing/folded-call.js'
-import { throttling } from '../api/throttle.js'
+import { throttleFor } from '../api/throttle.js'
 import { writeCalls } from '../api/tracing/write-calls.js'
 import type { Config } from '../config.js'
 import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
@@ -74,7 +74,7 @@ export const openEvaluations = async (
         log,
         readSide,
         directory: access.directory,
-        throttle: lagging === undefined ? () => Promise.resolve() : throttling(lagging),
+        throttle: lagging === undefined ? () => Promise.resolve() : throttleFor(lagging),
         ackPosition: (projectId, position) => void api?.reading.ackPosition(projectId, position),
         prepareModel: ask && askableModel(ask),
         prepareScorer: preparingScorers({

@@ -10,7 +10,7 @@ import { parseJson } from '../../domain/json/parse.js'
 import { jsonText } from '../../domain/json/text.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
-import type { SendError, Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
+import type { SendError, SendResult, WebhookSender } from '../../domain/ports/webhook-sender.js'
 import { messageHeaders, type SigningSecret } from '../../domain/webhook/signing.js'
 
 interface HttpScoring {
@@ -73,7 +73,7 @@ export const httpScorer = ({ sender, hmac, clock, vendor, secret }: HttpScoring)
   }
 }
 
-const scoreIn = ({ status, body, error }: Sent): Scored => {
+const scoreIn = ({ status, body, error }: SendResult): Scored => {
   if (status === null) return { failed: error === null ? 'no answer' : textOf(error) }
   if (status !== 200) return { failed: `the scorer answered status ${status}` }
   const answer = jsonIn(body)
@@ -97,7 +97,7 @@ const jsonIn = (body: Uint8Array): Json | undefined => {
   }
 }
 
-const isRetryable = ({ status, error }: Sent): boolean =>
+const isRetryable = ({ status, error }: SendResult): boolean =>
   status === null
     ? error?.kind !== 'forbidden-address' && error?.kind !== 'aborted'
     : status === 429 || status >= 500

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { LiveTargets, type Visit } from '../../../src/api/inference/upstreams/live-targets.js'
-import type { Shown } from '../../../src/domain/upstream/health.js'
+import type { RequestOutcome } from '../../../src/domain/upstream/health.js'
 import type { Target } from '../../../src/domain/upstream/offered.js'
 import { aContent, aModel } from '../../unit/domain/upstream/given.js'
 
@@ -16,7 +16,7 @@ const arbitraryConcurrency = fc.option(fc.integer({ min: 1, max: 3 }))
 const step = fc.record({
   kind: fc.constantFrom('ask', 'ask', 'ask', 'end', 'end', 'leave', 'change', 'withdraw'),
   concurrency: arbitraryConcurrency,
-  what: fc.constantFrom<Shown>('answer', 'fault', 'nothing'),
+  what: fc.constantFrom<RequestOutcome>('answer', 'fault', 'nothing'),
   after: fc.nat(20_000),
   which: fc.nat(50),
 })
@@ -88,7 +88,7 @@ describe('the targets of this process', () => {
               assert.ok(waiting.length === 0 || !hasRoom(target, inFlight))
             }
             if (offered.size === 0) assert.equal(waiting.length, 0)
-            assert.ok(targets.some((one) => live.standingOf(one).health.out === null))
+            assert.ok(targets.some((one) => live.standingOf(one).health.phase === 'closed'))
           }
           for (const gone of [...waiting]) gone.abort()
           await Promise.all(settled)

@@ -4,7 +4,7 @@ import {
   shown,
   standingOf,
   type Health,
-  type Shown,
+  type RequestOutcome,
 } from '../../../domain/upstream/health.js'
 import type { ServedModel } from '../../../domain/upstream/content.js'
 import type { Target } from '../../../domain/upstream/offered.js'
@@ -16,7 +16,7 @@ export interface Visit {
   /** Its answer begins: a target that was out is back. */
   readonly begin: () => void
   /** What it showed; its room is free again. Counts once. */
-  readonly end: (what: Shown) => void
+  readonly end: (what: RequestOutcome) => void
 }
 
 export interface Standing {
@@ -69,7 +69,7 @@ export class LiveTargets {
 
   /** How many models of upstreams are out. */
   get out(): number {
-    return [...this.standings.values()].filter(({ health }) => health.out !== null).length
+    return [...this.standings.values()].filter(({ health }) => health.phase !== 'closed').length
   }
 
   inOrder(targets: readonly Target[]): readonly Target[] {
@@ -151,9 +151,9 @@ export class LiveTargets {
     let isProbe = standingOf(this.standingOf(target).health, this.now()) === 'due'
     let isOver = false
     this.change(key, (standing) => ({ ...standing, health: asked(standing.health, this.now()) }))
-    const show = (what: Shown) => {
+    const show = (what: RequestOutcome) => {
       const isLast = !among.some(
-        (other) => keyOf(other) !== key && this.standingOf(other).health.out === null,
+        (other) => keyOf(other) !== key && this.standingOf(other).health.phase === 'closed',
       )
       this.change(key, ({ health, inFlight }) => ({
         health: shown(health, what, this.now(), { isProbe, isLast }),
@@ -186,7 +186,8 @@ export class LiveTargets {
 
   private change(key: string, to: (standing: Standing) => Standing): void {
     const standing = to(this.standings.get(key) ?? { health: healthy, inFlight: 0 })
-    const isUsual = standing.inFlight === 0 && standing.health.faults === 0 && standing.health.out === null
+    const { inFlight, health } = standing
+    const isUsual = inFlight === 0 && health.phase === 'closed' && health.failuresInARow === 0
     if (isUsual) this.standings.delete(key)
     else this.standings.set(key, standing)
   }

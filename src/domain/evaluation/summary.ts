@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { eachLeaf, LeafMap } from './score-leaves.js'
 import { deviationOf, meanOf, NumberList, percentileOf } from './statistics.js'
 
 /** Summarizes the scores of one scorer. The result does not depend on the order of the rows. */
@@ -8,18 +9,11 @@ export interface SummaryBuilder {
   result: () => Json
 }
 
-/** Fields deeper inside a score are left out, and so are fields with a longer name. */
-const MAX_DEPTH = 8
-const MAX_NAME = 256
-/** Of more leaves, those whose paths sort first are kept, so that the order of the rows makes no difference. */
-const MAX_LEAVES = 200
 const MAX_CATEGORY = 64
 const MAX_CATEGORIES = 50
 
-type Path = readonly string[]
-
 interface Leaf {
-  readonly path: Path
+  readonly path: readonly string[]
   readonly numbers: NumberList
   trueCount: number
   falseCount: number
@@ -50,47 +44,25 @@ interface Leaf {
  * when there is nothing to summarize.
  */
 export const newSummary = (): SummaryBuilder => {
-  const leaves = new Map<string, Leaf>()
-  let last = ''
+  const leaves = new LeafMap(newLeaf)
   let rows = 0
   let unscored = 0
-
-  const leafAt = (key: string, path: Path): Leaf | undefined => {
-    const known = leaves.get(key)
-    if (known !== undefined) return known
-    if (leaves.size >= MAX_LEAVES) {
-      if (key > last) return undefined
-      leaves.delete(last)
-    }
-    const leaf = newLeaf(path)
-    leaves.set(key, leaf)
-    last = largestOf(leaves.keys())
-    return leaf
-  }
-
-  const addAt = (key: string, path: Path, value: Json): void => {
-    if (Array.isArray(value)) return
-    if (!isJsonObject(value)) {
-      const leaf = leafAt(key, path)
-      if (leaf !== undefined) addToLeaf(leaf, value as string | number | boolean | null)
-      return
-    }
-    if (path.length >= MAX_DEPTH) return
-    for (const name of Object.keys(value))
-      if (name.length <= MAX_NAME) addAt(`${key}${name.length}:${name}`, [...path, name], value[name]!)
-  }
 
   return {
     add: (score) => {
       rows += 1
       if (isJsonObject(score) && Object.keys(score).length === 0) unscored += 1
-      else addAt('', [], score)
+      else
+        eachLeaf(score, (key, path, value) => {
+          const leaf = leaves.at(key, path)
+          if (leaf !== undefined) addToLeaf(leaf, value)
+        })
     },
     result: () => (rows === 0 ? {} : summaryOf(leaves.values(), unscored)),
   }
 }
 
-const newLeaf = (path: Path): Leaf => ({
+const newLeaf = (path: readonly string[]): Leaf => ({
   path,
   numbers: new NumberList(),
   trueCount: 0,
@@ -121,12 +93,6 @@ const addText = (leaf: Leaf, text: string): void => {
   if (leaf.categories.size <= MAX_CATEGORIES) return
   leaf.isFreeText = true
   leaf.categories.clear()
-}
-
-const largestOf = (keys: Iterable<string>): string => {
-  let largest = ''
-  for (const key of keys) if (key > largest) largest = key
-  return largest
 }
 
 /** The leaves of an object and of the objects inside it. */

@@ -16,7 +16,7 @@ describe('summary of scores', () => {
       max: 4,
       stddev: Math.sqrt(1.25),
       p50: 2.5,
-      p95: 3.85,
+      p95: 3.8499999999999996,
       count: 4,
     })
     assert.deepEqual(summaryOf(7), { mean: 7, min: 7, max: 7, stddev: 0, p50: 7, p95: 7, count: 1 })

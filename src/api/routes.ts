@@ -11,6 +11,7 @@ import { automationRoutes } from './automations/routes.js'
 import { costRoutes } from './costs/routes.js'
 import type { Deliveries } from './deliveries/deliveries.js'
 import { deliveryRoutes } from './deliveries/routes.js'
+import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
@@ -66,6 +67,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...fileRoutes(parts),
   ...feedbackRoutes(parts),
   ...costRoutes(parts),
+  ...evaluationRoutes(parts),
   ...collectionRoutes(parts),
   ...runRoutes(parts),
   ...projectRoutes(parts),

@@ -1,0 +1,12 @@
+import type { AnyRoute } from '../route.js'
+import type { Evaluations } from './evaluations.js'
+import { predictionRoutes } from './predictions.js'
+import { runRoutes } from './runs.js'
+import { scoreRoutes } from './scores.js'
+
+/** Evaluations: their runs, predictions and scores. */
+export const evaluationRoutes = (evaluations: Evaluations): readonly AnyRoute[] => [
+  ...runRoutes(evaluations),
+  ...predictionRoutes(evaluations),
+  ...scoreRoutes(evaluations),
+]

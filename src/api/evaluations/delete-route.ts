@@ -27,12 +27,12 @@ export const deleteRoute = (
     summary,
     query: open('EvaluationCallsToDelete', { required: { [parameter]: listInQuery } }),
     requestHeaders: ['Tallytree-Min-Position'],
-    errors: alsoReads.errors ?? [],
+    errors: alsoReads.errors,
     response: deleted,
     project: inPath,
     handle: async (request) => {
       const { query, project } = request
-      const ids = [...new Set((query as Readonly<Record<string, readonly string[]>>)[parameter]!)]
+      const ids = [...new Set(query[parameter])]
       requireFew(ids, ['query', parameter])
       const roots: string[] = []
       for (const id of ids) {

@@ -1,4 +1,4 @@
-import { arrayOf, nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
+import { arrayOf, nullable, nullableText } from '../../domain/codec/containers.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'

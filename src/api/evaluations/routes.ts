@@ -2,6 +2,7 @@ import type { AnyRoute } from '../route.js'
 import type { Evaluations } from './evaluations.js'
 import { predictionRoutes } from './predictions.js'
 import { runRoutes } from './runs.js'
+import { resultsRoute } from './results.js'
 import { scoreRoutes } from './scores.js'
 
 /** Evaluations: their runs, predictions and scores. */
@@ -9,4 +10,5 @@ export const evaluationRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
   ...runRoutes(evaluations),
   ...predictionRoutes(evaluations),
   ...scoreRoutes(evaluations),
+  resultsRoute(evaluations),
 ]

@@ -168,7 +168,7 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         'Finish an evaluation run. Without a summary, one is computed from the scores of its rows. Finishing a finished ' +
         'run changes nothing.',
       body: open('EvaluationRunFinishRequest', { optional: { summary: nullable(jsonObject) } }),
-      requestHeaders: alsoReads.requestHeaders ?? [],
+      requestHeaders: alsoReads.requestHeaders,
       errors: alsoReads.errors,
       response: success,
       project: inPath,

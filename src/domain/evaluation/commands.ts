@@ -31,7 +31,4 @@ export interface FinishEvaluationRun {
 }
 
 export type EvaluationCommand =
-  | RequestEvaluationRun
-  | ClaimEvaluationRun
-  | CancelEvaluationRun
-  | FinishEvaluationRun
+  RequestEvaluationRun | ClaimEvaluationRun | CancelEvaluationRun | FinishEvaluationRun

@@ -1,10 +1,5 @@
 import { Readable } from 'node:stream'
-import {
-  newRowGroups,
-  isSortField,
-  type RowGroup,
-  type RowOrder,
-} from '../../domain/evaluation/grouped-rows.js'
+import { newRowGroups, type RowGroup, type RowOrder } from '../../domain/evaluation/grouped-rows.js'
 import { exampleDigest, exampleOf, predictionOf, rowOfCalls } from '../../domain/evaluation/rows-of-calls.js'
 import { roleOf, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import { newScoreStats } from '../../domain/evaluation/score-stats.js'

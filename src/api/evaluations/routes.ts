@@ -1,5 +1,7 @@
 import type { AnyRoute } from '../route.js'
+import { evaluationObjectRoutes } from './collections.js'
 import type { Evaluations } from './evaluations.js'
+import { leaderboardRoute } from './leaderboards.js'
 import { predictionRoutes } from './predictions.js'
 import { runRoutes } from './runs.js'
 import { resultsRoute } from './results.js'
@@ -11,4 +13,6 @@ export const evaluationRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
   ...predictionRoutes(evaluations),
   ...scoreRoutes(evaluations),
   resultsRoute(evaluations),
+  leaderboardRoute(evaluations),
+  ...evaluationObjectRoutes(evaluations),
 ]

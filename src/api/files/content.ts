@@ -43,7 +43,7 @@ export const contentRoutes = (files: Files): readonly AnyRoute[] =>
 const LONGEST_DIGEST = 256
 
 /** What the log says of a project's file at a position: what is acknowledged can be read, without a projection. */
-const storedFile = async (
+export const storedFile = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   project_id: string,
   digest: string,

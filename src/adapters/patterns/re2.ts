@@ -5,7 +5,7 @@ import type { CompilePattern } from '../../domain/ports/patterns.js'
 export const compileRe2: CompilePattern = (source) => {
   try {
     const compiled = RE2JS.compile(source)
-    return { pattern: (text) => compiled.matcher(text).find() }
+    return { pattern: (text) => compiled.test(text) }
   } catch (error) {
     return { error: sentenceOf(error, source) }
   }

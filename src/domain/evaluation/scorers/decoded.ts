@@ -1,0 +1,15 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { decode, type Codec } from '../../codec/codec.js'
+import type { Problem } from '../../codec/problem.js'
+
+/** Decodes with the first problem as text: `<field>: <what it should be>`, the field below `place`. */
+export const decoded = <A>(
+  codec: Codec<A>,
+  input: unknown,
+  place: readonly string[] = [],
+): E.Either<string, A> => E.mapLeft(firstProblem(place))(decode(codec)(input))
+
+const firstProblem =
+  (place: readonly string[]) =>
+  ([problem]: readonly Problem[]): string =>
+    problem === undefined ? 'invalid' : `${[...place, ...problem.loc].join('.')}: ${problem.msg}`

@@ -18,7 +18,7 @@ import { sourcesFrom } from '../refs/sources.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { callCosts } from '../tracing/call-costs.js'
-import { readyWithPrices } from '../tracing/costs-asked.js'
+import { waitForPrices } from '../tracing/requested-costs.js'
 import { inV2, type Evaluations } from './evaluations.js'
 import { parsedCall } from './parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from './read-rows.js'
@@ -119,7 +119,7 @@ export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
       const orders = ordersIn(body, runIds)
       const costs = body.include_costs ? { list: null } : null
       return {
-        waitFor: () => readyWithPrices({ reading, reader: shared }, projectId, costs, headers),
+        waitFor: () => waitForPrices({ reading, reader: shared }, projectId, costs, headers),
         read: async (position) => {
           const reader = readerOfRequest(shared, onDisconnect, entityOf(projectId))
           const runs = await runsAt(reader, projectId, runIds, position)

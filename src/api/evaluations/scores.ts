@@ -19,7 +19,7 @@ import { callRef } from '../../domain/ref/ref.js'
 import { inPath } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import { feedbackCreate, type FeedbackCreate } from '../feedback/codecs.js'
-import { givingAll } from '../feedback/create.js'
+import { prepareBatch } from '../feedback/create.js'
 import type { AnyRoute } from '../route.js'
 import { readProjectLog, writeProject } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
@@ -77,7 +77,7 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
           },
           inputs: { self: scorer, inputs: prediction.inputs['inputs'] ?? {}, output: prediction.output },
         }
-        const give = givingAll(evaluations)(
+        const give = prepareBatch(evaluations)(
           [feedbackOf(projectId, prediction_id, scoreId, body)],
           request,
           (problem) => problem,

@@ -3,7 +3,7 @@ import { OP_WITHOUT_CODE, refOfOp } from '../../domain/evaluation/ops.js'
 import type { Cause } from '../../domain/event.js'
 import type { Json, JsonObject } from '../../domain/json/json.js'
 import { endWrite, startWrite, type CallWrite } from '../tracing/call-writes.js'
-import { writeCalls, type AllWritten } from '../tracing/write-calls.js'
+import { writeCalls, type WriteResults } from '../tracing/write-calls.js'
 import { Failure } from '../failure.js'
 import { publishObject } from '../objects/publish.js'
 import type { RouteRequest } from '../route.js'
@@ -77,7 +77,7 @@ export const writeEvaluationCalls = async (
   ops: readonly string[],
   writes: readonly CallWrite[],
   cause: Cause,
-): Promise<Pick<AllWritten, 'position'>> => {
+): Promise<Pick<WriteResults, 'position'>> => {
   await Promise.all(
     ops.map((object_id) => publishObject(ports)(projectId, object_id, OP_WITHOUT_CODE, cause)),
   )

@@ -28,7 +28,6 @@ const callsDelete = closed('CallsDeleteRequest', {
 
 const MAX_IDS = 1000
 
-/** `/call/update` and `/calls/delete`. */
 export const changeRoutes = (
   tracing: Tracing & { readonly reader: ClickHouseReader },
 ): readonly AnyRoute[] => {

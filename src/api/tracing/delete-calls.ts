@@ -15,7 +15,7 @@ const AT_ONCE = 500
 export const deletingCalls =
   ({ ports, reading, reader }: Tracing & { readonly reader: ClickHouseReader }) =>
   async (projectId: string, callIds: readonly string[], { headers }: Pick<RouteRequest, 'headers'>) => {
-    // Descendants that cannot be read yet would stay behind.
+    // Ignores `Tallytree-Stale`, which would leave recent descendants undeleted.
     const seen = await reading.waitForNow(projectId, { ...headers, 'tallytree-stale': undefined })
     const possible = callIds.filter(id.is)
     const below = possible.length === 0 ? [] : await withDescendants(reader)(projectId, possible, seen)

@@ -6,8 +6,8 @@ import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 const MAX_KEY_BYTES = 255
 
 /**
- * An id for a call that names none. Under an `Idempotency-Key` (or the Python SDK's `X-Weave-Retry-Id`) it derives
- * from the key, the user and the call's place in the request, so that the request can be sent again.
+ * The id of a call without one. With an `Idempotency-Key` (or the Python SDK's `X-Weave-Retry-Id`) it is derived from
+ * the key, the user and the index in the request, so that the request can be retried.
  */
 export const idFor = (
   { ids, sha256 }: Pick<Ports, 'ids' | 'sha256'>,

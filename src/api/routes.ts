@@ -11,6 +11,7 @@ import { automationRoutes } from './automations/routes.js'
 import { costRoutes } from './costs/routes.js'
 import type { Deliveries } from './deliveries/deliveries.js'
 import { deliveryRoutes } from './deliveries/routes.js'
+import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
@@ -25,7 +26,7 @@ import { runRoutes } from './runs/runs.js'
 import { secretRoutes } from './secrets/routes.js'
 import type { Secrets } from './secrets/secrets.js'
 import { openApiRoute } from './service/openapi.js'
-import { serviceRoutes, type Vitals } from './service/health.js'
+import { serviceRoutes, type HealthChecks } from './service/health.js'
 import { tableReadRoutes } from './tables/read-routes.js'
 import { tableWriteRoutes } from './tables/write-routes.js'
 import { batchRoutes } from './tracing/batches.js'
@@ -37,16 +38,15 @@ import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts
-  extends Tracing, Vitals, Pick<Inference, 'inference'>, Omit<UpstreamManaging, 'ports' | 'access'> {
+  extends Tracing, HealthChecks, Pick<Inference, 'inference'>, Omit<UpstreamManaging, 'ports' | 'access'> {
   readonly ports: Ports & KeyPorts & Secrets['ports'] & Automations['ports'] & Deliveries['ports']
   readonly access: Access
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
-  /** Stands in references to artifacts, lower case. */
+  /** The vendor name in references to artifacts, in lower case. */
   readonly vendor: string
 }
 
-/** Every endpoint of the service, and the description of them all. */
 export const allRoutes = (parts: ApiParts): readonly AnyRoute[] => {
   const routes = servedRoutes(parts)
   return [...routes, openApiRoute(routes)]
@@ -66,6 +66,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...fileRoutes(parts),
   ...feedbackRoutes(parts),
   ...costRoutes(parts),
+  ...evaluationRoutes(parts),
   ...collectionRoutes(parts),
   ...runRoutes(parts),
   ...projectRoutes(parts),

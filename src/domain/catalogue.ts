@@ -4,6 +4,7 @@ import { automationEvents } from './automation/events.js'
 import { callEvents } from './call/events.js'
 import type { AnyCodec } from './codec/codec.js'
 import { deliveryEvents } from './delivery/events.js'
+import { evaluationEvents } from './evaluation/events.js'
 import { feedbackEvents } from './feedback/events.js'
 import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
@@ -22,12 +23,12 @@ import { webhookEvents } from './webhook/events.js'
 
 export interface Aggregate {
   readonly name: string
-  /** How its streams are named. */
+  /** Pattern of the stream names. */
   readonly stream: string
   readonly events: Readonly<Record<string, AnyCodec>>
 }
 
-/** Every event there is, by aggregate. */
+/** All event types, by aggregate. */
 export const catalogue: readonly Aggregate[] = [
   { name: 'call', stream: 'call-<entity>/<project>/<call id>', events: callEvents },
   { name: 'intake', stream: 'intake-<entity>/<project>/<id>', events: intakeEvents },
@@ -36,6 +37,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'table', stream: 'table-<entity>/<project>/<digest>', events: tableEvents },
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
   { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
+  { name: 'evaluation run', stream: 'evaluation-<entity>/<project>/<run id>', events: evaluationEvents },
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },

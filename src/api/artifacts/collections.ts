@@ -3,33 +3,37 @@ import { artifactDecider } from '../../domain/artifact/decider.js'
 import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifact/events.js'
 import { collectionStream } from '../../domain/artifact/place.js'
 import { registeredDecider } from '../../domain/artifact/registered-decider.js'
-import { copyCollection, emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
+import { emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
-import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
+import type { ExecuteResult } from '../../runtime/execute.js'
+import { executeOnFold, foldCache, type FoldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { throwIfRefused } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 
 export interface Collections {
-  readonly stateOf: KeptFolds<CollectionState>
-  readonly write: (command: ArtifactCommand, cause: Cause) => Promise<Executed<CollectionState>>
-  readonly writeRegistered: (command: RegisteredCommand, cause: Cause) => Promise<Executed<CollectionState>>
+  readonly stateOf: FoldCache<CollectionState>
+  readonly write: WriteCollection<ArtifactCommand, ArtifactEvent>
+  readonly writeRegistered: WriteCollection<RegisteredCommand, RegisteredEvent>
 }
+
+/** `answer` gets the collection before the events. */
+export type WriteCollection<Command, Event> = <Answer>(
+  command: Command,
+  cause: Cause,
+  answer: (before: CollectionState, events: readonly Event[]) => Answer,
+) => Promise<ExecuteResult<Answer, Event>>
 
 /** Events of collections whose folds are kept: some 60 MB. */
 const MOST = 100_000
 
-/** What this process knows of collections of versions, and how it writes to them. */
 export const openCollections = (ports: CollectionPorts): Collections => {
-  const stateOf = keptFolds<CollectionState>(
+  const stateOf = foldCache<CollectionState>(
     ports,
     {
-      fresh: emptyCollection,
-      copy: copyCollection,
-      take: (state, { type, data }) =>
+      initialState: emptyCollection,
+      evolve: (state, { type, data }) =>
         evolve(state, { type, data } as unknown as ArtifactEvent | RegisteredEvent),
       weightOf: ({ length }) => length,
     },
@@ -39,17 +43,9 @@ export const openCollections = (ports: CollectionPorts): Collections => {
   const writer =
     <Command extends ArtifactCommand | RegisteredCommand, Event extends ArtifactEvent | RegisteredEvent>(
       decider: Decider<CollectionState, Command, Event>,
-    ) =>
-    async (command: Command, cause: Cause) => {
-      const stream = collectionStream(command.place)
-      const reload = async () => {
-        const loaded = await stateOf(stream)
-        return { ...loaded, state: copyCollection(loaded.state) }
-      }
-      const executed = await execute(ports)(decider, stream, [command], cause, { reload })
-      throwIfRefused(executed.refusals.get(0))
-      return executed
-    }
+    ): WriteCollection<Command, Event> =>
+    (command, cause, answer) =>
+      executeOnFold(ports)(stateOf, decider, collectionStream(command.place), command, cause, answer)
 
   return { stateOf, write: writer(artifactDecider), writeRegistered: writer(registeredDecider) }
 }

@@ -1,6 +1,7 @@
 import { contentDigest, isLargerThan } from '../../domain/artifact/content.js'
-import type { VersionCreated } from '../../domain/artifact/events.js'
+import type { ArtifactEvent, VersionCreated } from '../../domain/artifact/events.js'
 import { collectionStream } from '../../domain/artifact/place.js'
+import type { CollectionState, KnownVersion } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import type { Ports } from '../../domain/ports/ports.js'
@@ -27,7 +28,6 @@ export const COLLECTION = '/api/artifacts/:entity/:project/:collection'
 const MAX_ALIASES = 32
 const MAX_FILES_BYTES = 524_288
 
-/** Versions of a project's collection. */
 export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
   const { ports, collections } = artifacts
   const versions = { ports, stateOf: collections.stateOf }
@@ -59,12 +59,10 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
           aliases,
           now,
         } as const
-        return writing((cause) => collections.write(command, cause), {
-          respond: ({ state }) => {
-            const version = state.byId.get(artifact_id) ?? state.byDigest.get(digest)!
-            const known = state.versions.get(version)!
-            return { body: { version: versionName(version), artifact_id: known.artifactId, digest } }
-          },
+        return writing((cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)), {
+          respond: ({ state }) => ({
+            body: { version: versionName(state!.version), artifact_id: state!.artifactId, digest },
+          }),
         })
       },
     }),
@@ -96,6 +94,18 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
   ]
 }
 
+const createdOrKnown =
+  (artifactId: string, digest: string) =>
+  (
+    before: CollectionState,
+    events: readonly ArtifactEvent[],
+  ): Pick<KnownVersion, 'version' | 'artifactId'> | undefined => {
+    for (const { type, data } of events)
+      if (type === 'VersionCreated') return { version: data.version, artifactId }
+    const known = before.byId.get(artifactId) ?? before.byDigest.get(digest)
+    return known === undefined ? undefined : before.versions.get(known)
+  }
+
 /** What a body says a version is. @throws Failure that names what is too much of it */
 const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
   if (aliases !== null && aliases.length > MAX_ALIASES)
@@ -113,7 +123,7 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
   return { content: { artifactType: type, metadata: metadata ?? {}, files }, aliases: aliases ?? [] }
 }
 
-/** An `Idempotency-Key` speaks of one collection: an artifact's id is its own in the whole service. */
+/** Includes the collection, since artifact ids are unique in the whole service but an `Idempotency-Key` is not. */
 const artifactId = (
   ports: Artifacts['ports'],
   { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,

@@ -1,6 +1,8 @@
 import type * as t from 'io-ts'
-import type { VersionCreated, VersionLinked } from '../../domain/artifact/events.js'
+import type { LinkVersion } from '../../domain/artifact/commands.js'
+import type { RegisteredEvent, VersionCreated, VersionLinked } from '../../domain/artifact/events.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
+import type { CollectionState } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { open } from '../../domain/codec/struct.js'
@@ -27,7 +29,7 @@ export interface Linking extends Artifacts, Registries {
 
 export const REGISTERED = '/api/registries/:registry/:collection'
 
-/** The collection that a path names in a registry of the key's teams; a name that several teams use is a conflict. */
+/** The registry collection in the path, within the teams of the key. A name that several teams use is a conflict. */
 const collectionOf = (parts: Registries): Authorization<{ readonly place: CollectionPlace }> => ({
   errors: ['not-found', 'conflict'],
   authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
@@ -36,10 +38,8 @@ const collectionOf = (parts: Registries): Authorization<{ readonly place: Collec
   },
 })
 
-/** What the routes of a registry's collection have in common. */
 export const ofRegistry = (parts: Registries) => ({ query: teamQuery, authorization: collectionOf(parts) })
 
-/** What a registry's collections show. */
 export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
   const { ports, teams, collections } = parts
   const versions = { ports, stateOf: collections.stateOf }
@@ -66,12 +66,8 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
         const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
         const source = { project_id, collection, version: known.version, artifact_id }
         const command = { type: 'LinkVersion', place, source, artifactType, metadata, link_id } as const
-        return writing((cause) => collections.writeRegistered(command, cause), {
-          respond: ({ state }) => {
-            const number =
-              (link_id === null ? undefined : state.byLink.get(link_id)) ?? state.byId.get(artifact_id)!
-            return { body: { version: versionName(number), artifact_id } }
-          },
+        return writing((cause) => collections.writeRegistered(command, cause, linkedOrKnown(command)), {
+          respond: ({ state: version }) => ({ body: { version: versionName(version!), artifact_id } }),
         })
       },
     }),
@@ -81,11 +77,10 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       summary:
         'Removes a version from a registry, by its name there or an alias. Its aliases are removed too.',
       ...registered,
-      errors: ['too-large'],
       response: emptyResponse,
       handle: ({ place, params }) => {
         const command = { type: 'UnlinkVersion', place, version: params['version']! } as const
-        return writing((cause) => collections.writeRegistered(command, cause))
+        return writing((cause) => collections.writeRegistered(command, cause, () => undefined))
       },
     }),
     readLog(parts, {
@@ -111,6 +106,14 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
     }),
   ]
 }
+
+const linkedOrKnown =
+  ({ link_id, source }: LinkVersion) =>
+  (before: CollectionState, events: readonly RegisteredEvent[]): number | undefined => {
+    for (const { type, data } of events) if (type === 'VersionLinked') return data.version
+    const repeated = link_id === null ? undefined : before.byLink.get(link_id)
+    return repeated ?? before.byId.get(source.artifact_id) ?? undefined
+  }
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
 const linkId = (

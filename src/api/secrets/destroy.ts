@@ -1,7 +1,7 @@
 import { execute } from '../../runtime/execute.js'
 import { secretDecider } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
-import { tidySecret } from './leftovers.js'
+import { reconcileSecret } from './reconcile.js'
 import { roleInTeam } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute } from '../route.js'
@@ -24,8 +24,8 @@ export const destroySecret = ({ ports, access }: Secrets): AnyRoute =>
       const stream = secretStream(secret.team, secret.name)
       return writing(async (cause) => {
         const executed = await execute(ports)(secretDecider, stream, [command], cause)
-        // After the log said so, and again for a destruction that was repeated because it was cut off in between.
-        if (executed.refusals.size === 0) await tidySecret(ports, secret, executed.state)
+        // Only after the event is appended. A retry does it again, in case the first was interrupted in between.
+        if (executed.refusals.size === 0) await reconcileSecret(ports, secret, executed.state)
         return executed
       })
     },

@@ -4,9 +4,9 @@ import type { RegistryEvent } from './events.js'
 
 /** The registries of a team. */
 export interface RegistriesState {
-  /** From name to id. */
+  /** Registry ids by name. */
   readonly ids: Map<string, string>
-  /** From id to name. */
+  /** Registry names by id. */
   readonly names: Map<string, string>
 }
 
@@ -28,11 +28,5 @@ export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryE
     return { events: [{ type: 'RegistryCreated', data: { team, registry, id } }] }
   },
 }
-
-/** A state that changes apart from the other. */
-export const copyRegistries = ({ ids, names }: RegistriesState): RegistriesState => ({
-  ids: new Map(ids),
-  names: new Map(names),
-})
 
 const refused = (reason: string) => ({ events: [], refused: { kind: 'conflict', reason } as const })

@@ -11,7 +11,7 @@ export { opOf } from './op-names.js'
 export { callSizes, traceSizesInBytes } from './sizes.js'
 export { isCallField } from './call-fields.js'
 export type { OrderBy } from '../expression/order.js'
-export type { StoredCall } from './stored-call.js'
+export type { PayloadColumn, StoredCall } from './stored-call.js'
 
 export interface CallsQuestion extends CallsAsked {
   readonly sortBy: readonly OrderBy[]

@@ -1,0 +1,26 @@
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import type { StoredCall } from '../../projections/calls/queries.js'
+
+/** A stored call with its payload parsed. */
+export const parsedCall = (call: StoredCall): EvaluationCall => ({
+  id: call.id,
+  parent_id: call.parent_id,
+  trace_id: call.trace_id,
+  op_name: call.op_name,
+  display_name: call.display_name,
+  started_at: call.started_at,
+  ended_at: call.ended_at,
+  exception: call.exception,
+  wb_user_id: call.wb_user_id,
+  attributes: objectIn(call.attributes),
+  inputs: objectIn(call.inputs),
+  output: call.output === null ? null : parseJson(call.output),
+  summary: objectIn(call.summary),
+})
+
+const objectIn = (text: string | null): JsonObject => {
+  const value = text === null ? null : parseJson(text)
+  return isJsonObject(value) ? value : {}
+}

@@ -1,0 +1,155 @@
+import type { EvaluationRow } from '../../domain/evaluation/row.js'
+import {
+  rowOfCalls,
+  scoreFeedbackOf,
+  type RowCalls,
+  type ScoreFeedback,
+} from '../../domain/evaluation/rows-of-calls.js'
+import { roleOf, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { callRef } from '../../domain/ref/ref.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Sha256 } from '../../domain/ports/sha256.js'
+import { callIdPages, callsById, NO_FILTER, type PayloadColumn } from '../../projections/calls/queries.js'
+import { feedbackOn } from '../../projections/feedback/queries.js'
+import { pagesOf } from '../tracing/pages.js'
+import { parsedCall } from './parsed-call.js'
+
+const OF_ROWS = ['attributes', 'inputs', 'output', 'summary'] as const satisfies readonly PayloadColumn[]
+
+const BY_START = [{ field: 'started_at', direction: 'asc' }] as const
+
+/** The rows of a run at a position, in the order of their start, a page at a time. */
+export const rowsOf = (reader: ClickHouseReader, sha256: Sha256) => {
+  const rowOf = rowOfCalls(sha256)
+  return async function* (
+    projectId: string,
+    runId: string,
+    position: Position,
+  ): AsyncGenerator<readonly EvaluationRow[]> {
+    for await (const page of rowCallsOf(reader)(projectId, runId, position)) yield page.map(rowOf)
+  }
+}
+
+/** The same with the calls that the rows are made of. */
+export const rowCallsOf = (reader: ClickHouseReader) =>
+  async function* (
+    projectId: string,
+    runId: string,
+    position: Position,
+  ): AsyncGenerator<readonly RowCalls[]> {
+    for await (const rows of callsBelow(reader, projectId, [runId], position, OF_ROWS)) {
+      const page = await withChildren(reader, projectId, rows.filter(isRow), position)
+      if (page.length > 0) yield page
+    }
+  }
+
+/** Rows by the ids of their calls, in the order of the ids. */
+export const rowCallsById =
+  (reader: ClickHouseReader) =>
+  async (projectId: string, ids: readonly string[], position: Position): Promise<readonly RowCalls[]> => {
+    if (ids.length === 0) return []
+    const calls = await callsById(reader)(projectId, ids, position, OF_ROWS)
+    return withChildren(reader, projectId, calls.map(parsedCall), position)
+  }
+
+/** The rows of a run without their outputs and children: who reads this finds the examples. */
+export const bareRowsOf = (reader: ClickHouseReader) =>
+  async function* (
+    projectId: string,
+    runId: string,
+    position: Position,
+  ): AsyncGenerator<readonly EvaluationCall[]> {
+    for await (const rows of callsBelow(reader, projectId, [runId], position, ['attributes', 'inputs']))
+      yield rows.filter(isRow)
+  }
+
+const isRow = (call: EvaluationCall): boolean => ['row', 'prediction'].includes(roleOf(call))
+
+const withChildren = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  rows: readonly EvaluationCall[],
+  position: Position,
+): Promise<readonly RowCalls[]> => {
+  const children = await childrenOf(reader, projectId, rows, position)
+  const feedback = await scoreFeedbackOn(reader, projectId, [...rows, ...children], position)
+  const byParent = new Map<string, EvaluationCall[]>()
+  for (const child of children) {
+    const siblings = byParent.get(child.parent_id!)
+    if (siblings === undefined) byParent.set(child.parent_id!, [child])
+    else siblings.push(child)
+  }
+  return rows.map((row): RowCalls => {
+    const below = byParent.get(row.id) ?? []
+    return { row, children: below, feedback: [row, ...below].flatMap(({ id }) => feedback.get(id) ?? []) }
+  })
+}
+
+const childrenOf = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  rows: readonly EvaluationCall[],
+  position: Position,
+): Promise<readonly EvaluationCall[]> => {
+  if (rows.length === 0) return []
+  const children: EvaluationCall[] = []
+  const parents = rows.map(({ id }) => id)
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  for await (const page of callsBelow(reader, projectId, parents, position, OF_ROWS))
+    for (const child of page)
+      children.push(roleOf(child, byId.get(child.parent_id!)) === 'score' ? withoutInputs(child) : child)
+  return children
+}
+
+/** Scorers are given the example and the output again: of their inputs only the names are needed. */
+const withoutInputs = (call: EvaluationCall): EvaluationCall => ({
+  ...call,
+  inputs: Object.fromEntries(
+    Object.entries(call.inputs).map(([name, value]) => [name, name === 'self' ? value : null]),
+  ),
+})
+
+async function* callsBelow(
+  reader: ClickHouseReader,
+  projectId: string,
+  parent_ids: readonly string[],
+  position: Position,
+  payload: readonly PayloadColumn[],
+): AsyncGenerator<readonly EvaluationCall[]> {
+  const ids = callIdPages(reader, {
+    projectId,
+    filter: { ...NO_FILTER, parent_ids },
+    operation: null,
+    position,
+    sortBy: BY_START,
+    limit: null,
+    offset: null,
+  })
+  for await (const page of pagesOf(ids)) {
+    const calls = await callsById(reader)(
+      projectId,
+      page.map(({ id }) => id),
+      position,
+      payload,
+    )
+    yield calls.map(parsedCall)
+  }
+}
+
+/** By the id of the call that it is on. */
+const scoreFeedbackOn = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  calls: readonly EvaluationCall[],
+  position: Position,
+): Promise<ReadonlyMap<string, readonly ScoreFeedback[]>> => {
+  const refs = new Map(calls.map(({ id }) => [callRef(projectId, id), id]))
+  const found = await feedbackOn(reader)(projectId, [...refs.keys()], position)
+  return new Map(
+    [...found].map(([ref, all]) => [
+      refs.get(ref)!,
+      all.map(scoreFeedbackOf).filter((one) => one !== undefined),
+    ]),
+  )
+}

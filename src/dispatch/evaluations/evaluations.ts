@@ -1,0 +1,169 @@
+import type { CallStarted } from '../../domain/call/events.js'
+import { isEvaluationRun } from '../../domain/evaluation/run-calls.js'
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import { findAnchor, followLog, type LogAnchor } from '../../runtime/follow-log.js'
+import { recordLoggedRun } from './logged-run.js'
+import type { EvaluationPorts } from './ports.js'
+import { openRunQueue, type RunKey } from './run-queue.js'
+
+/** Keeps a small JSON document durably; it may be deleted while the service is stopped. */
+export interface StateFile {
+  readonly load: () => Promise<Json | undefined>
+  readonly save: (state: JsonObject) => Promise<void>
+}
+
+export interface Evaluations {
+  readonly stop: () => Promise<void>
+}
+
+interface EvaluationsOptions {
+  readonly instance: string
+  readonly isAlone: boolean
+}
+
+const SAVE_EVERY_MS = 1000
+/** Logged runs that have not ended; the oldest are given up. */
+const MAX_LOGGED_RUNS = 10_000
+
+/** Follows the log: works on evaluation runs that are requested, and records the end of runs that clients log. */
+export const startEvaluations = async (
+  ports: EvaluationPorts & { readonly state: StateFile },
+  options: EvaluationsOptions,
+): Promise<Evaluations> => {
+  const { eventStore, log } = ports
+  const known = await loadState(ports.state, eventStore)
+  /** Requested and not finished. */
+  const requested = new Map(known.requested.map((run) => [keyOf(run), run]))
+  /** Logged by clients, and not ended. */
+  const logged = new Map(known.logged.map((run) => [keyOf(run), run]))
+  let anchor = known.anchor
+  let isCaughtUp = false
+  const queue = openRunQueue(ports, options)
+  const stopping = new AbortController()
+
+  const onRequested = (run: RunKey) => {
+    requested.set(keyOf(run), run)
+    if (isCaughtUp) queue.add(run)
+  }
+  const onCallStarted = ({ project_id, id, op_name, attributes }: CallStarted) => {
+    const run = { project_id, id }
+    if (!isEvaluationRun(op_name, attributes) || requested.has(keyOf(run))) return
+    logged.set(keyOf(run), run)
+    if (logged.size > MAX_LOGGED_RUNS) logged.delete(logged.keys().next().value!)
+  }
+  const onCallEnded = async (event: RecordedEvent) => {
+    const run = runOf(event)
+    if (!logged.has(keyOf(run))) return
+    await recordLoggedRun(ports, run, event)
+    logged.delete(keyOf(run))
+  }
+
+  const take = (event: RecordedEvent): Promise<void> | undefined => {
+    switch (event.type) {
+      case 'CallStarted':
+        onCallStarted(event.data as unknown as CallStarted)
+        return undefined
+      case 'CallEnded':
+        return logged.size === 0 ? undefined : onCallEnded(event)
+      case 'CallDeleted':
+        logged.delete(keyOf(runOf(event)))
+        return undefined
+      case 'EvaluationRunRequested':
+        onRequested(runOf(event))
+        return undefined
+      case 'EvaluationRunCancelRequested':
+        queue.cancel(runOf(event))
+        return undefined
+      case 'EvaluationRunFinished':
+        requested.delete(keyOf(runOf(event)))
+        return undefined
+      default:
+        return undefined
+    }
+  }
+
+  const follower = followLog({
+    eventStore,
+    after: known.position,
+    onEvent: (event) => {
+      const taken = take(event)
+      const { id, stream, revision } = event
+      anchor = { id, stream, revision }
+      return taken
+    },
+    onCaughtUp: () => {
+      isCaughtUp = true
+      for (const run of requested.values()) queue.add(run)
+    },
+    onError: (error) => {
+      log.warn('evaluation.follow_failed', { error: error instanceof Error ? error.name : 'unknown' })
+    },
+    signal: stopping.signal,
+  })
+
+  let saved = known.position
+  const save = async () => {
+    const position = follower.position()
+    if (position === saved || anchor === null) return
+    await ports.state.save({
+      position: String(position),
+      anchor: { ...anchor, revision: String(anchor.revision) },
+      requested: [...requested.values()].map((run) => ({ ...run })),
+      logged: [...logged.values()].map((run) => ({ ...run })),
+    })
+    saved = position
+  }
+  let saving = Promise.resolve()
+  const saveOrWarn = () => {
+    saving = saving.then(save).catch((error: unknown) => {
+      log.warn('evaluation.state_not_saved', { error: error instanceof Error ? error.name : 'unknown' })
+    })
+    return saving
+  }
+  const timer = setInterval(() => void saveOrWarn(), SAVE_EVERY_MS)
+
+  return {
+    stop: async () => {
+      stopping.abort()
+      await follower.stopped
+      await queue.stop()
+      clearInterval(timer)
+      await saveOrWarn()
+    },
+  }
+}
+
+const keyOf = ({ project_id, id }: RunKey): string => `${project_id}/${id}`
+
+const runOf = ({ data }: Pick<RecordedEvent, 'data'>): RunKey => {
+  const { project_id, id } = data as unknown as RunKey
+  return { project_id, id }
+}
+
+interface KnownState {
+  readonly position: bigint
+  readonly anchor: LogAnchor | null
+  readonly requested: readonly RunKey[]
+  readonly logged: readonly RunKey[]
+}
+
+const NOTHING_KNOWN: KnownState = { position: 0n, anchor: null, requested: [], logged: [] }
+
+/** What an earlier process saved, if it is of this log; else everything is found again from the log's first event. */
+const loadState = async (
+  file: StateFile,
+  eventStore: Pick<EventStore, 'readStream'>,
+): Promise<KnownState> => {
+  const state = await file.load()
+  if (!isJsonObject(state ?? null)) return NOTHING_KNOWN
+  const { position, anchor, requested, logged } = state as JsonObject
+  if (typeof position !== 'string' || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
+  const { id, stream, revision } = anchor
+  const place = { id: String(id), stream: String(stream), revision: BigInt(String(revision)) }
+  if ((await findAnchor(eventStore, place)) === undefined) return NOTHING_KNOWN
+  return { position: BigInt(position), anchor: place, requested: runsIn(requested), logged: runsIn(logged) }
+}
+
+const runsIn = (list: Json | undefined): readonly RunKey[] =>
+  Array.isArray(list) ? (list as readonly Json[]).filter(isJsonObject).map((data) => runOf({ data })) : []

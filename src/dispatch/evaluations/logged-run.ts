@@ -1,0 +1,33 @@
+import type { EvaluationRunFinished } from '../../domain/evaluation/events.js'
+import { isJsonObject } from '../../domain/json/json.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { EvaluationPorts } from './ports.js'
+import { finish, type RunKey } from './run-queue.js'
+
+/** Records that an evaluation run ended which a client logged as calls. */
+export const recordLoggedRun = async (
+  ports: Pick<EvaluationPorts, 'eventStore' | 'ids' | 'call'>,
+  { project_id, id }: RunKey,
+  { id: causationId, metadata }: RecordedEvent,
+): Promise<void> => {
+  const call = await ports.call(project_id, id)
+  if (call === undefined || call.ended_at === null) return
+  const { self = null, model = null } = call.inputs
+  const weave = call.attributes['weave']
+  const source = weave !== undefined && isJsonObject(weave) ? weave['source_evaluation_run_id'] : null
+  const finished: EvaluationRunFinished = {
+    ...{ project_id, id, kind: 'logged', outcome: call.exception === null ? 'completed' : 'failed' },
+    started_at: call.started_at,
+    finished_at: call.ended_at,
+    summary: isJsonObject(call.output) ? call.output : {},
+    evaluation: typeof self === 'string' ? self : null,
+    model: typeof model === 'string' ? model : null,
+    source_evaluation_run_id: typeof source === 'string' ? source : null,
+    ...{ display_name: call.display_name, error: call.exception, warnings: [], wb_user_id: metadata.actor },
+  }
+  await finish(ports, finished, {
+    correlationId: metadata.correlationId,
+    causationId,
+    actor: metadata.actor,
+  })
+}

@@ -6,7 +6,7 @@ import type { httpScorer } from '../dispatch/evaluations/http-scorer.js'
 import type { judgeScorer, ReadObject } from '../dispatch/evaluations/judge-scorer.js'
 import type { ScoreRow } from '../domain/evaluation/scoring.js'
 import type { Json } from '../domain/json/json.js'
-import { scoringTools } from '../adapters/scoring/scoring-tools.js'
+import { scoringTools } from './scoring-tools.js'
 
 /** Scorers that ask another service. */
 export interface RemoteScorers {

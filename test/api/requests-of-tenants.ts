@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { digestedRow, tableDigest } from '../../src/domain/table/digests.js'
+import type { JsonObject } from '../../src/domain/json/json.js'
 import type { TestService } from '../support/service.js'
 import { accepted, aCompleted, anEnd, aStart, endItem, startItem } from './tracing/given.js'
 
@@ -42,6 +43,42 @@ const TABLE = tableDigest(sha256, [ROW_DIGEST])
 const COLLECTION = '/api/artifacts/{entity}/{project}/{collection}'
 const VERSION = { metadata: { a: 1 }, aliases: ['something'] }
 const RUN = { name: 'a run', id: 'something' }
+
+const V2 = '/v2/{entity}/{project}'
+const REF = 'weave:///team/project/object/something:v0'
+
+const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
+  [`POST ${V2}/evaluation_runs`]: () => ({ body: { evaluation: REF, model: REF } }),
+  [`GET ${V2}/evaluation_runs`]: () => ({}),
+  [`GET ${V2}/evaluation_runs/{evaluation_run_id}`]: () => ({}),
+  [`POST ${V2}/evaluation_runs/{evaluation_run_id}/finish`]: () => ({ body: {} }),
+  [`DELETE ${V2}/evaluation_runs`]: () => ({ query: '?evaluation_run_ids=unknown' }),
+  [`POST ${V2}/predictions`]: () => ({ body: { model: REF, inputs: {}, output: 1 } }),
+  [`GET ${V2}/predictions`]: () => ({ query: '?evaluation_run_id=something' }),
+  [`GET ${V2}/predictions/{prediction_id}`]: () => ({}),
+  [`POST ${V2}/predictions/{prediction_id}/finish`]: () => ({}),
+  [`DELETE ${V2}/predictions`]: () => ({ query: '?prediction_ids=unknown' }),
+  [`POST ${V2}/scores`]: () => ({ body: { prediction_id: 'some-prediction', scorer: REF, value: 1 } }),
+  [`GET ${V2}/scores`]: () => ({ query: '?evaluation_run_id=something' }),
+  [`GET ${V2}/scores/{score_id}`]: () => ({}),
+  [`DELETE ${V2}/scores`]: () => ({ query: '?score_ids=unknown' }),
+  [`POST ${V2}/eval_results/query`]: () => ({ body: { evaluation_run_ids: ['something'] } }),
+  'POST /leaderboards/read': (project_id) => ({ body: { project_id, object_id: 'board' } }),
+  [`POST ${V2}/ops`]: () => ({ body: {} }),
+  [`POST ${V2}/datasets`]: () => ({ body: { rows: [{ a: 1 }] } }),
+  [`POST ${V2}/scorers`]: () => ({ body: { name: 'scorer', op_source_code: '' } }),
+  [`POST ${V2}/evaluations`]: () => ({ body: { name: 'evaluation', dataset: REF } }),
+  [`POST ${V2}/models`]: () => ({ body: { name: 'model', source_code: '' } }),
+  ...Object.fromEntries(
+    ['ops', 'datasets', 'scorers', 'evaluations', 'models'].flatMap((collection) =>
+      [
+        `GET ${V2}/${collection}`,
+        `GET ${V2}/${collection}/{object_id}/versions/{digest}`,
+        `DELETE ${V2}/${collection}/{object_id}`,
+      ].map((endpoint) => [endpoint, () => ({})]),
+    ),
+  ),
+}
 
 /** A valid request to each endpoint that is about a project; what is not here must be said to be about none. */
 export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> = {
@@ -119,7 +156,28 @@ export const OF_PROJECTS: Readonly<Record<string, (project_id: string) => Ask>> 
   'GET /api/runs/{entity}/{project}/{run}': () => ({}),
   'POST /api/runs/{entity}/{project}/{run}/metrics': () => ({ body: { metrics: { a: 1 }, step: 1 } }),
   'POST /api/runs/{entity}/{project}/{run}/finish': () => ({ body: { state: 'finished' } }),
+  ...OF_EVALUATIONS,
 }
+
+/** What paths under `/v2` name: objects of each class, and calls of an evaluation. */
+const CLASSES: Readonly<Record<string, JsonObject>> = {
+  ops: { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} },
+  datasets: { _type: 'Dataset', _class_name: 'Dataset' },
+  scorers: { _type: 'Scorer', _class_name: 'Scorer' },
+  evaluations: { _type: 'Evaluation', _class_name: 'Evaluation' },
+  models: { _type: 'Model', _class_name: 'Model' },
+}
+
+const evaluationCalls = (project: string) =>
+  (
+    [
+      ['something', null, { evaluation_run: 'true' }],
+      ['some-prediction', 'something', { prediction: 'true' }],
+      ['some-score', 'some-prediction', { score: 'true' }],
+    ] as const
+  ).map(([id, parent_id, weave]) =>
+    startItem(aStart(project, { id, parent_id, trace_id: 'something', attributes: { weave } })),
+  )
 
 const REGISTERED = '/api/registries/{registry}/{collection}'
 
@@ -156,6 +214,18 @@ export const makeFor = async (
   const post = async (at: string, body: object) => accepted(await service.post(at, body, { key }))
   if (path.startsWith('/api/artifacts/'))
     await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
+  if (/\/(evaluation_runs|predictions|scores|eval_results)/.test(path))
+    await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
+  if (path.startsWith('/leaderboards')) {
+    const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }
+    await post('/obj/create', { obj: { project_id, object_id: 'board', val } })
+  }
+  const val = CLASSES[/^\/v2\/[^/]+\/[^/]+\/(\w+)\/something/.exec(path)?.[1] ?? '']
+  if (val !== undefined) {
+    const { digest } = await post('/obj/create', { obj: { project_id, object_id: 'something', val } })
+    const body = { project_id, digest, aliases: ['something'] }
+    accepted(await service.send('PUT', '/objs/something/aliases', body, { key }))
+  }
   if (path.startsWith('/api/runs/')) await post(`/api/runs/${project_id}`, RUN)
   if (!path.startsWith('/obj')) return
   await post('/obj/create', { obj: { project_id, ...OBJECT } })

@@ -43,7 +43,7 @@ export const contentRoutes = (files: Files): readonly AnyRoute[] =>
 const LONGEST_DIGEST = 256
 
 /** Reads the log instead of a projection, so that an acknowledged file is readable at once. */
-const storedFile = async (
+export const storedFile = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   project_id: string,
   digest: string,

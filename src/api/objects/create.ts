@@ -1,22 +1,15 @@
 import { nullable, nullableText } from '../../domain/codec/containers.js'
-import { instantOf } from '../../domain/codec/instant.js'
 import { json, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { execute } from '../../runtime/execute.js'
 import { projectId } from '../../domain/ids.js'
 import { canonicalJson } from '../../domain/json/canonical.js'
-import { classesOf } from '../../domain/object/classes.js'
-import { objectDecider } from '../../domain/object/decider.js'
-import { objectId, objectStream } from '../../domain/object/events.js'
-import { spill } from '../../domain/spill/spill.js'
+import { objectId } from '../../domain/object/events.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
 import { Failure } from '../failure.js'
-import type { Cause } from '../../domain/event.js'
-import type { Json } from '../../domain/json/json.js'
 import type { AnyRoute } from '../route.js'
 import { writeProject } from '../route-kinds.js'
-import { writing } from '../run.js'
 import type { Objects } from './objects.js'
+import { publishObject } from './publish.js'
 
 const objectCreate = closed('ObjectCreateRequest', {
   required: {
@@ -43,7 +36,7 @@ export const createObject = (objects: Objects): AnyRoute =>
     errors: ['conflict'],
     response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
     project: ({ body }) => body.obj.project_id,
-    handle: async ({ body: { obj }, principal }) => {
+    handle: ({ body: { obj } }) => {
       const { ports } = objects
       const { project_id, object_id, val, expected_digest } = obj
       const digest = weaveDigest(ports.sha256(canonicalJson(val)))
@@ -52,52 +45,10 @@ export const createObject = (objects: Objects): AnyRoute =>
           'conflict',
           `The digest of the content is ${digest}, which differs from the expected digest.`,
         )
-      const command = await publication(ports, {
-        ...{ project_id, object_id, digest, val, userId: principal.userId },
-        baseClass: obj.builtin_object_class ?? obj.set_base_object_class,
-      })
-      const stream = objectStream(project_id, object_id)
-      return writing((cause) => execute(ports)(objectDecider, stream, [command], cause), {
-        respond: () => ({ body: { digest, object_id } }),
-      })
+      return async (cause) => {
+        const baseClass = obj.builtin_object_class ?? obj.set_base_object_class
+        const { position } = await publishObject(ports)(project_id, object_id, val, cause, baseClass)
+        return { body: { digest, object_id }, position }
+      }
     },
   })
-
-interface Publication {
-  readonly project_id: string
-  readonly object_id: string
-  readonly digest: string
-  readonly val: Json
-  readonly userId: string
-  readonly baseClass: string | null
-}
-
-const publication = async (
-  ports: Objects['ports'],
-  { project_id, object_id, digest, val, userId, baseClass }: Publication,
-) => {
-  const content = {
-    ...{ project_id, object_id, digest, ...classesOf(val, baseClass), val },
-    created_at: instantOf(ports.clock.now()),
-    spilled: {},
-    wb_user_id: userId,
-  }
-  return { type: 'PublishObject', content: await spill(ports)(content, ['val']) } as const
-}
-
-/** Publishes a version of an object for another part of the service, and returns its digest. */
-export const publishObject =
-  (ports: Objects['ports']) =>
-  async (project_id: string, object_id: string, val: Json, cause: Cause) => {
-    const digest = weaveDigest(ports.sha256(canonicalJson(val)))
-    const command = await publication(ports, {
-      ...{ project_id, object_id, digest, val, userId: cause.actor, baseClass: null },
-    })
-    const { readableAt } = await execute(ports)(
-      objectDecider,
-      objectStream(project_id, object_id),
-      [command],
-      cause,
-    )
-    return { digest, position: readableAt }
-  }

@@ -7,15 +7,14 @@ import { closed, open } from '../../domain/codec/struct.js'
 import { execute } from '../../runtime/execute.js'
 import { id, projectId } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import { withDescendants } from '../../projections/usage/queries-of-descendants.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject, writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
-import { later, type Tracing } from './tracing.js'
+import { deletingCalls } from './delete-calls.js'
+import type { Tracing } from './tracing.js'
 
 const callUpdate = closed('CallUpdateRequest', {
   required: { project_id: projectId, call_id: id },
@@ -28,12 +27,11 @@ const callsDelete = closed('CallsDeleteRequest', {
 })
 
 const MAX_IDS = 1000
-const AT_ONCE = 500
 
 export const changeRoutes = (
   tracing: Tracing & { readonly reader: ClickHouseReader },
 ): readonly AnyRoute[] => {
-  const { ports, reading, reader } = tracing
+  const { ports } = tracing
   return [
     writeProject(tracing, {
       method: 'post',
@@ -63,27 +61,13 @@ export const changeRoutes = (
       errors: alsoReads.errors,
       response: open('CallsDeleteResponse', { required: { num_deleted: int64 } }),
       project: inBody,
-      handle: async ({ body: { project_id, call_ids }, headers }) => {
+      handle: async (request) => {
+        const { project_id, call_ids } = request.body
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids per request.`)
-        // Ignores `Tallytree-Stale`, which would leave recent descendants undeleted.
-        const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
-        const possible = call_ids.filter(id.is)
-        const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)
-        const ids = [...new Set([...possible, ...below])]
+        const deleting = await deletingCalls(tracing)(project_id, call_ids, request)
         return async (cause) => {
-          let position: Position | undefined
-          let deleted = 0
-          for (let from = 0; from < ids.length; from += AT_ONCE) {
-            const executed = await Promise.all(
-              ids.slice(from, from + AT_ONCE).map((id) => {
-                const command = { type: 'DeleteCall', project_id, id } as const
-                return execute(ports)(callDecider, callStream(project_id, id), [command], cause)
-              }),
-            )
-            for (const one of executed) if (one.position !== undefined) deleted += 1
-            position = executed.reduce((last, one) => later(last, one.readableAt), position)
-          }
+          const { deleted, position } = await deleting(cause)
           return { body: { num_deleted: deleted }, position }
         }
       },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { callsOfTrace, finishedStatus, logRun, publish, rescore, scorerObject, type Call } from './given.js'
+import { callsOfTrace, finishedStatus, logRun, publish, rescore, scorerObject, type Call } from './logged-run.js'
 
 const ROWS = [
   { example: { country: 'France', expected: 'Paris' }, output: 'Paris' },

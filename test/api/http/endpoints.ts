@@ -29,6 +29,7 @@ export const endpointsOf = async (
       .replace('{entity}', entity)
       .replace('{project}', name)
       .replace('{team}', entity)
+      .replace(/\{(prediction|score)_id\}/, 'some-$1')
       .replace(/\{\w+\}/g, 'something')
   return Object.entries(paths).flatMap(([template, operations]) =>
     Object.entries(operations).map(([method, { requestBody, security }]) => ({

@@ -11,7 +11,7 @@ import {
   rescore,
   scorerObject,
   type Call,
-} from '../../api/evaluations/given.js'
+} from '../../api/evaluations/logged-run.js'
 import { COUNTS } from '../../counts.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 

@@ -9,7 +9,14 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['files', 'Files, addressed by content digest.', ['file', 'files']],
   ['feedback', 'Feedback from people and programs on calls and objects.', ['feedback']],
   ['costs', 'Prices and the cost of calls.', ['cost']],
-  ['evaluations', 'Evaluation runs and their scores.', ['evaluations']],
+  [
+    'evaluations',
+    'Evaluation runs, their predictions and scores, and what they are made of.',
+    [
+      ...['evaluations', 'evaluation_runs', 'predictions', 'scores', 'eval_results', 'leaderboards'],
+      ...['ops', 'datasets', 'scorers'],
+    ],
+  ],
   ['graphql', 'The subset of GraphQL that SDKs use before tracing.', ['graphql']],
   ['artifacts', "Versions of artifacts in a project's collections, their aliases and tags.", ['artifacts']],
   ['registries', 'Registries of teams, which link versions of projects.', ['registries']],
@@ -40,6 +47,8 @@ const wordsOf = (path: string): readonly string[] =>
  */
 export const areaOf = (path: string): string => {
   const words = wordsOf(path)
+  // `/v1/models` is of the gateway.
+  if (words[0] === 'models' && path.startsWith('/v2/')) return 'evaluations'
   if (words.at(-1) === 'usage') return 'usage'
   return (words[0] === 'teams' ? areaNamed(words[1]) : undefined) ?? areaNamed(words[0]) ?? 'other'
 }

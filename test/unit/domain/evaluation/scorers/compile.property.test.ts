@@ -7,7 +7,7 @@ import { decodeScorer } from '../../../../../src/domain/evaluation/scorers/score
 import type { Scored } from '../../../../../src/domain/evaluation/scoring.js'
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
 import { arbitraryModestJson } from '../../../../support/arbitrary-json.js'
-import { scoringTools } from '../../../../support/scoring-tools.js'
+import { scoringTools } from '../../../../../src/composition/scoring-tools.js'
 
 const NEEDED: JsonObject = { pattern: '^\\w+$', schema: { type: 'object' } }
 

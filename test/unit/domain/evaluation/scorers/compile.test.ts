@@ -4,7 +4,7 @@ import { compileBuiltIn } from '../../../../../src/domain/evaluation/scorers/com
 import { decodeScorer } from '../../../../../src/domain/evaluation/scorers/scorer.js'
 import type { ScorableRow } from '../../../../../src/domain/evaluation/scoring.js'
 import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
-import { scoringTools } from '../../../../support/scoring-tools.js'
+import { scoringTools } from '../../../../../src/composition/scoring-tools.js'
 
 const compiled = (className: string, settings: JsonObject = {}) => {
   const scorer = decodeScorer('weave:///t/p/object/s:1', { _class_name: className, ...settings })

@@ -1,0 +1,55 @@
+import * as t from 'io-ts'
+import { Codec, refuse } from '../../domain/codec/codec.js'
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
+import { boolean, integerBetween, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { textUpToBytes } from '../../domain/codec/text.js'
+import { parseRef } from '../../domain/ref/ref.js'
+import { invalid } from '../failure.js'
+import { integerInQuery } from '../integer-in-query.js'
+
+const MAX_REF_BYTES = 8192
+const refText = textUpToBytes(MAX_REF_BYTES)
+
+const RULE = "String should be a reference of the form 'weave:///entity/project/object/name:version'"
+
+const isRefOfObject = (u: unknown): u is string => refText.is(u) && parseRef(u)?.kind === 'object'
+
+/** A reference to a version of an object or an op. */
+export const objectRef: Codec<string> = new Codec(
+  'object_ref',
+  isRefOfObject,
+  (u, c) => {
+    if (!refText.is(u)) return refText.validate(u, c)
+    return isRefOfObject(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', RULE)
+  },
+  { type: 'string', description: RULE, maxLength: MAX_REF_BYTES },
+  'unchanged',
+)
+
+const strings = arrayOf(string, 1)
+
+/** A list in a query: the parameter is repeated for each item. */
+export const listInQuery: Codec<readonly string[]> = new Codec(
+  strings.name,
+  strings.is,
+  (u, context) => strings.validate(typeof u === 'string' ? [u] : u, context),
+  strings.schema,
+)
+
+const MAX_VALUES = 1000
+
+export const requireFew = (values: readonly unknown[], loc: readonly string[]): void => {
+  if (values.length > MAX_VALUES)
+    throw invalid([{ loc, type: 'too_long', msg: `List should have at most ${MAX_VALUES} items` }])
+}
+
+const inQuery = nullable(integerInQuery(0, 999_999_999))
+
+export const page = { limit: inQuery, offset: inQuery }
+
+export const success = open('EvaluationWriteResponse', { required: { success: boolean } })
+
+export const deleted = open('EvaluationDeleteResponse', {
+  required: { num_deleted: integerBetween(0, Number.MAX_SAFE_INTEGER) },
+})

@@ -1,0 +1,216 @@
+import { arrayOf, nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { int64, integerBetween, jsonObject, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import type { Cause } from '../../domain/event.js'
+import { OP_WITHOUT_CODE } from '../../domain/evaluation/ops.js'
+import { ROW_OP, RUN_OP, SUMMARY_OP } from '../../domain/evaluation/run-calls.js'
+import { fileDecider } from '../../domain/file/decider.js'
+import { fileStream } from '../../domain/file/events.js'
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { weaveDigest } from '../../domain/weave-digest.js'
+import { execute } from '../../runtime/execute.js'
+import { Failure } from '../failure.js'
+import { storedFile } from '../files/content.js'
+import { publishObject } from '../objects/publish.js'
+import type { AnyRoute } from '../route.js'
+import { digestedRows } from '../tables/digested-rows.js'
+import { publishTable } from '../tables/publish.js'
+import { objectRef } from './codecs.js'
+import type { Evaluations } from './evaluations.js'
+import { collectionRoutes } from './objects.js'
+import { textOf } from './runs.js'
+
+const created = { digest: string, object_id: string, version_index: int64 }
+const shown = { ...created, created_at: instant }
+const described = { name: string }
+const description = { description: nullable(string) }
+
+const OBJECT = { _bases: ['Object', 'BaseModel'] }
+
+/** The objects that evaluations are made of, over the object store. */
+export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
+  const { ports } = evaluations
+  const source = sourceFiles(evaluations)
+
+  const opWith = async (file: string, code: string, project: string, cause: Cause): Promise<JsonObject> => ({
+    ...OP_WITHOUT_CODE,
+    files: { [file]: await source.store(project, code, cause) },
+  })
+
+  const publishOp = async (project: string, object_id: string, val: JsonObject, cause: Cause) => {
+    const { digest } = await publishObject(ports)(project, object_id, val, cause)
+    return `weave:///${project}/op/${object_id}:${digest}`
+  }
+
+  return [
+    ...collectionRoutes(evaluations, {
+      ...{ name: 'ops', singular: 'an op', baseClass: null },
+      body: open('OpCreateRequest', {
+        optional: { name: withDefault(string, 'op', true), source_code: withDefault(string, '', true) },
+      }),
+      created: open('OpCreateResponse', { required: created }),
+      shown: open('StoredOp', { required: { ...shown, code: string } }),
+      nameOf: ({ name }) => name,
+      valueOf: ({ source_code }, project, _id, cause) => opWith('obj.py', source_code, project, cause),
+      answered: () => ({}),
+      membersOf: async ({ files }, project, position) => ({
+        code: await source.read(project, files, position),
+      }),
+    }),
+    ...collectionRoutes(evaluations, {
+      ...{ name: 'datasets', singular: 'a dataset', baseClass: 'Dataset' },
+      body: open('DatasetCreateRequest', {
+        required: { rows: arrayOf(jsonObject) },
+        optional: { name: withDefault(string, 'dataset', true), description: nullableText(string) },
+      }),
+      created: open('DatasetCreateResponse', { required: created }),
+      shown: open('StoredDataset', {
+        required: { ...shown, ...described, rows: string },
+        optional: description,
+      }),
+      nameOf: ({ name }) => name,
+      valueOf: async ({ name, description, rows }, project, _id, cause) => {
+        const { digests: rowDigests, contents } = await digestedRows(ports.sha256, rows)
+        const table = { projectId: project, userId: cause.actor, rowDigests, contents: contents.values() }
+        const { digest } = await publishTable(ports)(table, cause)
+        return { ...ofClass('Dataset', name, description), rows: `weave:///${project}/table/${digest}` }
+      },
+      answered: () => ({}),
+      membersOf: (val) => Promise.resolve({ ...names(val), rows: textOf(val['rows']) ?? '' }),
+    }),
+    ...collectionRoutes(evaluations, {
+      ...{ name: 'scorers', singular: 'a scorer', baseClass: 'Scorer' },
+      body: open('ScorerCreateRequest', {
+        required: { name: string, op_source_code: string },
+        optional: { description: nullableText(string) },
+      }),
+      created: open('ScorerCreateResponse', { required: { ...created, scorer: string } }),
+      shown: open('StoredScorer', {
+        required: { ...shown, ...described, score_op: string },
+        optional: description,
+      }),
+      nameOf: ({ name }) => name,
+      valueOf: async ({ name, description, op_source_code }, project, id, cause) => {
+        const op = await opWith('obj.py', op_source_code, project, cause)
+        const score = await publishOp(project, `${id.slice(0, MAX_STEM)}.score`, op, cause)
+        return { ...ofClass('Scorer', name, description), column_map: null, score }
+      },
+      answered: (scorer) => ({ scorer }),
+      membersOf: (val) => Promise.resolve({ ...names(val), score_op: textOf(val['score']) ?? '' }),
+    }),
+    ...collectionRoutes(evaluations, {
+      ...{ name: 'evaluations', singular: 'an evaluation', baseClass: 'Evaluation' },
+      body: open('EvaluationCreateRequest', {
+        required: { name: string, dataset: objectRef },
+        optional: {
+          description: nullableText(string),
+          scorers: withDefault(arrayOf(objectRef), [], true),
+          trials: withDefault(integerBetween(1, 1_000_000), 1, true),
+          evaluation_name: nullableText(string),
+          eval_attributes: nullable(jsonObject),
+        },
+      }),
+      created: open('EvaluationCreateResponse', { required: { ...created, evaluation_ref: string } }),
+      shown: open('StoredEvaluation', {
+        required: { ...shown, ...described, dataset: string, scorers: arrayOf(string), trials: int64 },
+        optional: {
+          ...description,
+          evaluation_name: nullable(string),
+          evaluate_op: nullable(string),
+          predict_and_score_op: nullable(string),
+          summarize_op: nullable(string),
+        },
+      }),
+      nameOf: ({ name }) => name,
+      valueOf: async (body, project, _id, cause) => {
+        const op = (name: string) => publishOp(project, name, OP_WITHOUT_CODE, cause)
+        return {
+          ...ofClass('Evaluation', body.name, body.description),
+          ...{ dataset: body.dataset, scorers: [...body.scorers], trials: body.trials },
+          ...{ evaluation_name: body.evaluation_name, metadata: body.eval_attributes },
+          evaluate: await op(RUN_OP),
+          predict_and_score: await op(ROW_OP),
+          summarize: await op(SUMMARY_OP),
+        }
+      },
+      answered: (evaluation_ref) => ({ evaluation_ref }),
+      membersOf: (val) =>
+        Promise.resolve({
+          ...names(val),
+          dataset: textOf(val['dataset']) ?? '',
+          scorers: textsIn(val['scorers']),
+          trials: typeof val['trials'] === 'number' ? val['trials'] : 1,
+          evaluation_name: textOf(val['evaluation_name']),
+          evaluate_op: textOf(val['evaluate']),
+          predict_and_score_op: textOf(val['predict_and_score'] ?? val['predictAndScore']),
+          summarize_op: textOf(val['summarize']),
+        }),
+    }),
+    ...collectionRoutes(evaluations, {
+      ...{ name: 'models', singular: 'a model', baseClass: 'Model' },
+      body: open('ModelCreateRequest', {
+        required: { name: string, source_code: string },
+        optional: { description: nullableText(string), attributes: nullable(jsonObject) },
+      }),
+      created: open('ModelCreateResponse', { required: { ...created, model_ref: string } }),
+      shown: open('StoredModel', {
+        required: { ...shown, ...described, source_code: string },
+        optional: { ...description, attributes: nullable(jsonObject) },
+      }),
+      nameOf: ({ name }) => name,
+      valueOf: async ({ name, description, source_code, attributes }, project, _id, cause) => ({
+        ...ofClass('Model', name, description),
+        files: { 'model.py': await source.store(project, source_code, cause) },
+        attributes,
+      }),
+      answered: (model_ref) => ({ model_ref }),
+      membersOf: async (val, project, position) => ({
+        ...names(val),
+        source_code: await source.read(project, val['files'], position),
+        attributes: isJsonObject(val['attributes']) ? val['attributes'] : null,
+      }),
+    }),
+  ]
+}
+
+const MAX_STEM = 120
+
+const ofClass = (name: string, title: string, description: string | null): JsonObject => ({
+  ...{ _type: name, _class_name: name, ...OBJECT },
+  ...{ name: title, description },
+})
+
+const names = (val: JsonObject): JsonObject => ({
+  name: textOf(val['name']) ?? '',
+  description: textOf(val['description']),
+})
+
+const textsIn = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+
+/** Source code is a file of the project, as the SDKs store it. */
+const sourceFiles = ({ ports }: Evaluations) => ({
+  store: async (project_id: string, code: string, cause: Cause): Promise<string> => {
+    const bytes = Buffer.from(code)
+    const blob = await ports.blobs.put(bytes)
+    const digest = weaveDigest(blob)
+    const file = { project_id, digest, blob, size: bytes.length, wb_user_id: cause.actor }
+    const stream = fileStream(project_id, digest)
+    await execute(ports)(fileDecider, stream, [{ type: 'StoreFile', file }], cause, { assumeNew: true })
+    return digest
+  },
+
+  /** The first of the files that an object names; empty where it names none. */
+  read: async (project: string, files: Json | undefined, position: Position): Promise<string> => {
+    const digest = isJsonObject(files) ? Object.values(files)[0] : undefined
+    if (typeof digest !== 'string') return ''
+    const file = await storedFile(ports, project, digest, position).catch((error: unknown) => {
+      if (error instanceof Failure) return undefined
+      throw error
+    })
+    const content = file === undefined ? undefined : await ports.blobs.get(file.blob)
+    return content === undefined ? '' : Buffer.from(content).toString('utf8')
+  },
+})

@@ -1,0 +1,49 @@
+import { open } from '../../domain/codec/struct.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { inPath } from '../authorization.js'
+import type { AnyRoute } from '../route.js'
+import { alsoReads, changeProject } from '../route-kinds.js'
+import { deletingCalls } from '../tracing/delete-calls.js'
+import { deleted, listInQuery, requireFew } from './codecs.js'
+import { callNow, inV2, type Evaluations } from './evaluations.js'
+
+interface Deletable {
+  readonly collection: string
+  /** The parameter of the query that holds the ids. */
+  readonly parameter: string
+  readonly summary: string
+  /** The call to delete with all its descendants; undefined for a call that is not of this collection. */
+  readonly rootOf: (call: EvaluationCall, projectId: string) => Promise<string | undefined>
+}
+
+/** Deletes what the ids in the query name, and ignores ids that name nothing of the collection. */
+export const deleteRoute = (
+  evaluations: Evaluations,
+  { collection, parameter, summary, rootOf }: Deletable,
+): AnyRoute =>
+  changeProject(evaluations, {
+    method: 'delete',
+    path: inV2(collection),
+    summary,
+    query: open('EvaluationCallsToDelete', { required: { [parameter]: listInQuery } }),
+    requestHeaders: ['Tallytree-Min-Position'],
+    errors: alsoReads.errors,
+    response: deleted,
+    project: inPath,
+    handle: async (request) => {
+      const { query, project } = request
+      const ids = [...new Set(query[parameter])]
+      requireFew(ids, ['query', parameter])
+      const roots: string[] = []
+      for (const id of ids) {
+        const call = await callNow(evaluations)(project, id)
+        const root = call === undefined ? undefined : await rootOf(call, project)
+        if (root !== undefined) roots.push(root)
+      }
+      const deleting = await deletingCalls(evaluations)(project, roots, request)
+      return async (cause) => {
+        const { position } = await deleting(cause)
+        return { body: { num_deleted: roots.length }, position }
+      }
+    },
+  })

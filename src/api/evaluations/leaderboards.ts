@@ -1,0 +1,119 @@
+import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { boolean, json, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { columnsOf, isLeaderboard, newLeaderboard } from '../../domain/evaluation/leaderboard.js'
+import { RUN_OP, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { entityOf, projectId } from '../../domain/ids.js'
+import { isJsonObject } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import { jsonText } from '../../domain/json/text.js'
+import { objectId } from '../../domain/object/events.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
+import { readVersion } from '../../projections/objects/queries.js'
+import { inBody } from '../authorization.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
+import { pagesOf } from '../tracing/pages.js'
+import { noSuch, type Evaluations } from './evaluations.js'
+import { parsedCall } from './parsed-call.js'
+import { textOf } from './runs.js'
+
+const column = open('LeaderboardColumn', {
+  required: { evaluation_object_ref: string, scorer_name: string, summary_metric_path: string },
+  optional: { should_minimize: nullable(boolean) },
+})
+
+const cell = open('LeaderboardCell', {
+  required: { value: json, evaluation_run_id: string, started_at: instant },
+})
+
+const leaderboard = open('Leaderboard', {
+  required: {
+    object_id: string,
+    digest: string,
+    columns: arrayOf(column),
+    models: arrayOf(
+      open('LeaderboardModel', { required: { model: string, cells: arrayOf(nullable(cell)) } }),
+    ),
+  },
+  optional: { name: nullable(string), description: nullable(string) },
+})
+
+const leaderboardRead = closed('LeaderboardReadRequest', {
+  required: { project_id: projectId, object_id: objectId },
+  optional: { digest: withDefault(string, 'latest', true) },
+})
+
+/** `/leaderboards/read`: a Leaderboard object of an SDK with the values of its cells. */
+export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
+  readProject(evaluations, {
+    method: 'post',
+    path: '/leaderboards/read',
+    summary: 'Read a Leaderboard object with its cells: the newest run of each evaluation and model.',
+    body: leaderboardRead,
+    response: leaderboard,
+    project: inBody,
+    handle:
+      ({ body: { object_id, digest }, project, onDisconnect }) =>
+      async (position) => {
+        const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(project))
+        const version = await readVersion(reader)({
+          ...{ projectId: project, objectId: object_id, version: digest, position },
+          ...{ withVal: true, withLabels: false },
+        })
+        const val = version?.val == null ? null : parseJson(version.val)
+        if (version === undefined || version.deleted_at !== null || !isLeaderboard(val))
+          throw noSuch('Leaderboard')
+        const columns = columnsOf(val)
+        const board = newLeaderboard(columns)
+        const refs = [...new Set(columns.map(({ evaluation_object_ref: ref }) => ref))].filter(
+          (ref) => ref !== '',
+        )
+        if (refs.length > 0)
+          for await (const runs of runsOf(reader, project, refs, position))
+            for (const { id, inputs, started_at, ended_at, output } of runs) {
+              const [evaluation, model] = [textOf(inputs['self']), textOf(inputs['model'])]
+              if (evaluation === null || model === null || ended_at === null || !isJsonObject(output))
+                continue
+              board.add({ id, evaluation, model, started_at, summary: output })
+            }
+        const body = {
+          ...{
+            object_id,
+            digest: version.digest,
+            name: textOf(val['name']),
+            description: textOf(val['description']),
+          },
+          columns: columns.map((one) => ({ ...one })),
+          models: board
+            .rows()
+            .map(({ model, cells }) => ({ model, cells: cells.map((one) => one && { ...one }) })),
+        }
+        return { body: jsonText(body), type: 'application/json; charset=utf-8' }
+      },
+  })
+
+async function* runsOf(
+  reader: ClickHouseReader,
+  project: string,
+  evaluations: readonly string[],
+  position: Position,
+): AsyncGenerator<readonly EvaluationCall[]> {
+  const ids = callIdPages(reader, {
+    projectId: project,
+    filter: { ...NO_FILTER, op_names: [RUN_OP], input_refs: evaluations },
+    operation: null,
+    position,
+    sortBy: [{ field: 'started_at', direction: 'asc' }],
+    limit: null,
+    offset: null,
+  })
+  for await (const page of pagesOf(ids)) {
+    const found = page.map(({ id }) => id)
+    yield (await callsById(reader)(project, found, position, ['inputs', 'output'])).map(parsedCall)
+  }
+}

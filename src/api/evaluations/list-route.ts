@@ -1,0 +1,108 @@
+import { Readable } from 'node:stream'
+import type { AnyCodec } from '../../domain/codec/codec.js'
+import { withDefault } from '../../domain/codec/containers.js'
+import { open } from '../../domain/codec/struct.js'
+import type { RowCalls } from '../../domain/evaluation/rows-of-calls.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { entityOf, id } from '../../domain/ids.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { callIdPages, callsById } from '../../projections/calls/queries.js'
+import { inPath } from '../authorization.js'
+import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
+import { pagesOf } from '../tracing/pages.js'
+import { page } from './codecs.js'
+import { inV2, type Evaluations } from './evaluations.js'
+import { parsedCall } from './parsed-call.js'
+import { rowCallsOf } from './read-rows.js'
+import { runNow } from './runs.js'
+
+interface Listed {
+  readonly collection: string
+  readonly summary: string
+  readonly line: AnyCodec
+  /** The member of `attributes.weave` that marks calls of this collection outside of the runs of SDKs. */
+  readonly mark: 'prediction' | 'score'
+  readonly inRow: (calls: RowCalls) => readonly JsonObject[]
+  readonly alone: (call: EvaluationCall) => JsonObject
+}
+
+/** Lists what is in the rows of a run or, without a run, the calls with a mark. */
+export const listRoute = (evaluations: Evaluations, listed: Listed): AnyRoute =>
+  readProject(evaluations, {
+    method: 'get',
+    path: inV2(listed.collection),
+    summary: listed.summary,
+    query: open('EvaluationCallsQuery', { optional: { evaluation_run_id: withDefault(id, null), ...page } }),
+    response: { schema: linesOf('One per line.', listed.line.schema), type: JSON_LINES },
+    project: inPath,
+    handle: async ({ query, project: projectId, onDisconnect }) => {
+      const { evaluation_run_id: runId, limit, offset } = query
+      if (runId !== null) await runNow(evaluations)(projectId, runId)
+      return async (position) => {
+        const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(projectId))
+        const pages =
+          runId === null
+            ? marked(reader, projectId, listed, position, { limit, offset })
+            : part(inRows(reader, projectId, runId, listed, position), offset ?? 0, limit ?? Infinity)
+        return { body: Readable.from(asLines(await prefetchFirst(asTexts(pages)))), type: JSON_LINES }
+      }
+    },
+  })
+
+async function* marked(
+  reader: ClickHouseReader,
+  projectId: string,
+  { mark, alone }: Listed,
+  position: Position,
+  range: { readonly limit: number | null; readonly offset: number | null },
+): AsyncGenerator<readonly JsonObject[]> {
+  const ids = callIdPages(reader, {
+    projectId,
+    filter: null,
+    operation: { $eq: [{ $getField: `attributes.weave.${mark}` }, { $literal: 'true' }] },
+    position,
+    sortBy: [{ field: 'started_at', direction: 'asc' }],
+    ...range,
+  })
+  for await (const some of pagesOf(ids)) {
+    const found = some.map(({ id }) => id)
+    yield (await callsById(reader)(projectId, found, position)).map((call) => alone(parsedCall(call)))
+  }
+}
+
+async function* inRows(
+  reader: ClickHouseReader,
+  projectId: string,
+  runId: string,
+  { inRow }: Listed,
+  position: Position,
+): AsyncGenerator<readonly JsonObject[]> {
+  for await (const rows of rowCallsOf(reader)(projectId, runId, position)) yield rows.flatMap(inRow)
+}
+
+/** Some of the items of pages. */
+async function* part<A>(
+  pages: AsyncIterable<readonly A[]>,
+  offset: number,
+  limit: number,
+): AsyncGenerator<readonly A[]> {
+  let passed = 0
+  if (limit > 0)
+    for await (const items of pages) {
+      const from = Math.max(0, offset - passed)
+      yield items.slice(from, Math.max(from, offset + limit - passed))
+      passed += items.length
+      if (passed >= offset + limit) return
+    }
+}
+
+async function* asTexts(pages: AsyncIterable<readonly JsonObject[]>): AsyncGenerator<readonly string[]> {
+  for await (const items of pages) yield items.map(jsonText)
+}

@@ -1,0 +1,207 @@
+import { arrayOf, nullable, nullableText } from '../../domain/codec/containers.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import { json, jsonObject, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { exampleOf, predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluation/rows-of-calls.js'
+import {
+  PREDICTION_OP,
+  ROW_OP,
+  roleOf,
+  weaveAttributes,
+  type EvaluationCall,
+} from '../../domain/evaluation/run-calls.js'
+import { id } from '../../domain/ids.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
+import { inPath } from '../authorization.js'
+import type { AnyRoute } from '../route.js'
+import { alsoReads, changeProject, readProjectLog, writeProject } from '../route-kinds.js'
+import { idFor } from '../tracing/generated-id.js'
+import { objectRef, success } from './codecs.js'
+import { deleteRoute } from './delete-route.js'
+import { callNow, inV2, noSuch, type Evaluations } from './evaluations.js'
+import { listRoute } from './list-route.js'
+import { rowCallsById } from './read-rows.js'
+import { runNow, textOf } from './runs.js'
+import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
+
+const spanRef = open('GenAiSpanRef', { required: { trace_id: string, span_id: string } })
+
+const predictionCreate = open('PredictionCreateRequest', {
+  required: { model: objectRef, inputs: jsonObject, output: json },
+  optional: { evaluation_run_id: nullableText(id), genai_span_ref: nullable(arrayOf(spanRef)) },
+})
+
+const prediction = open('Prediction', {
+  required: { prediction_id: string, model: string, inputs: jsonObject, output: json },
+  optional: { evaluation_run_id: nullable(string), wb_user_id: nullable(string) },
+})
+
+const noSuchPrediction = () => noSuch('Prediction')
+
+/** A prediction with the row that it is in, if any. */
+export interface FoundPrediction {
+  readonly call: EvaluationCall
+  readonly row: EvaluationCall | undefined
+}
+
+/** The prediction of an id in a project; a 404 where there is none. */
+export const predictionNow =
+  (evaluations: Evaluations) =>
+  async (projectId: string, predictionId: string): Promise<FoundPrediction> => {
+    const call = await callNow(evaluations)(projectId, predictionId)
+    const found = call && (await asPrediction(evaluations, projectId, call))
+    if (found === undefined) throw noSuchPrediction()
+    return found
+  }
+
+const asPrediction = async (
+  evaluations: Evaluations,
+  projectId: string,
+  call: EvaluationCall,
+): Promise<FoundPrediction | undefined> => {
+  const parent = call.parent_id === null ? undefined : await callNow(evaluations)(projectId, call.parent_id)
+  const row = parent !== undefined && roleOf(parent) === 'row' ? parent : undefined
+  return roleOf(call, row) === 'prediction' ? { call, row } : undefined
+}
+
+/** Predictions of models, those of the SDKs' runs among them. */
+export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
+  const { ports, reading, reader } = evaluations
+  return [
+    writeProject(evaluations, {
+      method: 'post',
+      path: inV2('predictions'),
+      summary:
+        'Record a prediction: what a model answered for some inputs, as a row of an evaluation run or alone.',
+      body: predictionCreate,
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: open('PredictionCreateResponse', { required: { prediction_id: string } }),
+      project: inPath,
+      handle: async (request) => {
+        const { body, project: projectId } = request
+        const { model, inputs, evaluation_run_id: runId } = body
+        const run = runId === null ? undefined : await runNow(evaluations)(projectId, runId)
+        const [id, rowId] = [idFor(ports, request, 0), idFor(ports, request, 1)]
+        const startedAt = await startOf(evaluations, request, projectId, id)
+        const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
+        const call = { projectId, startedAt, traceId: run?.trace_id ?? id }
+        const spans = body.genai_span_ref
+        const predicted = {
+          ...call,
+          ...{ id, parentId: run === undefined ? null : rowId, op: PREDICTION_OP },
+          weave: {
+            prediction: 'true',
+            model,
+            ...ofRun,
+            ...(spans === null ? {} : { genai_span_ref: [...spans] }),
+          },
+          inputs: { self: model, inputs },
+        }
+        const row = {
+          ...call,
+          ...{ id: rowId, parentId: run?.id ?? null, op: ROW_OP },
+          weave: { ...ofRun, predict_call_id: id },
+          inputs: { self: run?.inputs['self'] ?? null, model, example: inputs },
+        }
+        return async (cause) => ({
+          body: { prediction_id: id },
+          ...(await writeEvaluationCalls(
+            evaluations,
+            projectId,
+            run === undefined ? [PREDICTION_OP] : [PREDICTION_OP, ROW_OP],
+            [
+              ...(run === undefined ? [] : [starting(evaluations, row)]),
+              starting(evaluations, predicted),
+              ending(predicted, startedAt, body.output),
+            ],
+            cause,
+          )),
+        })
+      },
+    }),
+    listRoute(evaluations, {
+      collection: 'predictions',
+      summary: 'List predictions, one per line: those of a run, or all that were recorded as predictions.',
+      line: prediction,
+      mark: 'prediction',
+      inRow: (calls) => {
+        const call = predictionOf(calls)
+        return call === undefined
+          ? []
+          : [predictionJson(call, calls.row.id === call.id ? undefined : calls.row)]
+      },
+      alone: (call) => predictionJson(call, undefined),
+    }),
+    readProjectLog(evaluations, {
+      method: 'get',
+      path: inV2('predictions/:prediction_id'),
+      summary: 'Read a prediction.',
+      response: prediction,
+      project: inPath,
+      handle:
+        ({ params, project }) =>
+        async () => {
+          const { call, row } = await predictionNow(evaluations)(project, params['prediction_id']!)
+          return { body: jsonText(predictionJson(call, row)), type: 'application/json; charset=utf-8' }
+        },
+    }),
+    changeProject(evaluations, {
+      method: 'post',
+      path: inV2('predictions/:prediction_id/finish'),
+      summary: 'Finish the row of a prediction with the scores it has. Finishing again changes nothing.',
+      requestHeaders: alsoReads.requestHeaders,
+      errors: [...alsoReads.errors, 'conflict'],
+      response: success,
+      project: inPath,
+      handle: async ({ params, project: projectId, headers }) => {
+        const { row } = await predictionNow(evaluations)(projectId, params['prediction_id']!)
+        if (row === undefined || row.ended_at !== null) return () => ({ body: { success: true } })
+        const position = await reading.waitForNow(projectId, { ...headers, 'tallytree-stale': undefined })
+        const [calls] = await rowCallsById(reader)(projectId, [row.id], position)
+        const output = rowOutput(calls ?? { row, children: [], feedback: [] })
+        return async (cause) => {
+          const end = ending({ projectId, id: row.id }, instantOf(ports.clock.now()), output)
+          try {
+            const { position } = await writeEvaluationCalls(evaluations, projectId, [], [end], cause)
+            return { body: { success: true }, position }
+          } catch (error) {
+            // Another request may have finished it meanwhile.
+            if ((await callNow(evaluations)(projectId, row.id))?.ended_at === null) throw error
+            return { body: { success: true } }
+          }
+        }
+      },
+    }),
+    deleteRoute(evaluations, {
+      collection: 'predictions',
+      parameter: 'prediction_ids',
+      summary: 'Delete predictions with their rows and scores.',
+      rootOf: async (call, projectId) => {
+        const found = await asPrediction(evaluations, projectId, call)
+        return found === undefined ? undefined : (found.row?.id ?? found.call.id)
+      },
+    }),
+  ]
+
+  function rowOutput(calls: RowCalls): JsonObject {
+    const { output, scores, modelLatency } = rowOfCalls(ports.sha256)(calls)
+    return { output, scores, model_latency: modelLatency }
+  }
+}
+
+/** The inputs are those of the row, where it has them as a value. */
+const predictionJson = (call: EvaluationCall, row: EvaluationCall | undefined): JsonObject => {
+  const weave = weaveAttributes(call)
+  const example = exampleOf(row ?? call)
+  const inputs = isJsonObject(example) ? example : exampleOf(call)
+  return {
+    prediction_id: call.id,
+    model: textOf(weave['model'] ?? row?.inputs['model'] ?? call.inputs['self']) ?? call.op_name,
+    inputs: isJsonObject(inputs) ? inputs : { example },
+    output: call.output,
+    evaluation_run_id: textOf(weave['evaluation_run_id'] ?? row?.parent_id),
+    wb_user_id: call.wb_user_id,
+  }
+}

@@ -1,0 +1,137 @@
+import type * as t from 'io-ts'
+import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
+import { instant } from '../../domain/codec/instant.js'
+import { boolean, int64, integerBetween, json, number, oneOf, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { isSortField, type RowOrder } from '../../domain/evaluation/grouped-rows.js'
+import { id } from '../../domain/ids.js'
+import { invalidField } from '../failure.js'
+import { requireFew } from './codecs.js'
+
+const off = withDefault(boolean, false, true)
+const on = withDefault(boolean, true, true)
+const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
+
+const sortBy = open('EvaluationResultSortBy', {
+  required: { field: string, direction: oneOf('asc', 'desc') },
+  optional: {
+    evaluation_call_id: nullable(id),
+    mode: withDefault(oneOf('value', 'difference'), 'value' as const, true),
+  },
+})
+
+export const resultsQuery = open('EvaluationResultsQuery', {
+  says: 'At least one of evaluation_call_ids and evaluation_run_ids is required.',
+  optional: {
+    evaluation_call_ids: nullable(arrayOf(id)),
+    evaluation_run_ids: nullable(arrayOf(id)),
+    limit: nullable(count),
+    offset: withDefault(count, 0, true),
+    require_intersection: off,
+    include_rows: on,
+    include_raw_data_rows: off,
+    resolve_row_refs: off,
+    include_predict_and_score_children: on,
+    include_summary: off,
+    summary_require_intersection: nullable(boolean),
+    include_costs: off,
+    sort_by: nullable(arrayOf(sortBy)),
+    filters: nullable(arrayOf(json)),
+    filter_logic_operator: nullable(string),
+  },
+})
+export type ResultsQuery = t.TypeOf<typeof resultsQuery>
+
+const trial = open('EvaluationTrial', {
+  required: {
+    predict_and_score_call_id: string,
+    predict_call_id: nullable(string),
+    model_output: json,
+    scores: recordOf(json),
+    scorer_call_ids: recordOf(string),
+    model_latency_seconds: nullable(number),
+    total_tokens: nullable(number),
+    total_cost: nullable(number),
+  },
+  optional: { genai_span_ref: nullable(json) },
+})
+
+const row = open('EvaluationResultRow', {
+  required: {
+    row_digest: string,
+    raw_data_row: json,
+    evaluations: arrayOf(
+      open('EvaluationTrials', { required: { evaluation_call_id: string, trials: arrayOf(trial) } }),
+    ),
+  },
+})
+
+const scorerStat = open('EvaluationScorerStat', {
+  required: { scorer_key: string, trial_count: int64 },
+  optional: {
+    path: nullable(string),
+    value_type: nullable(oneOf('binary', 'continuous', 'text')),
+    numeric_count: nullable(int64),
+    numeric_mean: nullable(number),
+    pass_known_count: nullable(int64),
+    pass_true_count: nullable(int64),
+    pass_rate: nullable(number),
+    pass_signal_coverage: nullable(number),
+  },
+})
+
+const summary = open('EvaluationResultsSummary', {
+  required: {
+    row_count: int64,
+    evaluations: arrayOf(
+      open('EvaluationResultsOfRun', {
+        required: { evaluation_call_id: string, trial_count: int64, scorer_stats: arrayOf(scorerStat) },
+        optional: {
+          evaluation_ref: nullable(string),
+          model_ref: nullable(string),
+          display_name: nullable(string),
+          trace_id: nullable(string),
+          started_at: nullable(instant),
+          predict_total_tokens: nullable(number),
+          predict_total_cost: nullable(number),
+        },
+      }),
+    ),
+  },
+})
+
+export const results = open('EvaluationResults', {
+  required: { rows: arrayOf(row), total_rows: int64, summary: nullable(summary), warnings: arrayOf(string) },
+})
+
+export const runIdsIn = ({ evaluation_call_ids, evaluation_run_ids }: ResultsQuery): readonly string[] => {
+  const ids = [...new Set([...(evaluation_call_ids ?? []), ...(evaluation_run_ids ?? [])])]
+  if (ids.length === 0)
+    throw invalidField(
+      ['evaluation_run_ids'],
+      'missing',
+      'Name at least one run in evaluation_run_ids or evaluation_call_ids',
+    )
+  requireFew(ids, ['body', 'evaluation_run_ids'])
+  return ids
+}
+
+export const ordersIn = (
+  { sort_by, filters }: ResultsQuery,
+  runIds: readonly string[],
+): readonly RowOrder[] => {
+  if ((filters?.length ?? 0) > 0)
+    throw invalidField(['filters'], 'value_error', 'Value error, filters is not supported yet: omit it')
+  return (sort_by ?? []).map(({ field, direction, evaluation_call_id, mode }, at): RowOrder => {
+    const run = evaluation_call_id === null ? null : runIds.indexOf(evaluation_call_id)
+    const rule = 'Value error, the field should begin with scores., inputs. or outputs.'
+    if (!isSortField(field)) throw invalidField(['sort_by', at, 'field'], 'value_error', rule)
+    if (run === -1)
+      throw invalidField(
+        ['sort_by', at, 'evaluation_call_id'],
+        'value_error',
+        'Value error, the evaluation should be one of those asked for',
+      )
+    return { field, direction, run, mode }
+  })
+}

@@ -1,0 +1,215 @@
+import { Readable } from 'node:stream'
+import { newRowGroups, type RowGroup, type RowOrder } from '../../domain/evaluation/grouped-rows.js'
+import { exampleDigest, exampleOf, predictionOf, rowOfCalls } from '../../domain/evaluation/rows-of-calls.js'
+import { roleOf, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { newScoreStats } from '../../domain/evaluation/score-stats.js'
+import { entityOf } from '../../domain/ids.js'
+import type { Json, JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
+import { inPages } from '../../domain/pages.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { callsById } from '../../projections/calls/queries.js'
+import { booksFrom } from '../../projections/prices/queries-of-books.js'
+import { inPath } from '../authorization.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
+import { sourcesFrom } from '../refs/sources.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
+import { callCosts } from '../tracing/call-costs.js'
+import { waitForPrices } from '../tracing/requested-costs.js'
+import { inV2, type Evaluations } from './evaluations.js'
+import { parsedCall } from './parsed-call.js'
+import { bareRowsOf, rowCallsById, rowCallsOf } from './read-rows.js'
+import { rawRows, resultRow, type CostOf } from './result-rows.js'
+import { ordersIn, results, resultsQuery, runIdsIn, type ResultsQuery } from './results-codecs.js'
+import { noSuchRun, textOf } from './runs.js'
+
+/** So many rows are read at a time. */
+const PAGE = { items: 200, bytes: Infinity }
+
+/** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
+export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
+  const { ports, reading, reader: shared, teams } = evaluations
+  const books = booksFrom(shared, reading.generation)
+  const rowOf = rowOfCalls(ports.sha256)
+
+  const costsAt = async (projectId: string, asked: ResultsQuery, position: Position): Promise<CostOf> => {
+    if (!asked.include_costs) return () => null
+    const book = await books({ projectId, list: null, position })
+    return (prediction) => {
+      if (prediction === undefined) return null
+      const { started_at, summary } = prediction
+      const costs = callCosts(book, { project_id: projectId, started_at }, summary)
+      return costs === undefined
+        ? null
+        : Object.values(costs).reduce<number>((sum, one) => sum + totalOf(one), 0)
+    }
+  }
+
+  /** The rows of all runs by their example. Only what rows are sorted by needs more than their inputs. */
+  const groupsOf = async (
+    reader: ClickHouseReader,
+    projectId: string,
+    runIds: readonly string[],
+    position: Position,
+    orders: readonly RowOrder[],
+  ) => {
+    const groups = newRowGroups(runIds.length, orders)
+    for (const [run, runId] of runIds.entries())
+      if (orders.length === 0)
+        for await (const rows of bareRowsOf(reader)(projectId, runId, position))
+          for (const row of rows)
+            groups.add(run, { id: row.id, exampleDigest: exampleDigest(ports.sha256, exampleOf(row)) })
+      else
+        for await (const rows of rowCallsOf(reader)(projectId, runId, position))
+          for (const row of rows.map(rowOf)) groups.add(run, row, row)
+    return groups
+  }
+
+  const summaryOf = async (
+    reader: ClickHouseReader,
+    projectId: string,
+    runs: readonly EvaluationCall[],
+    position: Position,
+    groups: readonly RowGroup[],
+    costOf: CostOf,
+  ): Promise<JsonObject> => {
+    const counted = new Set(groups.map(({ digest }) => digest))
+    const ofRuns: JsonObject[] = []
+    for (const run of runs) {
+      const stats = newScoreStats()
+      const totals = { tokens: newTotal(), cost: newTotal() }
+      for await (const page of rowCallsOf(reader)(projectId, run.id, position))
+        for (const calls of page) {
+          const row = rowOf(calls)
+          if (!counted.has(row.exampleDigest)) continue
+          stats.add(row.scores)
+          totals.tokens.add(row.totalTokens)
+          totals.cost.add(costOf(predictionOf(calls)))
+        }
+      const { trials, stats: scorer_stats } = stats.result()
+      ofRuns.push({
+        evaluation_call_id: run.id,
+        evaluation_ref: textOf(run.inputs['self']),
+        model_ref: textOf(run.inputs['model']),
+        display_name: run.display_name,
+        trace_id: run.trace_id,
+        started_at: run.started_at,
+        trial_count: trials,
+        predict_total_tokens: totals.tokens.result(),
+        predict_total_cost: totals.cost.result(),
+        scorer_stats: scorer_stats.map((stat) => ({ ...stat })),
+      })
+    }
+    return { row_count: groups.length, evaluations: ofRuns }
+  }
+
+  return readProject(evaluations, {
+    method: 'post',
+    path: inV2('eval_results/query'),
+    summary:
+      'Read the rows of evaluation runs, joined by their example, and a summary of the scores of each run.',
+    body: resultsQuery,
+    response: results,
+    project: inPath,
+    handle: ({ body, project: projectId, headers, principal, onDisconnect }) => {
+      const runIds = runIdsIn(body)
+      const orders = ordersIn(body, runIds)
+      const costs = body.include_costs ? { list: null } : null
+      return {
+        waitFor: () => waitForPrices({ reading, reader: shared }, projectId, costs, headers),
+        read: async (position) => {
+          const reader = readerOfRequest(shared, onDisconnect, entityOf(projectId))
+          const runs = await runsAt(reader, projectId, runIds, position)
+          const groups = await groupsOf(reader, projectId, runIds, position, body.include_rows ? orders : [])
+          const costOf = await costsAt(projectId, body, position)
+          const summary = body.include_summary
+            ? await summaryOf(
+                reader,
+                projectId,
+                runs,
+                position,
+                groups.result(body.summary_require_intersection ?? body.require_intersection),
+                costOf,
+              )
+            : null
+          const rows = body.include_rows ? groups.result(body.require_intersection) : []
+          const page = rows.slice(body.offset, body.offset + (body.limit ?? rows.length))
+          const sources = sourcesFrom(reader, async (named) =>
+            teams.canAccessTeam(principal, entityOf(named)) ? reading.waitForAsOf(named, headers) : undefined,
+          )
+          const warnings: string[] = []
+          async function* texts() {
+            for (const some of inPages(page, ({ rows: ids }) => ids.flat().length, {
+              ...PAGE,
+              bytes: PAGE.items,
+            })) {
+              const found = await rowCallsById(reader)(
+                projectId,
+                some.flatMap(({ rows: ids }) => ids.flat()),
+                position,
+              )
+              const byId = new Map(found.map((calls) => [calls.row.id, { calls, row: rowOf(calls) }]))
+              const raw = await rawRows(
+                body,
+                some.map(({ rows: ids }) => byId.get(ids.flat()[0]!)?.row),
+                sources,
+                warnings,
+              )
+              yield some
+                .map((group, at) => jsonText(resultRow(group, runIds, byId, raw[at]!, body, costOf)))
+                .join(',')
+            }
+          }
+          const answer = written(await prefetchFirst(texts()), rows.length, summary, warnings)
+          return { body: Readable.from(answer), type: 'application/json; charset=utf-8' }
+        },
+      }
+    },
+  })
+}
+
+async function* written(
+  pages: AsyncIterable<string>,
+  total_rows: number,
+  summary: JsonObject | null,
+  warnings: readonly string[],
+): AsyncGenerator<string> {
+  let separator = ''
+  yield '{"rows":['
+  for await (const text of pages) {
+    yield separator + text
+    separator = ','
+  }
+  yield `],${jsonText({ total_rows, summary, warnings: [...warnings] }).slice(1)}`
+}
+
+const runsAt = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  runIds: readonly string[],
+  position: Position,
+): Promise<readonly EvaluationCall[]> => {
+  const runs = (await callsById(reader)(projectId, runIds, position)).map(parsedCall)
+  if (runs.length < runIds.length || runs.some((call) => roleOf(call) !== 'run')) throw noSuchRun()
+  return runs
+}
+
+const totalOf = (costs: Json): number =>
+  Object.entries(costs as JsonObject).reduce(
+    (sum, [name, value]) => (name.endsWith('_total_cost') ? sum + (value as number) : sum),
+    0,
+  )
+
+/** A sum that is null while nothing was added. */
+const newTotal = () => {
+  let total: number | null = null
+  return {
+    add: (value: number | null) => {
+      if (value !== null) total = (total ?? 0) + value
+    },
+    result: () => total,
+  }
+}

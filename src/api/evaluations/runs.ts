@@ -1,0 +1,243 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
+import { instant, instantOf } from '../../domain/codec/instant.js'
+import { jsonObject, oneOf, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import {
+  RUN_OP,
+  SUMMARY_OP,
+  roleOf,
+  weaveAttributes,
+  type EvaluationCall,
+} from '../../domain/evaluation/run-calls.js'
+import { entityOf, id } from '../../domain/ids.js'
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
+import type { Operand, Operation } from '../../domain/query/expression.js'
+import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
+import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
+import { inPath } from '../authorization.js'
+import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
+import type { AnyRoute } from '../route.js'
+import { alsoReads, changeProject, readProject, readProjectLog, writeProject } from '../route-kinds.js'
+import { idFor } from '../tracing/generated-id.js'
+import { pagesOf } from '../tracing/pages.js'
+import { listInQuery, objectRef, page, requireFew, success } from './codecs.js'
+import { deleteRoute } from './delete-route.js'
+import { callNow, inV2, noSuch, type Evaluations } from './evaluations.js'
+import { parsedCall } from './parsed-call.js'
+import { rowsOf } from './read-rows.js'
+import { summaryOfRun } from './summary-of-run.js'
+import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
+
+const runCreate = open('EvaluationRunCreateRequest', {
+  required: { evaluation: objectRef, model: objectRef },
+  optional: { source_evaluation_run_id: nullableText(id) },
+})
+
+const run = open('EvaluationRun', {
+  required: {
+    evaluation_run_id: string,
+    evaluation: string,
+    model: string,
+    status: oneOf('running', 'completed', 'failed'),
+    started_at: instant,
+  },
+  optional: {
+    finished_at: nullable(instant),
+    summary: nullable(jsonObject),
+    source_evaluation_run_id: nullable(string),
+  },
+})
+
+const runList = open('EvaluationRunsQuery', {
+  optional: {
+    evaluations: withDefault(listInQuery, null),
+    models: withDefault(listInQuery, null),
+    evaluation_run_ids: withDefault(listInQuery, null),
+    ...page,
+  },
+})
+
+export const noSuchRun = () => noSuch('Evaluation run')
+
+/** The run of an id in a project; a 404 where there is none. */
+export const runNow =
+  (evaluations: Evaluations) =>
+  async (projectId: string, runId: string): Promise<EvaluationCall> => {
+    const call = await callNow(evaluations)(projectId, runId)
+    if (call === undefined || roleOf(call) !== 'run') throw noSuchRun()
+    return call
+  }
+
+/** Evaluation runs, those of the SDKs among them: each is the call at the root of its rows. */
+export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
+  const { ports, reading } = evaluations
+
+  const computed = async (projectId: string, runId: string, headers: IncomingHttpHeaders) => {
+    const position = await reading.waitForNow(projectId, { ...headers, 'tallytree-stale': undefined })
+    return summaryOfRun(rowsOf(evaluations.reader, ports.sha256)(projectId, runId, position))
+  }
+
+  return [
+    writeProject(evaluations, {
+      method: 'post',
+      path: inV2('evaluation_runs'),
+      summary: 'Start an evaluation run.',
+      body: runCreate,
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: open('EvaluationRunCreateResponse', { required: { evaluation_run_id: string } }),
+      project: inPath,
+      handle: async (request) => {
+        const { body, project: projectId } = request
+        const { evaluation, model, source_evaluation_run_id: source } = body
+        const runId = idFor(ports, request, 0)
+        const startedAt = await startOf(evaluations, request, projectId, runId)
+        const weave = {
+          evaluation_run: 'true',
+          evaluation,
+          model,
+          ...(source === null ? {} : { source_evaluation_run_id: source }),
+        }
+        const start = starting(evaluations, {
+          ...{ projectId, id: runId, traceId: runId, parentId: null, op: RUN_OP, startedAt, weave },
+          inputs: { self: evaluation, model },
+        })
+        return async (cause) => ({
+          body: { evaluation_run_id: runId },
+          ...(await writeEvaluationCalls(evaluations, projectId, [RUN_OP], [start], cause)),
+        })
+      },
+    }),
+    readProject(evaluations, {
+      method: 'get',
+      path: inV2('evaluation_runs'),
+      summary: 'List evaluation runs, one per line, in the order of their start.',
+      query: runList,
+      response: { schema: linesOf('One evaluation run per line.', run.schema), type: JSON_LINES },
+      project: inPath,
+      handle: ({ query, project: projectId, onDisconnect }) => {
+        for (const name of ['evaluations', 'models', 'evaluation_run_ids'] as const)
+          requireFew(query[name] ?? [], ['query', name])
+        return async (position) => {
+          const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(projectId))
+          const ids = callIdPages(reader, {
+            projectId,
+            filter: { ...NO_FILTER, op_names: [RUN_OP], call_ids: query.evaluation_run_ids },
+            operation: allOf(among('inputs.self', query.evaluations), among('inputs.model', query.models)),
+            position,
+            sortBy: [{ field: 'started_at', direction: 'asc' }],
+            limit: query.limit,
+            offset: query.offset,
+          })
+          async function* texts() {
+            for await (const part of pagesOf(ids)) {
+              const calls = await callsById(reader)(
+                projectId,
+                part.map(({ id }) => id),
+                position,
+              )
+              yield calls.map((call) => jsonText(runJson(parsedCall(call))))
+            }
+          }
+          return { body: Readable.from(asLines(await prefetchFirst(texts()))), type: JSON_LINES }
+        }
+      },
+    }),
+    readProjectLog(evaluations, {
+      method: 'get',
+      path: inV2('evaluation_runs/:evaluation_run_id'),
+      summary: 'Read an evaluation run.',
+      response: run,
+      project: inPath,
+      handle:
+        ({ params, project }) =>
+        async () => {
+          const call = await runNow(evaluations)(project, params['evaluation_run_id']!)
+          return { body: jsonText(runJson(call)), type: 'application/json; charset=utf-8' }
+        },
+    }),
+    changeProject(evaluations, {
+      method: 'post',
+      path: inV2('evaluation_runs/:evaluation_run_id/finish'),
+      summary:
+        'Finish an evaluation run. Without a summary, one is computed from the scores of its rows. Finishing a finished ' +
+        'run changes nothing.',
+      body: open('EvaluationRunFinishRequest', { optional: { summary: nullable(jsonObject) } }),
+      requestHeaders: alsoReads.requestHeaders,
+      errors: alsoReads.errors,
+      response: success,
+      project: inPath,
+      handle: async ({ body, params, project: projectId, headers }) => {
+        const found = await runNow(evaluations)(projectId, params['evaluation_run_id']!)
+        const { id: runId, ended_at, trace_id: traceId, inputs } = found
+        if (ended_at !== null) return () => ({ body: { success: true } })
+        const summary = body.summary ?? (await computed(projectId, runId, headers))
+        return async (cause) => {
+          const now = instantOf(ports.clock.now())
+          const summarize = uuidOfDigest(ports.sha256(JSON.stringify([projectId, runId, SUMMARY_OP])))
+          const child = { projectId, id: summarize, traceId, parentId: runId, op: SUMMARY_OP, startedAt: now }
+          const writes = [
+            starting(evaluations, {
+              ...child,
+              weave: { evaluation_run_id: runId },
+              inputs: 'self' in inputs ? { self: inputs['self']! } : {},
+            }),
+            ending(child, now, summary),
+            ending({ projectId, id: runId }, now, summary),
+          ]
+          try {
+            const { position } = await writeEvaluationCalls(
+              evaluations,
+              projectId,
+              [SUMMARY_OP],
+              writes,
+              cause,
+            )
+            return { body: { success: true }, position }
+          } catch (error) {
+            // Another request may have finished the run meanwhile.
+            if ((await runNow(evaluations)(projectId, runId)).ended_at === null) throw error
+            return { body: { success: true } }
+          }
+        }
+      },
+    }),
+    deleteRoute(evaluations, {
+      collection: 'evaluation_runs',
+      parameter: 'evaluation_run_ids',
+      summary: 'Delete evaluation runs with all their calls.',
+      rootOf: (call) => Promise.resolve(roleOf(call) === 'run' ? call.id : undefined),
+    }),
+  ]
+}
+
+const allOf = (...operations: readonly (Operation | undefined)[]): Operation | null => {
+  const given = operations.filter((operation) => operation !== undefined)
+  return given.length === 0 ? null : { $and: given }
+}
+
+const among = (field: string, values: readonly string[] | null): Operation | undefined =>
+  values === null
+    ? undefined
+    : { $in: [{ $getField: field }, values.map((value): Operand => ({ $literal: value }))] }
+
+const runJson = (call: EvaluationCall): JsonObject => {
+  const weave = weaveAttributes(call)
+  return {
+    evaluation_run_id: call.id,
+    evaluation: textOf(weave['evaluation'] ?? call.inputs['self']) ?? '',
+    model: textOf(weave['model'] ?? call.inputs['model']) ?? '',
+    status: call.ended_at === null ? 'running' : call.exception === null ? 'completed' : 'failed',
+    started_at: call.started_at,
+    finished_at: call.ended_at,
+    summary: isJsonObject(call.output) ? call.output : null,
+    source_evaluation_run_id: textOf(weave['source_evaluation_run_id']),
+  }
+}
+
+export const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)

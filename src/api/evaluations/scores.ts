@@ -1,0 +1,157 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
+import { decode } from '../../domain/codec/codec.js'
+import { nullable, nullableText } from '../../domain/codec/containers.js'
+import { json, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { feedbackTypeOf, scoreCallsOf } from '../../domain/evaluation/rows-of-calls.js'
+import {
+  nameIn,
+  roleOf,
+  SCORE_OP,
+  weaveAttributes,
+  type EvaluationCall,
+} from '../../domain/evaluation/run-calls.js'
+import { id } from '../../domain/ids.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
+import { callRef } from '../../domain/ref/ref.js'
+import { inPath } from '../authorization.js'
+import { invalidField } from '../failure.js'
+import { feedbackCreate, type FeedbackCreate } from '../feedback/codecs.js'
+import { prepareBatch } from '../feedback/create.js'
+import type { AnyRoute } from '../route.js'
+import { readProjectLog, writeProject } from '../route-kinds.js'
+import { idFor } from '../tracing/generated-id.js'
+import { later } from '../tracing/tracing.js'
+import { objectRef } from './codecs.js'
+import { deleteRoute } from './delete-route.js'
+import { callNow, inV2, noSuch, type Evaluations } from './evaluations.js'
+import { listRoute } from './list-route.js'
+import { predictionNow } from './predictions.js'
+import { runNow, textOf } from './runs.js'
+import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
+
+const scoreCreate = open('ScoreCreateRequest', {
+  required: { prediction_id: id, scorer: objectRef, value: json },
+  optional: { evaluation_run_id: nullableText(id) },
+})
+
+const score = open('Score', {
+  required: { score_id: string, scorer: string, value: json },
+  optional: { evaluation_run_id: nullable(string), wb_user_id: nullable(string) },
+})
+
+/** Scores of predictions, those of the SDKs' runs among them. */
+export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
+  const { ports } = evaluations
+
+  const parentOf = async (projectId: string, { parent_id }: EvaluationCall) =>
+    parent_id === null ? undefined : callNow(evaluations)(projectId, parent_id)
+
+  return [
+    writeProject(evaluations, {
+      method: 'post',
+      path: inV2('scores'),
+      summary: 'Record a score of a prediction, also as feedback on it.',
+      body: scoreCreate,
+      requestHeaders: ['Idempotency-Key'],
+      errors: ['conflict'],
+      response: open('ScoreCreateResponse', { required: { score_id: string } }),
+      project: inPath,
+      handle: async (request) => {
+        const { body, project: projectId } = request
+        const { prediction_id, scorer, value, evaluation_run_id } = body
+        const { call: prediction, row } = await predictionNow(evaluations)(projectId, prediction_id)
+        if (evaluation_run_id !== null) await runNow(evaluations)(projectId, evaluation_run_id)
+        const runId =
+          evaluation_run_id ?? textOf(weaveAttributes(prediction)['evaluation_run_id'] ?? row?.parent_id)
+        const scoreId = idFor(ports, request, 0)
+        const startedAt = await startOf(evaluations, request, projectId, scoreId)
+        const call = {
+          ...{ projectId, id: scoreId, traceId: prediction.trace_id, parentId: row?.id ?? prediction.id },
+          ...{ op: SCORE_OP, startedAt },
+          weave: {
+            ...{ score: 'true', prediction_id, scorer },
+            ...(runId === null ? {} : { evaluation_run_id: runId }),
+          },
+          inputs: { self: scorer, inputs: prediction.inputs['inputs'] ?? {}, output: prediction.output },
+        }
+        const give = prepareBatch(evaluations)(
+          [feedbackOf(projectId, prediction_id, scoreId, body)],
+          request,
+          (problem) => problem,
+        )
+        return async (cause) => {
+          const writes = [starting(evaluations, call), ending(call, startedAt, value)]
+          const { position } = await writeEvaluationCalls(evaluations, projectId, [SCORE_OP], writes, cause)
+          const given = await give()
+          return { body: { score_id: scoreId }, position: later(position, given.position) }
+        }
+      },
+    }),
+    listRoute(evaluations, {
+      collection: 'scores',
+      summary: 'List scores, one per line: those of a run, or all that were recorded as scores.',
+      line: score,
+      mark: 'score',
+      inRow: (calls) => [...scoreCallsOf(calls).values()].map((call) => scoreJson(call, calls.row.parent_id)),
+      alone: (call) => scoreJson(call, null),
+    }),
+    readProjectLog(evaluations, {
+      method: 'get',
+      path: inV2('scores/:score_id'),
+      summary: 'Read a score.',
+      response: score,
+      project: inPath,
+      handle:
+        ({ params, project }) =>
+        async () => {
+          const call = await callNow(evaluations)(project, params['score_id']!)
+          const parent = call && (await parentOf(project, call))
+          if (call === undefined || roleOf(call, parent) !== 'score') throw noSuch('Score')
+          const runId = parent !== undefined && roleOf(parent) === 'row' ? parent.parent_id : null
+          return { body: jsonText(scoreJson(call, runId)), type: 'application/json; charset=utf-8' }
+        },
+    }),
+    deleteRoute(evaluations, {
+      collection: 'scores',
+      parameter: 'score_ids',
+      summary: 'Delete scores.',
+      rootOf: async (call, projectId) =>
+        roleOf(call, await parentOf(projectId, call)) === 'score' ? call.id : undefined,
+    }),
+  ]
+}
+
+/** A score as the SDKs give it on a call. */
+const feedbackOf = (
+  projectId: string,
+  predictionId: string,
+  scoreId: string,
+  { scorer, value }: t.TypeOf<typeof scoreCreate>,
+): FeedbackCreate => {
+  const decoded = decodeFeedback({
+    project_id: projectId,
+    weave_ref: callRef(projectId, predictionId),
+    feedback_type: feedbackTypeOf(nameIn(scorer)!),
+    payload: { output: value },
+    runnable_ref: scorer,
+    call_ref: callRef(projectId, scoreId),
+  })
+  if (E.isLeft(decoded)) throw invalidField(['scorer'], 'value_error', decoded.left[0]?.msg ?? 'Value error')
+  return decoded.right
+}
+
+const decodeFeedback = decode(feedbackCreate)
+
+const scoreJson = (call: EvaluationCall, runId: string | null): JsonObject => {
+  const weave = weaveAttributes(call)
+  return {
+    score_id: call.id,
+    scorer: textOf(weave['scorer'] ?? call.inputs['self']) ?? call.op_name,
+    value: call.output,
+    evaluation_run_id: textOf(weave['evaluation_run_id']) ?? runId,
+    wb_user_id: call.wb_user_id,
+  }
+}

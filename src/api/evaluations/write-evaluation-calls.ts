@@ -1,0 +1,89 @@
+import { instantOf, type Instant } from '../../domain/codec/instant.js'
+import { OP_WITHOUT_CODE, refOfOp } from '../../domain/evaluation/ops.js'
+import type { Cause } from '../../domain/event.js'
+import type { Json, JsonObject } from '../../domain/json/json.js'
+import { endWrite, startWrite, type CallWrite } from '../tracing/call-writes.js'
+import { writeCalls, type WriteResults } from '../tracing/write-calls.js'
+import { Failure } from '../failure.js'
+import { publishObject } from '../objects/publish.js'
+import type { RouteRequest } from '../route.js'
+import { callNow, type Evaluations } from './evaluations.js'
+
+export interface NewCall {
+  readonly projectId: string
+  readonly id: string
+  readonly traceId: string
+  readonly parentId: string | null
+  readonly op: string
+  readonly startedAt: Instant
+  /** What `attributes.weave` says of the call. */
+  readonly weave: JsonObject
+  readonly inputs: JsonObject
+}
+
+export const starting = ({ ports }: Pick<Evaluations, 'ports'>, call: NewCall): CallWrite =>
+  startWrite(
+    {
+      project_id: call.projectId,
+      op_name: refOfOp(ports.sha256, call.projectId, call.op),
+      started_at: call.startedAt,
+      attributes: { weave: call.weave },
+      inputs: call.inputs,
+      id: call.id,
+      display_name: null,
+      trace_id: call.traceId,
+      parent_id: call.parentId,
+      thread_id: null,
+      turn_id: null,
+      otel_dump: null,
+      wb_user_id: null,
+      wb_run_id: null,
+      wb_run_step: null,
+    },
+    call.id,
+  )
+
+export const ending = (
+  { projectId, id }: Pick<NewCall, 'projectId' | 'id'>,
+  endedAt: Instant,
+  output: Json,
+): CallWrite =>
+  endWrite({
+    project_id: projectId,
+    id,
+    ended_at: endedAt,
+    summary: {},
+    output,
+    exception: null,
+    wb_run_step_end: null,
+  })
+
+/** When a request that starts a call began: for a repeat under the same Idempotency-Key, when the first did. */
+export const startOf = async (
+  evaluations: Pick<Evaluations, 'ports'>,
+  { headers }: Pick<RouteRequest, 'headers'>,
+  projectId: string,
+  id: string,
+): Promise<Instant> => {
+  const mayBeRepeat = headers['idempotency-key'] !== undefined || headers['x-weave-retry-id'] !== undefined
+  const earlier = mayBeRepeat ? await callNow(evaluations)(projectId, id) : undefined
+  return earlier?.started_at ?? instantOf(evaluations.ports.clock.now())
+}
+
+/** Writes calls, with the ops that they name; refused as a whole where one call conflicts with a recorded one. */
+export const writeEvaluationCalls = async (
+  { ports }: Pick<Evaluations, 'ports'>,
+  projectId: string,
+  ops: readonly string[],
+  writes: readonly CallWrite[],
+  cause: Cause,
+): Promise<Pick<WriteResults, 'position'>> => {
+  await Promise.all(
+    ops.map((object_id) => publishObject(ports)(projectId, object_id, OP_WITHOUT_CODE, cause)),
+  )
+  const { written, position } = await writeCalls(ports)(writes, cause)
+  for (const { refused } of written)
+    if (refused === 'too-large') throw new Failure('too-large', 'The call is too large for one event.')
+    else if (refused !== undefined) throw new Failure('conflict', refused.reason)
+  return { position }
+}

@@ -1,0 +1,46 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import type { Cause } from '../../domain/event.js'
+import { canonicalJson } from '../../domain/json/canonical.js'
+import type { Json } from '../../domain/json/json.js'
+import { classesOf } from '../../domain/object/classes.js'
+import { objectDecider } from '../../domain/object/decider.js'
+import { objectStream } from '../../domain/object/events.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { spill } from '../../domain/spill/spill.js'
+import { weaveDigest } from '../../domain/weave-digest.js'
+import { execute } from '../../runtime/execute.js'
+import type { Objects } from './objects.js'
+
+export interface Published {
+  readonly digest: string
+  readonly version_index: number
+  readonly position: Position | undefined
+}
+
+/** Publishes a version of an object; the same content under the same name is the same version. */
+export const publishObject =
+  (ports: Objects['ports']) =>
+  async (
+    project_id: string,
+    object_id: string,
+    val: Json,
+    cause: Cause,
+    baseClass: string | null = null,
+  ): Promise<Published> => {
+    const digest = weaveDigest(ports.sha256(canonicalJson(val)))
+    const content = {
+      project_id,
+      object_id,
+      digest,
+      ...classesOf(val, baseClass),
+      val,
+      created_at: instantOf(ports.clock.now()),
+      spilled: {},
+      wb_user_id: cause.actor,
+    }
+    const command = { type: 'PublishObject', content: await spill(ports)(content, ['val']) } as const
+    const stream = objectStream(project_id, object_id)
+    const { state, readableAt } = await execute(ports)(objectDecider, stream, [command], cause)
+    const version_index = state.versions.findIndex((version) => version.digest === digest)
+    return { digest, version_index, position: readableAt }
+  }

@@ -1,0 +1,100 @@
+import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { valueAt } from './value-at.js'
+
+/** The rows of several runs with the same example. */
+export interface RowGroup {
+  readonly digest: string
+  /** By the place of the run: the ids of its rows. A run with several trials has several. */
+  readonly rows: readonly (readonly string[])[]
+}
+
+interface GroupedRow {
+  readonly id: string
+  readonly exampleDigest: string
+}
+
+export interface RowOrder {
+  readonly field: string
+  readonly direction: 'asc' | 'desc'
+  /** The place of the run whose value counts; null for the first that has one. */
+  readonly run: number | null
+  /** `difference`: the largest value of any run less the smallest. */
+  readonly mode: 'value' | 'difference'
+}
+
+/** The members of a row that rows can be sorted by. */
+export interface SortableRow {
+  readonly scores: Readonly<Record<string, Json>>
+  readonly example: Json
+  readonly output: Json
+}
+
+/** Groups the rows of runs by their example, and sorts the groups: as asked, then by the digest. */
+export const newRowGroups = (runs: number, orders: readonly RowOrder[] = []) => {
+  const groups = new Map<string, { rows: string[][]; values: (Json | undefined)[][] }>()
+  return {
+    add(run: number, { id, exampleDigest }: GroupedRow, row?: SortableRow): void {
+      const group = groups.get(exampleDigest) ?? {
+        rows: Array.from({ length: runs }, () => []),
+        values: orders.map(() => []),
+      }
+      groups.set(exampleDigest, group)
+      group.rows[run]!.push(id)
+      if (row !== undefined)
+        for (const [at, { field }] of orders.entries()) group.values[at]![run] ??= sortValue(row, field)
+    },
+    result(inEveryRun: boolean): readonly RowGroup[] {
+      const kept = [...groups].flatMap(([digest, { rows, values }]) =>
+        inEveryRun && rows.some((ids) => ids.length === 0)
+          ? []
+          : [{ digest, rows, keys: orders.map((order, at) => keyOf(order, values[at]!)) }],
+      )
+      return kept.sort((a, b) => {
+        for (const [at, { direction }] of orders.entries()) {
+          const order = compare(a.keys[at], b.keys[at], direction === 'asc' ? 1 : -1)
+          if (order !== 0) return order
+        }
+        return a.digest < b.digest ? -1 : a.digest > b.digest ? 1 : 0
+      })
+    },
+  }
+}
+
+export const isSortField = (field: string): boolean => /^(scores|inputs|outputs)(\.|$)/.test(field)
+
+const sortValue = ({ scores, example, output }: SortableRow, field: string): Json | undefined => {
+  const [root, ...path] = field.split('.')
+  if (root === 'scores') return scoreAt(scores, path)
+  return valueAt(root === 'inputs' ? example : output, path)
+}
+
+/** The name of a scorer may have dots. */
+const scoreAt = (scores: JsonObject, path: readonly string[]): Json | undefined => {
+  for (let length = path.length; length > 0; length -= 1) {
+    const name = path.slice(0, length).join('.')
+    if (Object.hasOwn(scores, name)) return valueAt(scores[name]!, path.slice(length))
+  }
+  return undefined
+}
+
+type Key = string | number | undefined
+
+const keyOf = ({ run, mode }: RowOrder, values: readonly (Json | undefined)[]): Key => {
+  if (mode === 'value')
+    return keyValue(run === null ? values.find((value) => value !== undefined) : values[run])
+  const numbers = values.map(keyValue).filter((value) => typeof value === 'number')
+  return numbers.length === 0 ? undefined : Math.max(...numbers) - Math.min(...numbers)
+}
+
+const keyValue = (value: Json | undefined): Key => {
+  if (typeof value === 'boolean') return Number(value)
+  if (value === null || Array.isArray(value) || isJsonObject(value)) return undefined
+  return value as Key
+}
+
+/** Numbers come before text, and what has no value last in both directions. */
+const compare = (a: Key, b: Key, sign: 1 | -1): number => {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1
+  if (typeof a !== typeof b) return typeof a === 'number' ? -sign : sign
+  return a < b ? -sign : a > b ? sign : 0
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import type { TestService } from '../../support/service.js'
+import { sharedService, someProject } from '../shared-service.js'
+import { accepted, reasonOf } from '../tracing/given.js'
+import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './given.js'
+
+describe('leaderboards', () => {
+  let service: TestService
+  before(async () => {
+    service = await sharedService()
+  })
+
+  const OTHER = 'weave:///team/p/object/cities:v0'
+  const columns = [
+    { evaluation_object_ref: EVALUATION, scorer_name: 'exact', summary_metric_path: 'true_fraction' },
+    {
+      evaluation_object_ref: EVALUATION,
+      scorer_name: 'model_latency',
+      summary_metric_path: 'mean',
+      should_minimize: true,
+    },
+    { evaluation_object_ref: OTHER, scorer_name: 'exact', summary_metric_path: 'true_fraction' },
+  ]
+
+  const publish = async (project_id: string) => {
+    const val = {
+      ...{ _type: 'Leaderboard', _class_name: 'Leaderboard', _bases: ['BaseObject', 'BaseModel'] },
+      ...{ name: 'board', description: 'of models', columns },
+    }
+    return accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'board', val } }))[
+      'digest'
+    ]
+  }
+
+  it('are read with the newest finished run of each evaluation and model', async () => {
+    const project_id = someProject()
+    const evaluations = evaluationsOf(service, project_id)
+    const digest = await publish(project_id)
+    const run = async (evaluation: string, model: string, fraction: number | null) => {
+      const id = await evaluations.startRun({ evaluation, model })
+      const summary = { exact: { true_fraction: fraction }, model_latency: { mean: 2 } }
+      if (fraction !== null) await evaluations.post(`evaluation_runs/${id}/finish`, { summary })
+      return id
+    }
+    await run(EVALUATION, MODEL, 0.1)
+    const newest = await run(EVALUATION, MODEL, 0.2)
+    await run(EVALUATION, MODEL, null)
+    const second = await run(EVALUATION, scorerRef('second'), 0.3)
+    const ofOther = await run(OTHER, MODEL, 0.4)
+    await run(scorerRef('unrelated'), MODEL, 0.5)
+
+    const board = accepted(
+      await service.post('/leaderboards/read', { project_id, object_id: 'board' }),
+    ) as unknown as {
+      models: readonly {
+        model: string
+        cells: readonly ({ value: number; evaluation_run_id: string } | null)[]
+      }[]
+      columns: readonly object[]
+    }
+    assert.deepEqual(
+      { ...board, models: undefined, columns: undefined },
+      {
+        object_id: 'board',
+        digest,
+        name: 'board',
+        description: 'of models',
+        models: undefined,
+        columns: undefined,
+      },
+    )
+    assert.deepEqual(
+      board.columns,
+      columns.map((column) => ({ should_minimize: null, ...column })),
+    )
+    assert.deepEqual(
+      board.models.map(({ model, cells }) => [
+        model,
+        cells.map((cell) => cell && [cell.value, cell.evaluation_run_id]),
+      ]),
+      [
+        [
+          MODEL,
+          [
+            [0.2, newest],
+            [2, newest],
+            [0.4, ofOther],
+          ],
+        ],
+        [scorerRef('second'), [[0.3, second], [2, second], null]],
+      ],
+    )
+  })
+
+  it('are not found where there is no object of this class', async () => {
+    const project_id = someProject()
+    accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'other', val: { a: 1 } } }))
+    for (const object_id of ['other', 'unknown'])
+      reasonOf(await service.post('/leaderboards/read', { project_id, object_id }), 404)
+  })
+})

@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import type { TestService } from '../../support/service.js'
+import { sharedService, someProject } from '../shared-service.js'
+import { callOf, reasonOf, told, writesNothing } from '../tracing/given.js'
+import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './given.js'
+
+describe('evaluation runs', () => {
+  let service: TestService
+  let project: string
+  let evaluations: ReturnType<typeof evaluationsOf>
+  before(async () => {
+    service = await sharedService()
+  })
+  beforeEach(() => {
+    project = someProject()
+    evaluations = evaluationsOf(service, project)
+  })
+
+  it('are calls with the ops and attributes of an SDK', async () => {
+    const run = await evaluations.startRun()
+    const prediction = await evaluations.predict(run, { q: 1 }, 'a')
+    const score = await evaluations.score(prediction, 'exact', true)
+    const calls = [run, prediction, score].map((id) => callOf(service, project, id))
+    const [root, predicted, scored] = await Promise.all(calls)
+    assert.deepEqual(root.inputs, { self: EVALUATION, model: MODEL })
+    assert.deepEqual(root.attributes, {
+      weave: { evaluation_run: 'true', evaluation: EVALUATION, model: MODEL },
+    })
+    assert.deepEqual([root.trace_id, root.ended_at], [run, null])
+    assert.deepEqual([predicted.output, predicted.inputs], ['a', { self: MODEL, inputs: { q: 1 } }])
+    assert.deepEqual([scored.output, scored.parent_id], [true, predicted.parent_id])
+    assert.deepEqual(scored.attributes.weave, {
+      score: 'true',
+      prediction_id: prediction,
+      scorer: scorerRef('exact'),
+      evaluation_run_id: run,
+    })
+    const row = await callOf(service, project, predicted.parent_id)
+    assert.deepEqual([row.parent_id, row.trace_id, row.inputs.example], [run, run, { q: 1 }])
+    for (const { op_name } of [root, predicted, scored, row]) {
+      const { vals } = (await service.post('/refs/read_batch', { refs: [op_name] })).json<{
+        vals: object[]
+      }>()
+      assert.deepEqual((vals[0] as { weave_type: object }).weave_type, { type: 'Op' })
+    }
+  })
+
+  it('are read with their predictions and scores', async () => {
+    const run = await evaluations.startRun({ source_evaluation_run_id: 'source' })
+    const predictions = [
+      await evaluations.predict(run, { q: 1 }, 'a'),
+      await evaluations.predict(run, { q: 2 }, 'b'),
+    ]
+    const scores = [await evaluations.score(predictions[0]!, 'exact', true)]
+    scores.push(await evaluations.score(predictions[1]!, 'exact', false))
+
+    const { started_at, ...shown } = await evaluations.get(`evaluation_runs/${run}`)
+    assert.equal(typeof started_at, 'string')
+    assert.deepEqual(shown, {
+      evaluation_run_id: run,
+      evaluation: EVALUATION,
+      model: MODEL,
+      status: 'running',
+      finished_at: null,
+      summary: null,
+      source_evaluation_run_id: 'source',
+    })
+    const prediction = {
+      prediction_id: predictions[0]!,
+      model: MODEL,
+      inputs: { q: 1 },
+      output: 'a',
+      evaluation_run_id: run,
+      wb_user_id: 'admin',
+    }
+    assert.deepEqual(await evaluations.get(`predictions/${predictions[0]}`), prediction)
+    assert.deepEqual(await evaluations.lines(`predictions?evaluation_run_id=${run}&limit=1`), [prediction])
+    assert.deepEqual(await evaluations.lines('predictions?limit=1'), [prediction])
+    const second = { ...prediction, prediction_id: predictions[1], inputs: { q: 2 }, output: 'b' }
+    assert.deepEqual(await evaluations.lines(`predictions?evaluation_run_id=${run}&offset=1`), [second])
+    const score = {
+      score_id: scores[0]!,
+      scorer: scorerRef('exact'),
+      value: true,
+      evaluation_run_id: run,
+      wb_user_id: 'admin',
+    }
+    assert.deepEqual(await evaluations.get(`scores/${scores[0]}`), score)
+    for (const query of [`?evaluation_run_id=${run}`, ''])
+      assert.deepEqual(await evaluations.lines(`scores${query}`), [
+        score,
+        { ...score, score_id: scores[1], value: false },
+      ])
+  })
+
+  it('are listed by evaluation, model and id', async () => {
+    const first = await evaluations.startRun()
+    const second = await evaluations.startRun({ model: scorerRef('other') })
+    const listed = async (query: string) =>
+      (await evaluations.lines(`evaluation_runs${query}`)).map(({ evaluation_run_id }) => evaluation_run_id)
+    assert.deepEqual(await listed(''), [first, second])
+    assert.deepEqual(await listed('?limit=1&offset=1'), [second])
+    assert.deepEqual(await listed(`?models=${scorerRef('other')}`), [second])
+    assert.deepEqual(await listed(`?models=${scorerRef('other')}&models=${MODEL}`), [first, second])
+    assert.deepEqual(await listed(`?evaluations=${EVALUATION}&evaluation_run_ids=${first}`), [first])
+    assert.deepEqual(await listed(`?evaluations=${scorerRef('none')}`), [])
+  })
+
+  it('are finished with the summary of the client', async () => {
+    const run = await evaluations.startRun()
+    const summary = { accuracy: 0.5 }
+    assert.deepEqual(await evaluations.post(`evaluation_runs/${run}/finish`, { summary }), { success: true })
+    const { status, summary: shown } = await evaluations.get(`evaluation_runs/${run}`)
+    assert.deepEqual([status, shown], ['completed', summary])
+    await writesNothing(service, async () =>
+      assert.deepEqual(await evaluations.post(`evaluation_runs/${run}/finish`, { summary: {} }), {
+        success: true,
+      }),
+    )
+  })
+
+  it('are finished with a summary of their scores without one of the client', async () => {
+    const run = await evaluations.startRun()
+    for (const [q, correct] of [true, false, true, true].entries()) {
+      const prediction = await evaluations.predict(run, { q }, 'a')
+      await evaluations.score(prediction, 'exact', correct)
+      await evaluations.score(prediction, 'distance', { value: q })
+      await evaluations.post(`predictions/${prediction}/finish`, {})
+    }
+    await evaluations.post(`evaluation_runs/${run}/finish`, {})
+    const { summary } = (await evaluations.get(`evaluation_runs/${run}`)) as {
+      summary: { exact: { true_count: number; true_fraction: number }; distance: { value: { mean: number } } }
+    }
+    assert.deepEqual([summary.exact.true_count, summary.exact.true_fraction], [3, 0.75])
+    assert.equal(summary.distance.value.mean, 1.5)
+  })
+
+  it('have rows that hold their scores once the prediction is finished', async () => {
+    const run = await evaluations.startRun()
+    const prediction = await evaluations.predict(run, { q: 1 }, 'a')
+    await evaluations.score(prediction, 'exact', true)
+    const finish = () => evaluations.post(`predictions/${prediction}/finish`, {})
+    assert.deepEqual(await finish(), { success: true })
+    const { parent_id } = await callOf(service, project, prediction)
+    const row = await callOf(service, project, parent_id)
+    assert.deepEqual(row.output, { output: 'a', scores: { exact: true }, model_latency: null })
+    await writesNothing(service, async () => assert.deepEqual(await finish(), { success: true }))
+  })
+
+  it('are deleted with all their calls', async () => {
+    const run = await evaluations.startRun()
+    const prediction = await evaluations.predict(run, { q: 1 }, 'a')
+    const score = await evaluations.score(prediction, 'exact', true)
+    // A prediction is no run, and is left as it is.
+    const query = `evaluation_run_ids=${run}&evaluation_run_ids=${prediction}&evaluation_run_ids=unknown`
+    assert.deepEqual(await evaluations.remove(`evaluation_runs?${query}`), { num_deleted: 1 })
+    for (const path of [`evaluation_runs/${run}`, `predictions/${prediction}`, `scores/${score}`])
+      reasonOf(await service.send('GET', evaluations.at(path)), 404)
+  })
+
+  it('lose single scores and predictions', async () => {
+    const run = await evaluations.startRun()
+    const prediction = await evaluations.predict(run, { q: 1 }, 'a')
+    const scores = [await evaluations.score(prediction, 'a', 1), await evaluations.score(prediction, 'b', 2)]
+    assert.deepEqual(await evaluations.remove(`scores?score_ids=${scores[0]}`), { num_deleted: 1 })
+    assert.equal((await evaluations.lines(`scores?evaluation_run_id=${run}`)).length, 1)
+    assert.deepEqual(await evaluations.remove(`predictions?prediction_ids=${prediction}`), { num_deleted: 1 })
+    assert.deepEqual(await evaluations.lines(`scores?evaluation_run_id=${run}`), [])
+    assert.deepEqual(await evaluations.lines(`predictions?evaluation_run_id=${run}`), [])
+  })
+
+  it('are the same under the same Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': `key-${project}` }
+    const start = (more: object) =>
+      service.post(
+        evaluations.at('evaluation_runs'),
+        { evaluation: EVALUATION, model: MODEL, ...more },
+        { headers },
+      )
+    const first = await start({})
+    await writesNothing(service, async () => assert.deepEqual((await start({})).json(), first.json()))
+    reasonOf(await start({ model: scorerRef('other') }), 409)
+    const run = first.json<{ evaluation_run_id: string }>().evaluation_run_id
+    const twice = async (path: string, body: object) => {
+      const options = { headers: { 'idempotency-key': `${path}-${project}` } }
+      const made = await evaluations.post(path, body, options)
+      await writesNothing(service, async () =>
+        assert.deepEqual(await evaluations.post(path, body, options), made),
+      )
+      return made
+    }
+    const body = { model: MODEL, inputs: { q: 1 }, output: 'a', evaluation_run_id: run }
+    const { prediction_id } = await twice('predictions', body)
+    await twice('scores', { prediction_id, scorer: scorerRef('exact'), value: 1 })
+    assert.equal((await evaluations.lines(`predictions?evaluation_run_id=${run}`)).length, 1)
+  })
+
+  it('may have predictions and scores outside of them', async () => {
+    const prediction = await evaluations.predict(null, { q: 1 }, 'a')
+    const score = await evaluations.score(prediction, 'exact', 0.5)
+    assert.equal((await evaluations.get(`predictions/${prediction}`))['evaluation_run_id'], null)
+    assert.equal((await evaluations.get(`scores/${score}`))['evaluation_run_id'], null)
+    assert.deepEqual(await evaluations.post(`predictions/${prediction}/finish`, {}), { success: true })
+    assert.equal((await evaluations.lines('scores')).length, 1)
+  })
+
+  it('are not found under ids of other calls and other projects', async () => {
+    const run = await evaluations.startRun()
+    const prediction = await evaluations.predict(run, { q: 1 }, 'a')
+    const elsewhere = evaluationsOf(service, someProject())
+    const unknown = async (path: string) => reasonOf(await service.send('GET', path), 404)
+    assert.equal(
+      await unknown(elsewhere.at(`evaluation_runs/${run}`)),
+      await unknown(evaluations.at('evaluation_runs/unknown')),
+    )
+    await unknown(evaluations.at(`evaluation_runs/${prediction}`))
+    await unknown(evaluations.at(`predictions/${run}`))
+    await unknown(evaluations.at(`scores/${prediction}`))
+    await unknown(elsewhere.at(`predictions?evaluation_run_id=${run}`))
+    const create = { model: MODEL, inputs: {}, output: 1, evaluation_run_id: run }
+    reasonOf(await service.post(elsewhere.at('predictions'), create), 404)
+    const score = { prediction_id: prediction, scorer: scorerRef('exact'), value: 1 }
+    reasonOf(await service.post(elsewhere.at('scores'), score), 404)
+    reasonOf(await service.post(elsewhere.at(`evaluation_runs/${run}/finish`), {}), 404)
+    reasonOf(await service.post(elsewhere.at(`predictions/${prediction}/finish`), {}), 404)
+  })
+
+  it('refuse wrong types, naming the field', async () => {
+    for (const [path, body, problems] of [
+      [
+        'evaluation_runs',
+        { evaluation: 'capitals', model: 7 },
+        ['string_pattern_mismatch evaluation', 'string_type model'],
+      ],
+      ['predictions', { model: MODEL, inputs: [] }, ['dict_type inputs', 'missing output']],
+      ['scores', { prediction_id: 7, scorer: scorerRef('a'), value: 1 }, ['string_type prediction_id']],
+    ] as const)
+      assert.deepEqual(told(await service.post(evaluations.at(path), body)), problems)
+  })
+})

@@ -1,10 +1,11 @@
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf, type Instant } from '../../domain/codec/instant.js'
 import type { EvaluationRunFinished, EvaluationRunRequested } from '../../domain/evaluation/events.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import { runName } from '../../domain/evaluation/run-name.js'
 import { newSummary } from '../../domain/evaluation/summary.js'
 import type { Cause } from '../../domain/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import type { Clock } from '../../domain/ports/clock.js'
 import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 import { CANCELED } from './canceled.js'
 import { endOfCall, startOfCall } from './call-writes.js'
@@ -52,7 +53,10 @@ export const runEvaluation = async <Row extends RowToScore>(
 
   const idOf = (...names: readonly string[]) => uuidOfDigest(ports.sha256(JSON.stringify([runId, ...names])))
   const { self: evaluation = null, model = null } = begun.inputs
-  const run: RowsOfRun = { projectId, runId, evaluation, model, user, cause, scorers, idOf, signal }
+  const run: RowsOfRun = {
+    ...{ projectId, runId, evaluation, model, user, cause, scorers, idOf, signal },
+    nextStart: increasingInstants(ports.clock),
+  }
   const results = await scoreAll(ports, run, plan)
 
   const output = { ...results.summary, model_latency: results.modelLatency }
@@ -193,6 +197,16 @@ const scoreAll = async <Row extends RowToScore>(
 
 async function* flattened<A>(pages: AsyncIterable<readonly A[]>): AsyncGenerator<A> {
   for await (const page of pages) yield* page
+}
+
+/** The time now, but later than the last one by a microsecond at least: rows sort by it in the order of the source. */
+const increasingInstants = (clock: Clock) => {
+  let last = 0
+  return (): Instant => {
+    last = Math.max(clock.now().getTime() * 1000, last + 1)
+    const seconds = new Date(Math.floor(last / 1000)).toISOString().slice(0, 19)
+    return `${seconds}.${String(last % 1_000_000).padStart(6, '0')}Z` as Instant
+  }
 }
 
 const meanOf = (summary: Json): Json => (isJsonObject(summary) ? (summary['mean'] ?? null) : null)

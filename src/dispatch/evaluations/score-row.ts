@@ -20,6 +20,8 @@ export interface RowsOfRun {
   readonly scorers: readonly QueuedScorer[]
   /** The id of a call of this run, always the same for the same names. */
   readonly idOf: (...names: readonly string[]) => string
+  /** When the next row starts: never twice the same. */
+  readonly nextStart: () => Instant
   /** Aborts when the run is canceled or the process stops. */
   readonly signal: AbortSignal
 }
@@ -65,11 +67,12 @@ export const scoreRow =
   <Row extends RowToScore>(ports: Ports, run: RowsOfRun, predict: Predict<Row>) =>
   async (row: Row): Promise<RowOutcome> => {
     const rowId = run.idOf(row.key)
+    const nextStart = run.nextStart()
     const known = await ports.call(run.projectId, rowId)
     if (known !== undefined && known.ended_at !== null) return recordedOutcome(ports, run, row, known)
     const isResumed = known !== undefined
     const now = (): Instant => instantOf(ports.clock.now())
-    const startedAt = known?.started_at ?? now()
+    const startedAt = known?.started_at ?? nextStart
     const start = rowStart(run, rowId, row, startedAt)
     await ports.throttle()
     const prediction = await predict(row, { rowId, startedAt, start })

@@ -66,9 +66,10 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
           ...{ projectId: project, objectId: object_id, version: digest, position },
           ...{ withVal: true, withLabels: false },
         })
-        const val = version?.val == null ? null : parseJson(version.val)
-        if (version === undefined || version.deleted_at !== null || !isLeaderboard(val))
+        if (version === undefined || version.deleted_at !== null || version.val === null)
           throw noSuch('Leaderboard')
+        const val = parseJson(version.val)
+        if (!isLeaderboard(val)) throw noSuch('Leaderboard')
         const columns = columnsOf(val)
         const board = newLeaderboard(columns)
         const refs = [...new Set(columns.map(({ evaluation_object_ref: ref }) => ref))].filter(

@@ -5,7 +5,8 @@ import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject } from '../route-kinds.js'
 import { deletingCalls } from '../tracing/delete-calls.js'
 import { deleted, listInQuery, requireFew } from './codecs.js'
-import { callNow, inV2, type Evaluations } from './evaluations.js'
+import type { Evaluations } from './evaluations.js'
+import { callNow, inV2 } from './found-calls.js'
 
 interface Deletable {
   readonly collection: string

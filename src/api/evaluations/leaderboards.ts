@@ -18,7 +18,8 @@ import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { pagesOf } from '../tracing/pages.js'
-import { noSuch, type Evaluations } from './evaluations.js'
+import type { Evaluations } from './evaluations.js'
+import { noSuch } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
 import { textOf } from './runs.js'
 
@@ -65,9 +66,10 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
           ...{ projectId: project, objectId: object_id, version: digest, position },
           ...{ withVal: true, withLabels: false },
         })
-        const val = version?.val == null ? null : parseJson(version.val)
-        if (version === undefined || version.deleted_at !== null || !isLeaderboard(val))
+        if (version === undefined || version.deleted_at !== null || version.val === null)
           throw noSuch('Leaderboard')
+        const val = parseJson(version.val)
+        if (!isLeaderboard(val)) throw noSuch('Leaderboard')
         const columns = columnsOf(val)
         const board = newLeaderboard(columns)
         const refs = [...new Set(columns.map(({ evaluation_object_ref: ref }) => ref))].filter(

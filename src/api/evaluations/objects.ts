@@ -29,7 +29,8 @@ import type { AnyRoute } from '../route.js'
 import { changeProject, readProject, writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
 import { deleted, listInQuery, page, requireFew } from './codecs.js'
-import { inV2, noSuch, type Evaluations } from './evaluations.js'
+import type { Evaluations } from './evaluations.js'
+import { inV2, noSuch } from './found-calls.js'
 
 /** A collection of objects of one class. */
 export interface Collection<Body> {

@@ -19,14 +19,15 @@ import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { callCosts } from '../tracing/call-costs.js'
 import { waitForPrices } from '../tracing/requested-costs.js'
-import { inV2, type Evaluations } from './evaluations.js'
+import type { Evaluations } from './evaluations.js'
+import { inV2 } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from './read-rows.js'
 import { rawRows, resultRow, type CostOf } from './result-rows.js'
 import { ordersIn, results, resultsQuery, runIdsIn, type ResultsQuery } from './results-codecs.js'
 import { noSuchRun, textOf } from './runs.js'
 
-/** So many rows are read at a time. */
+/** Rows that are read at a time. */
 const PAGE = { items: 200, bytes: Infinity }
 
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */

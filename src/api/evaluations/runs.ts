@@ -27,7 +27,8 @@ import { idFor } from '../tracing/generated-id.js'
 import { pagesOf } from '../tracing/pages.js'
 import { listInQuery, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
-import { callNow, inV2, noSuch, type Evaluations } from './evaluations.js'
+import type { Evaluations } from './evaluations.js'
+import { callNow, inV2, noSuch } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
 import { rowsOf } from './read-rows.js'
 import { summaryOfRun } from './summary-of-run.js'
@@ -169,7 +170,7 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         'run changes nothing.',
       body: open('EvaluationRunFinishRequest', { optional: { summary: nullable(jsonObject) } }),
       requestHeaders: alsoReads.requestHeaders,
-      errors: alsoReads.errors,
+      errors: [...alsoReads.errors, 'conflict'],
       response: success,
       project: inPath,
       handle: async ({ body, params, project: projectId, headers }) => {

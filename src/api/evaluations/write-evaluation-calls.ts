@@ -7,7 +7,8 @@ import { writeCalls, type WriteResults } from '../tracing/write-calls.js'
 import { Failure } from '../failure.js'
 import { publishObject } from '../objects/publish.js'
 import type { RouteRequest } from '../route.js'
-import { callNow, type Evaluations } from './evaluations.js'
+import type { Evaluations } from './evaluations.js'
+import { callNow } from './found-calls.js'
 
 export interface NewCall {
   readonly projectId: string

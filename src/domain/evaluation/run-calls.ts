@@ -45,8 +45,8 @@ const SCORE_NAME = /(^|\.)score$/
 const PREDICTION_NAME = /(^|\.)(predict|infer|forward|invoke)$/
 
 /**
- * What a call is in an evaluation run. Any function may be a model or a scorer: among the children of a row, the
- * row itself tells them apart.
+ * What a call is in an evaluation run. Any function may be a model or a scorer, so the role of a child of a row also
+ * depends on the row.
  */
 export const roleOf = (call: EvaluationCall, parent?: EvaluationCall): CallRole => {
   const weave = weaveAttributes(call)

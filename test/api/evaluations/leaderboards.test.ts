@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, reasonOf } from '../tracing/given.js'
-import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './given.js'
+import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './requests.js'
 
 describe('leaderboards', () => {
   let service: TestService
@@ -95,7 +95,9 @@ describe('leaderboards', () => {
   it('are not found where there is no object of this class', async () => {
     const project_id = someProject()
     accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'other', val: { a: 1 } } }))
-    for (const object_id of ['other', 'unknown'])
+    await publish(project_id)
+    accepted(await service.post('/obj/delete', { project_id, object_id: 'board' }))
+    for (const object_id of ['other', 'unknown', 'board'])
       reasonOf(await service.post('/leaderboards/read', { project_id, object_id }), 404)
   })
 })

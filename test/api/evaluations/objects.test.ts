@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, reasonOf, told, writesNothing } from '../tracing/given.js'
-import { evaluationsOf, scorerRef } from './given.js'
+import { evaluationsOf, scorerRef } from './requests.js'
 
 describe('the objects of evaluations', () => {
   let service: TestService

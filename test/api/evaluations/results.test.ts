@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, reasonOf, told } from '../tracing/given.js'
-import { evaluationsOf, EVALUATION, MODEL } from './given.js'
+import { evaluationsOf, EVALUATION, MODEL } from './requests.js'
 
 interface Trial {
   readonly predict_and_score_call_id: string

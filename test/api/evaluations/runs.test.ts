@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { callOf, reasonOf, told, writesNothing } from '../tracing/given.js'
-import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './given.js'
+import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './requests.js'
 
 describe('evaluation runs', () => {
   let service: TestService

@@ -1,0 +1,21 @@
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { id as idCodec } from '../../domain/ids.js'
+import { Failure } from '../failure.js'
+import { foldedCall } from '../tracing/folded-call.js'
+import type { Evaluations } from './evaluations.js'
+import { parsedCall } from './parsed-call.js'
+
+/** Where SDKs look for evaluations, their runs and what belongs to them. */
+export const inV2 = (path: string): string => `/v2/:entity/:project/${path}`
+
+/** A call as the log has it now; undefined where there is none. */
+export const callNow =
+  ({ ports }: Pick<Evaluations, 'ports'>) =>
+  async (projectId: string, id: string): Promise<EvaluationCall | undefined> => {
+    if (!idCodec.is(id)) return undefined
+    const call = await foldedCall(ports)(projectId, id, await ports.eventStore.head())
+    return call && parsedCall(call)
+  }
+
+export const noSuch = (what: string): Failure =>
+  new Failure('not-found', `${what} not found in this project.`)

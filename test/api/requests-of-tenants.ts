@@ -63,6 +63,9 @@ const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
   [`GET ${V2}/scores/{score_id}`]: () => ({}),
   [`DELETE ${V2}/scores`]: () => ({ query: '?score_ids=unknown' }),
   [`POST ${V2}/eval_results/query`]: () => ({ body: { evaluation_run_ids: ['something'] } }),
+  'POST /evaluations/compare': (project_id) => ({
+    body: { project_id, evaluation_run_ids: ['something', 'else'] },
+  }),
   'POST /leaderboards/read': (project_id) => ({ body: { project_id, object_id: 'board' } }),
   [`POST ${V2}/ops`]: () => ({ body: {} }),
   [`POST ${V2}/datasets`]: () => ({ body: { rows: [{ a: 1 }] } }),

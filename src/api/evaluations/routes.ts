@@ -1,5 +1,6 @@
 import type { AnyRoute } from '../route.js'
 import { evaluationObjectRoutes } from './collections.js'
+import { compareRoute } from './compare.js'
 import type { Evaluations } from './evaluations.js'
 import { leaderboardRoute } from './leaderboards.js'
 import { predictionRoutes } from './predictions.js'
@@ -13,6 +14,7 @@ export const evaluationRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
   ...predictionRoutes(evaluations),
   ...scoreRoutes(evaluations),
   resultsRoute(evaluations),
+  compareRoute(evaluations),
   leaderboardRoute(evaluations),
   ...evaluationObjectRoutes(evaluations),
 ]

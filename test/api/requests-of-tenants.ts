@@ -63,6 +63,9 @@ const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
   [`GET ${V2}/scores/{score_id}`]: () => ({}),
   [`DELETE ${V2}/scores`]: () => ({ query: '?score_ids=unknown' }),
   [`POST ${V2}/eval_results/query`]: () => ({ body: { evaluation_run_ids: ['something'] } }),
+  'POST /evaluations/compare': (project_id) => ({
+    body: { project_id, evaluation_run_ids: ['something', 'another-run'] },
+  }),
   'POST /leaderboards/read': (project_id) => ({ body: { project_id, object_id: 'board' } }),
   [`POST ${V2}/ops`]: () => ({ body: {} }),
   [`POST ${V2}/datasets`]: () => ({ body: { rows: [{ a: 1 }] } }),
@@ -172,6 +175,7 @@ const evaluationCalls = (project: string) =>
   (
     [
       ['something', null, { evaluation_run: 'true' }],
+      ['another-run', null, { evaluation_run: 'true' }],
       ['some-prediction', 'something', { prediction: 'true' }],
       ['some-score', 'some-prediction', { score: 'true' }],
     ] as const
@@ -214,7 +218,7 @@ export const makeFor = async (
   const post = async (at: string, body: object) => accepted(await service.post(at, body, { key }))
   if (path.startsWith('/api/artifacts/'))
     await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
-  if (/\/(evaluation_runs|predictions|scores|eval_results)/.test(path))
+  if (/\/(evaluation_runs|predictions|scores|eval_results|evaluations\/compare)/.test(path))
     await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
   if (path.startsWith('/leaderboards')) {
     const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }

@@ -1,15 +1,14 @@
 import type { RowGroup } from '../../domain/evaluation/grouped-rows.js'
 import type { EvaluationRow } from '../../domain/evaluation/row.js'
 import { predictionOf, type RowCalls } from '../../domain/evaluation/rows-of-calls.js'
-import { weaveAttributes, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import { weaveAttributes } from '../../domain/evaluation/run-calls.js'
 import type { Json, JsonObject } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { parseRef } from '../../domain/ref/ref.js'
 import { resolveRefs } from '../refs/resolve.js'
 import type { Sources } from '../refs/roots.js'
 import type { ResultsQuery } from './results-codecs.js'
-
-export type CostOf = (prediction: EvaluationCall | undefined) => number | null
+import type { CostOf } from './row-costs.js'
 
 export interface FoundRow {
   readonly calls: RowCalls

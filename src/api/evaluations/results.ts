@@ -4,27 +4,26 @@ import { exampleDigest, exampleOf, predictionOf, rowOfCalls } from '../../domain
 import { roleOf, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import { newScoreStats } from '../../domain/evaluation/score-stats.js'
 import { entityOf } from '../../domain/ids.js'
-import type { Json, JsonObject } from '../../domain/json/json.js'
+import type { JsonObject } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import { inPages } from '../../domain/pages.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callsById } from '../../projections/calls/queries.js'
-import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { inPath } from '../authorization.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
 import { sourcesFrom } from '../refs/sources.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
-import { callCosts } from '../tracing/call-costs.js'
 import { waitForPrices } from '../tracing/requested-costs.js'
 import type { Evaluations } from './evaluations.js'
 import { inV2 } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from './read-rows.js'
-import { rawRows, resultRow, type CostOf } from './result-rows.js'
+import { rawRows, resultRow } from './result-rows.js'
 import { ordersIn, results, resultsQuery, runIdsIn, type ResultsQuery } from './results-codecs.js'
+import { rowCostsFrom, type CostOf } from './row-costs.js'
 import { noSuchRun, textOf } from './runs.js'
 
 /** Rows that are read at a time. */
@@ -33,21 +32,11 @@ const PAGE = { items: 200, bytes: Infinity }
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
 export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
   const { ports, reading, reader: shared, teams } = evaluations
-  const books = booksFrom(shared, reading.generation)
+  const costsOf = rowCostsFrom(evaluations)
   const rowOf = rowOfCalls(ports.sha256)
 
-  const costsAt = async (projectId: string, asked: ResultsQuery, position: Position): Promise<CostOf> => {
-    if (!asked.include_costs) return () => null
-    const book = await books({ projectId, list: null, position })
-    return (prediction) => {
-      if (prediction === undefined) return null
-      const { started_at, summary } = prediction
-      const costs = callCosts(book, { project_id: projectId, started_at }, summary)
-      return costs === undefined
-        ? null
-        : Object.values(costs).reduce<number>((sum, one) => sum + totalOf(one), 0)
-    }
-  }
+  const costsAt = async (projectId: string, asked: ResultsQuery, position: Position): Promise<CostOf> =>
+    asked.include_costs ? costsOf(projectId, position) : () => null
 
   /** The rows of all runs by their example. Only what rows are sorted by needs more than their inputs. */
   const groupsOf = async (
@@ -187,7 +176,7 @@ async function* written(
   yield `],${jsonText({ total_rows, summary, warnings: [...warnings] }).slice(1)}`
 }
 
-const runsAt = async (
+export const runsAt = async (
   reader: ClickHouseReader,
   projectId: string,
   runIds: readonly string[],
@@ -197,12 +186,6 @@ const runsAt = async (
   if (runs.length < runIds.length || runs.some((call) => roleOf(call) !== 'run')) throw noSuchRun()
   return runs
 }
-
-const totalOf = (costs: Json): number =>
-  Object.entries(costs as JsonObject).reduce(
-    (sum, [name, value]) => (name.endsWith('_total_cost') ? sum + (value as number) : sum),
-    0,
-  )
 
 /** A sum that is null while nothing was added. */
 const newTotal = () => {

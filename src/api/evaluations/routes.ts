@@ -1,6 +1,7 @@
 import type { AnyRoute } from '../route.js'
 import { evaluationObjectRoutes } from './collections.js'
 import { cancelRoute } from './cancel.js'
+import { compareRoute } from './compare.js'
 import type { Evaluations } from './evaluations.js'
 import { leaderboardRoute } from './leaderboards.js'
 import { predictionRoutes } from './predictions.js'
@@ -19,6 +20,7 @@ export const evaluationRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
   rescoreRoute(evaluations),
   statusRoute(evaluations),
   cancelRoute(evaluations),
+  compareRoute(evaluations),
   leaderboardRoute(evaluations),
   ...evaluationObjectRoutes(evaluations),
 ]

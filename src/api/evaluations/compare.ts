@@ -1,0 +1,128 @@
+import {
+  compareRuns,
+  type ComparedRow,
+  type ComparedRun,
+  type ComparedScore,
+  type ScoreField,
+} from '../../domain/evaluation/comparison.js'
+import type { EvaluationRow } from '../../domain/evaluation/row.js'
+import { predictionOf, rowOfCalls } from '../../domain/evaluation/rows-of-calls.js'
+import { entityOf } from '../../domain/ids.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
+import { inBody } from '../authorization.js'
+import { invalidField } from '../failure.js'
+import { readerOfRequest } from '../http/reader-of-request.js'
+import type { AnyRoute } from '../route.js'
+import { readProject } from '../route-kinds.js'
+import { waitForPrices } from '../tracing/requested-costs.js'
+import { compareRequest, comparedRunIds, comparison } from './compare-codecs.js'
+import type { Evaluations } from './evaluations.js'
+import { rowCallsOf } from './read-rows.js'
+import { runsAt } from './results.js'
+import { rowCostsFrom } from './row-costs.js'
+import { textOf } from './runs.js'
+
+/** The rows of all runs are in memory at once, without examples and outputs. */
+const MAX_ROWS = 50_000
+
+/** `POST /evaluations/compare`: the differences of runs, row by row, with confidence intervals. */
+export const compareRoute = (evaluations: Evaluations): AnyRoute => {
+  const { ports, reading, reader: shared } = evaluations
+  const costsOf = rowCostsFrom(evaluations)
+  const rowOf = rowOfCalls(ports.sha256)
+
+  return readProject(evaluations, {
+    method: 'post',
+    path: '/evaluations/compare',
+    summary:
+      'Compare 2 to 8 evaluation runs over the same examples with the first of them: differences with confidence ' +
+      'intervals, wins and losses, cost and latency, and the rows with the largest regressions.',
+    body: compareRequest,
+    response: comparison,
+    project: inBody,
+    handle: ({ body, project: projectId, headers, onDisconnect }) => {
+      const runIds = comparedRunIds(body)
+      return {
+        waitFor: () => waitForPrices({ reading, reader: shared }, projectId, { list: null }, headers),
+        read: async (position) => {
+          const reader = readerOfRequest(shared, onDisconnect, entityOf(projectId))
+          const found = await runsAt(reader, projectId, runIds, position)
+          const costOf = await costsOf(projectId, position)
+
+          const comparedRun = async (runId: string): Promise<ComparedRun> => {
+            const rows: EvaluationRow[] = []
+            const costs = new Map<string, number>()
+            for await (const page of rowCallsOf(reader)(projectId, runId, position))
+              for (const calls of page) {
+                const row = rowOf(calls)
+                const cost = costOf(predictionOf(calls))
+                if (cost !== null) costs.set(row.id, cost)
+                rows.push({ ...row, example: null, output: null })
+                if (rows.length > MAX_ROWS) throw tooManyRows()
+              }
+            return { rows, costOf: ({ id }) => costs.get(id) }
+          }
+
+          const runs: ComparedRun[] = []
+          for (const runId of runIds) runs.push(await comparedRun(runId))
+          const lower = new Set(body.lower_is_better)
+          const { runs: figures, scores, rows } = compareRuns(runs, isNamedIn(lower))
+          const page = rows.slice(body.offset, body.offset + body.limit)
+          const answer: JsonObject = {
+            evaluation_runs: runIds.map((evaluation_run_id, at): JsonObject => {
+              const run = found.find(({ id }) => id === evaluation_run_id)
+              const { rows: row_count, unmatched, meanCost, meanLatency } = figures[at]!
+              return {
+                evaluation_run_id,
+                evaluation: textOf(run?.inputs['self']),
+                model: textOf(run?.inputs['model']),
+                display_name: run?.display_name ?? null,
+                row_count,
+                unmatched_count: unmatched,
+                mean_cost: meanCost,
+                mean_latency: meanLatency,
+              }
+            }),
+            scores: scores.map((score) => writtenScore(score, runIds)),
+            rows: page.map(writtenRow),
+            total_rows: rows.length,
+          }
+          return { body: jsonText(answer), type: 'application/json; charset=utf-8' }
+        },
+      }
+    },
+  })
+}
+
+const isNamedIn =
+  (names: ReadonlySet<string>) =>
+  ({ scorer, path }: ScoreField): boolean =>
+    names.has(scorer) || names.has([scorer, ...path].join('.'))
+
+const tooManyRows = () =>
+  invalidField(['evaluation_run_ids'], 'value_error', `Value error, a run has more than ${MAX_ROWS} rows`)
+
+const writtenScore = (
+  { scorer, path, kind, means, differences }: ComparedScore,
+  runIds: readonly string[],
+): JsonObject => ({
+  scorer,
+  path,
+  kind,
+  means,
+  differences: differences.map(({ pValue, ...difference }, at) => ({
+    evaluation_run_id: runIds[at + 1]!,
+    ...difference,
+    p_value: pValue,
+  })),
+})
+
+const writtenRow = ({ exampleDigest, occurrence, regression, rows }: ComparedRow): JsonObject => ({
+  row_digest: exampleDigest,
+  occurrence,
+  regression,
+  evaluations: rows.map((row) =>
+    row === null ? null : { predict_and_score_call_id: row.id, scores: row.scores },
+  ),
+})

@@ -122,6 +122,7 @@ const givenEvaluation = async (project_id: string, note: string, post: Post): Pr
   await post(at('evaluations'), { name: 'evaluation', dataset: ref })
   const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }
   await post('/obj/create', { obj: { project_id, object_id: 'board', val } })
+  await post('/leaderboards/read', { project_id, object_id: 'board' })
 }
 
 const FORM = { 'content-type': 'multipart/form-data; boundary=x' }

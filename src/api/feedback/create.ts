@@ -80,7 +80,7 @@ export const givingAll =
     return async () => {
       const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)
       const givings = await inTurns(all, (one, index) =>
-        givingOf(ports, one, one.id ?? repeatable(one) ?? idFor(ports, request, index)),
+        givingOf(ports, one, one.id ?? repeatable(one) ?? idFor(ports, request, index, one)),
       )
       const now = instantOf(ports.clock.now())
       if (givings.length > 1) await rehearse(ports, givings, all, cause)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { openFileBlobStore } from '../src/adapters/blobs/file-blob-store.js'
 import { openLogCopy, type LogCopy } from '../src/adapters/event-store/sqlite/log-copy.js'
 import { pagesOf } from '../src/cli/log-digest.js'
-import { rederived } from '../src/cli/rederive.js'
+import { reproject } from '../src/cli/reproject.js'
 import { callEvents } from '../src/domain/call/events.js'
 import type { JsonObject } from '../src/domain/json/json.js'
 import type { RecordedEvent } from '../src/domain/ports/event-store.js'
@@ -77,7 +77,7 @@ try {
   const end = 2 * CALLS
   const scan = end / (await seconds(() => scanned(copy)))
   const verified =
-    end / (await seconds(() => rederived(copy, blobs, { log: end, models: end }, () => undefined)))
+    end / (await seconds(() => reproject(copy, blobs, { log: end, models: end }, () => undefined)))
   copy.close()
   console.log(
     `verify, events of 1 KB: ${Math.round(verified)} events/s, ${(verified / scan).toFixed(3)} of reading and ` +

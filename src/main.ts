@@ -1,5 +1,5 @@
 import { jsonLog } from './adapters/log/json-log.js'
-import { explanation } from './composition/explanation.js'
+import { startupMessage } from './composition/startup-errors.js'
 import { startService } from './composition/service.js'
 import { openStores } from './composition/stores.js'
 import { readConfig } from './config.js'
@@ -38,7 +38,7 @@ const main = async (): Promise<void> => {
     service.stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        process.stderr.write(`Tallytree failed to stop cleanly: ${explanation(error)}\n`)
+        process.stderr.write(`Tallytree failed to stop cleanly: ${startupMessage(error)}\n`)
         process.exit(1)
       },
     )
@@ -49,7 +49,7 @@ const main = async (): Promise<void> => {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`Tallytree cannot start: ${explanation(error)}\n`)
+  process.stderr.write(`Tallytree cannot start: ${startupMessage(error)}\n`)
   if (ofKey !== '') process.stdout.write(`Tallytree was set up${ofKey}\n`)
   process.exit(1)
 })

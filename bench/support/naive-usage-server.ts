@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Koa from 'koa'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
-import { listen } from '../../src/composition/listening.js'
+import { listen } from '../../src/composition/http-server.js'
 import { PROJECT } from './traces.js'
 
 /** The baseline: load all rows as JSON, roll up in a Map, stringify. */

@@ -25,7 +25,7 @@ import { runRoutes } from './runs/runs.js'
 import { secretRoutes } from './secrets/routes.js'
 import type { Secrets } from './secrets/secrets.js'
 import { openApiRoute } from './service/openapi.js'
-import { serviceRoutes, type Vitals } from './service/health.js'
+import { serviceRoutes, type HealthChecks } from './service/health.js'
 import { tableReadRoutes } from './tables/read-routes.js'
 import { tableWriteRoutes } from './tables/write-routes.js'
 import { batchRoutes } from './tracing/batches.js'
@@ -37,7 +37,7 @@ import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts
-  extends Tracing, Vitals, Pick<Inference, 'inference'>, Omit<UpstreamManaging, 'ports' | 'access'> {
+  extends Tracing, HealthChecks, Pick<Inference, 'inference'>, Omit<UpstreamManaging, 'ports' | 'access'> {
   readonly ports: Ports & KeyPorts & Secrets['ports'] & Automations['ports'] & Deliveries['ports']
   readonly access: Access
   readonly reader: ClickHouseReader

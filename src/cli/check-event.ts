@@ -12,18 +12,19 @@ const CODECS: ReadonlyMap<string, AnyCodec> = new Map(
   catalogue.flatMap(({ events }) => Object.entries(events)),
 )
 
-/** What is wrong with an event, in words that quote nothing of it; the event where it can be read. */
-export interface Checked {
-  readonly wrong: readonly string[]
+/** What is wrong with an event, without quoting it. */
+export interface CheckedEvent {
+  readonly errors: readonly string[]
+  /** Absent if its JSON cannot be read. */
   readonly event?: RecordedEvent
 }
 
-/** Checks events one after the other, in log order. */
+/** Returns a check to call with every event of a log, in log order. */
 export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
   const revisions: number[] = []
-  const known = new Set<string>()
+  const verifiedBlobs = new Set<string>()
 
-  const wrongRevision = ({ sid, stream, revision }: WrittenEvent): readonly string[] => {
+  const revisionErrors = ({ sid, stream, revision }: WrittenEvent): readonly string[] => {
     const expected = (revisions[sid] ?? -1) + 1
     revisions[sid] = revision
     return revision === expected
@@ -31,29 +32,29 @@ export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
       : [`stream ${JSON.stringify(stream)} has revision ${revision} where ${expected} is expected`]
   }
 
-  const wrongBlobs = async (event: RecordedEvent): Promise<readonly string[]> => {
-    const wrong: string[] = []
+  const blobErrors = async (event: RecordedEvent): Promise<readonly string[]> => {
+    const errors: string[] = []
     for (const digest of blobsNamedBy(event)) {
-      if (known.has(digest)) continue
+      if (verifiedBlobs.has(digest)) continue
       const found = await digestOfBlob(blobs, digest)
-      if (found === digest) known.add(digest)
-      else wrong.push(`blob ${digest} ${found === undefined ? 'is missing' : 'is corrupt'}`)
+      if (found === digest) verifiedBlobs.add(digest)
+      else errors.push(`blob ${digest} ${found === undefined ? 'is missing' : 'is corrupt'}`)
     }
-    return wrong
+    return errors
   }
 
-  return async (written: WrittenEvent): Promise<Checked> => {
-    const inStream = wrongRevision(written)
+  return async (written: WrittenEvent): Promise<CheckedEvent> => {
+    const inStream = revisionErrors(written)
     const data = objectIn(written.data)
     const metadata = objectIn(written.metadata)
     if (data === undefined || metadata === undefined)
-      return { wrong: [...inStream, 'its data or metadata is not a JSON object'] }
+      return { errors: [...inStream, 'its data or metadata is not a JSON object'] }
     const event = eventOf(written, data, metadata)
-    return { wrong: [...inStream, ...wrongData(event), ...(await wrongBlobs(event))], event }
+    return { errors: [...inStream, ...dataErrors(event), ...(await blobErrors(event))], event }
   }
 }
 
-const wrongData = ({ type, data }: RecordedEvent): readonly string[] => {
+const dataErrors = ({ type, data }: RecordedEvent): readonly string[] => {
   const codec = CODECS.get(type)
   if (codec === undefined) return [`unknown event type ${JSON.stringify(type)}`]
   return codec.quick(data) !== undefined || codec.decode(data)._tag === 'Right'

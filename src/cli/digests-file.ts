@@ -11,41 +11,41 @@ import { writeFileAtomic } from '../runtime/atomic-file.js'
 
 const models = arrayOf(open('ModelDigest', { required: { model: string, rows: int64, digest: string } }))
 
-const answered = open('Digests', { required: { position: string, digests: models } })
+const digestsResponse = open('Digests', { required: { position: string, digests: models } })
 
-const kept = open('KeptDigests', {
+const recordedDigests = open('RecordedDigests', {
   required: { position: integerBetween(0, Number.MAX_SAFE_INTEGER), events: int64, log: string },
   optional: { models: nullable(models) },
 })
 
-/** What a copied log was when it was copied. */
-export interface KeptDigests {
+/** What `tallytree replay` records of a log, for `tallytree verify`. */
+export interface RecordedDigests {
   /** Of its last event. */
   readonly position: number
   readonly events: number
   /** The SHA-256 of the whole log. */
   readonly log: string
-  /** What the service's read models said as of that position; null where no service was asked. */
+  /** The digests of the service's read models at that position; null if the copy was not made from a service. */
   readonly models: readonly ModelDigest[] | null
 }
 
 const pathIn = (directory: string): string => join(directory, 'digests.json')
 
-export const keepDigests = (directory: string, digests: KeptDigests): Promise<void> =>
+export const writeDigests = (directory: string, digests: RecordedDigests): Promise<void> =>
   writeFileAtomic(pathIn(directory), `${JSON.stringify(digests, null, 2)}\n`)
 
-/** Undefined where none were kept. */
-export const keptDigests = async (directory: string): Promise<KeptDigests | undefined> => {
+/** Undefined if the directory has none. */
+export const readDigests = async (directory: string): Promise<RecordedDigests | undefined> => {
   const text = await readFile(pathIn(directory), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  const decoded = decode(kept)(parsed(text))
+  const decoded = decode(recordedDigests)(parsed(text))
   if (E.isRight(decoded)) return decoded.right
   throw new OperatorError(`${pathIn(directory)} is not a digests file written by tallytree replay`)
 }
 
-/** @throws OperatorError when it is something else */
-export const digestsIn = (answer: unknown): readonly ModelDigest[] => {
-  const decoded = decode(answered)(answer)
+/** @throws OperatorError when the response is something else */
+export const digestsIn = (response: unknown): readonly ModelDigest[] => {
+  const decoded = decode(digestsResponse)(response)
   if (E.isRight(decoded)) return decoded.right.digests
   throw new OperatorError('the service did not respond with digests')
 }

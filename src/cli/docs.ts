@@ -5,7 +5,7 @@ import { catalogue } from '../domain/catalogue.js'
 
 const EVENTS_PAGE = resolve('docs/events.md')
 
-/** Writes the catalogue of events, or only says whether it is up to date. */
+/** `tallytree docs`: writes the event catalogue, or with `check` only checks that it is up to date. Returns the exit code. */
 export const docs = async (check: boolean): Promise<number> => {
   const page = eventsPage(catalogue)
   if (!check) {

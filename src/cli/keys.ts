@@ -14,8 +14,8 @@ import type { EventStore } from '../domain/ports/event-store.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 
 /**
- * `tallytree keys issue`: one more API key of a user whose keys are lost, the administrator's where none is named; it is
- * printed, once. Answers the exit code.
+ * `tallytree keys issue`: issues an API key for a user who lost theirs, by default the administrator, and prints it.
+ * Returns the exit code.
  */
 export const issueKey = async (user: string = ADMINISTRATOR, config: Config): Promise<number> => {
   const eventStore = await openLog(config)

@@ -15,7 +15,7 @@ export function* pagesOf(copy: LogCopy): Generator<readonly WrittenEvent[]> {
   }
 }
 
-/** The SHA-256 of events in their order, with all that is recorded of each. */
+/** Computes the SHA-256 of events in log order, with all their fields. */
 export const logDigest = () => {
   const hash = createHash('sha256')
   let events = 0

@@ -4,33 +4,33 @@ import type { Config } from '../config.js'
 import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 
-interface Asked {
+interface ImportRequest {
   readonly file: string
   readonly list: string | undefined
   readonly url: string | undefined
 }
 
-/** Every price of a list is checked and written before the answer. */
-const ANSWER_WITHIN_MS = 30_000
+/** The service checks and writes every price of the list before it responds. */
+const RESPONSE_TIMEOUT_MS = 30_000
 
-/** `tallytree prices import`: a file's prices into a list of the running service; answers the exit code. */
-export const importPrices = async ({ file, list, url }: Asked, config: Config): Promise<number> => {
+/** `tallytree prices import`: imports a file into a price list of the running service. Returns the exit code. */
+export const importPrices = async ({ file, list, url }: ImportRequest, config: Config): Promise<number> => {
   const apiKey = requireApiKey(config.apiKey)
   const body = { ...(await pricesIn(file)), ...(list === undefined ? {} : { list }) }
-  const ask = asking(url ?? `http://${config.host}:${config.port}`, apiKey, ANSWER_WITHIN_MS)
-  const answer = await ask('/api/admin/prices', 'POST', JSON.stringify(body))
-  const text = await textOf(answer)
-  if (answer.statusCode !== 200)
-    throw new OperatorError(`the service answered ${answer.statusCode}: ${text.slice(0, 2000)}`)
-  const said = JSON.parse(text) as Imported
+  const ask = asking(url ?? `http://${config.host}:${config.port}`, apiKey, RESPONSE_TIMEOUT_MS)
+  const response = await ask('/api/admin/prices', 'POST', JSON.stringify(body))
+  const text = await textOf(response)
+  if (response.statusCode !== 200)
+    throw new OperatorError(`the service answered ${response.statusCode}: ${text.slice(0, 2000)}`)
+  const imported = JSON.parse(text) as ImportedPrices
   process.stdout.write(
-    `list ${said.list}, version ${said.version}: ${said.published} prices published, ${said.withdrawn} withdrawn, ` +
-      `${said.unchanged} unchanged\n`,
+    `list ${imported.list}, version ${imported.version}: ${imported.published} prices published, ${imported.withdrawn} withdrawn, ` +
+      `${imported.unchanged} unchanged\n`,
   )
   return 0
 }
 
-interface Imported {
+interface ImportedPrices {
   readonly list: string
   readonly version: string
   readonly published: number

@@ -1,14 +1,14 @@
 import type { WriteStream } from 'node:tty'
 
 export interface Progress {
-  /** How many are done by now, and which part of all that is. */
+  /** How many are done, and which fraction of all that is. */
   readonly note: (count: number, part: number) => void
   readonly end: () => void
 }
 
-const SAY_EVERY_MS = { terminal: 250, file: 5000 }
+const REPORT_EVERY_MS = { terminal: 250, file: 5000 }
 
-/** Says on a stream how far something is, how fast it goes and how long it will take: on a terminal in one line. */
+/** Reports progress, speed and the remaining time on a stream. On a terminal it rewrites one line. */
 export const progressOn = (
   stream: Pick<WriteStream, 'write'> & { readonly isTTY?: boolean },
   doing: string,
@@ -17,12 +17,12 @@ export const progressOn = (
 ): Progress => {
   const isTerminal = stream.isTTY === true
   const start = now()
-  let said = start
+  let reportedAt = start
   return {
     note: (count, part) => {
-      if (now() - said < (isTerminal ? SAY_EVERY_MS.terminal : SAY_EVERY_MS.file)) return
-      said = now()
-      const seconds = (said - start) / 1000
+      if (now() - reportedAt < (isTerminal ? REPORT_EVERY_MS.terminal : REPORT_EVERY_MS.file)) return
+      reportedAt = now()
+      const seconds = (reportedAt - start) / 1000
       const left = part > 0 ? Math.ceil((seconds / part) * (1 - part)) : 0
       const line = `${doing}: ${count} ${counted}, ${Math.floor(part * 100)} %, ${Math.round(count / seconds)}/s, about ${left} s left`
       stream.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)

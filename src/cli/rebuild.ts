@@ -7,27 +7,28 @@ import { openReadSide, type ReadSide } from '../composition/read-side.js'
 import { openStores, type Stores } from '../composition/stores.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
+import { cleanupStack } from '../runtime/cleanup-stack.js'
 import { execute } from '../runtime/execute.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 import { rebuildDecider } from '../domain/rebuild/decider.js'
 import { rebuildStream } from '../domain/rebuild/events.js'
 import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuilds/queries.js'
 
-/** Where so much was not projected yet, a rebuild that was asked for before is not known yet. */
-const KNOWN_WITHIN_MS = 30_000
-/** A read of its progress may take as long as the engine allows a query. */
-const SILENCE_MS = 60_000
+/** How long to wait for the projector before looking for an unfinished rebuild. */
+const CAUGHT_UP_WITHIN_MS = 30_000
+/** A read of the progress may take as long as the engine allows a query. */
+const RESPONSE_TIMEOUT_MS = 60_000
 
 /**
- * `tallytree rebuild`: makes all read models anew, through the running service, or, where none answers at the address of
- * the configuration and none is named, in this process over the same stores; answers the exit code.
+ * `tallytree rebuild`: rebuilds all read models through the running service. Without `--url`, and if no service responds at
+ * the configured address, it rebuilds in this process. Returns the exit code.
  */
 export const rebuild = async (url: string | undefined, config: Config): Promise<number> => {
   const named = url ?? `http://${config.host}:${config.port}`
   if (!(await isAnswering(named)) && url === undefined) return rebuildHere(config)
-  const ask = asking(named, requireApiKey(config.apiKey), SILENCE_MS)
-  const { id } = await said(ask, '/api/admin/rebuilds', 'POST')
-  return toldUntilEnded(() => said(ask, `/api/admin/rebuilds/${id}`))
+  const ask = asking(named, requireApiKey(config.apiKey), RESPONSE_TIMEOUT_MS)
+  const { id } = await fetchRebuild(ask, '/api/admin/rebuilds', 'POST')
+  return waitForRebuild(() => fetchRebuild(ask, `/api/admin/rebuilds/${id}`))
 }
 
 /** @throws OperatorError when something accepts connections and stays silent: it may be the service over these stores */
@@ -42,45 +43,51 @@ const isAnswering = async (url: string): Promise<boolean> => {
   }
 }
 
-/** What the service says of a rebuild; the one that is under way, where it refuses to begin another. */
-const said = async (ask: Ask, path: string, method: 'GET' | 'POST' = 'GET'): Promise<SeenRebuild> => {
+/** Requests or reads a rebuild. A 409 returns the rebuild that is already running. */
+const fetchRebuild = async (
+  ask: Ask,
+  path: string,
+  method: 'GET' | 'POST' = 'GET',
+): Promise<RebuildProgress> => {
   const answer = await ask(path, method)
   const text = await textOf(answer)
   const { statusCode = 0 } = answer
   if (statusCode === 503 && method === 'GET') return { id: '', state: 'running' }
   if (statusCode !== 200 && statusCode !== 409)
     throw new OperatorError(`the service answered ${statusCode} to ${path}: ${text.slice(0, 500)}`)
-  return JSON.parse(text) as SeenRebuild
+  return JSON.parse(text) as RebuildProgress
 }
 
 const rebuildHere = async (config: Config): Promise<number> => {
   const log = jsonLog(process.stderr)
   const stores = await openStores(config, log)
-  const readSide = await openReadSide(config, stores, systemClock, log)
+  const cleanup = cleanupStack()
+  cleanup.add(() => stores.secrets.close())
+  cleanup.add(() => stores.clickHouse.close())
+  cleanup.add(() => stores.eventStore.close())
   try {
-    const id = (await unfinished(stores, readSide)) ?? (await requested(stores))
-    const look: LookAt = async () =>
+    const readSide = await openReadSide(config, stores, systemClock, log)
+    cleanup.add(() => readSide.stop())
+    const id = (await findUnfinished(stores, readSide)) ?? (await requestRebuild(stores))
+    const progress: ReadProgress = async () =>
       (await rebuildOf(stores.clickHouse.reader, id)) ?? { id, state: 'requested' }
-    return await toldUntilEnded(look)
+    return await waitForRebuild(progress)
   } finally {
-    await readSide.stop()
-    await stores.eventStore.close()
-    await stores.clickHouse.close()
-    await stores.secrets.close()
+    await cleanup.run()
   }
 }
 
-/** One that was asked for before, and cut off with its process: it goes on here. */
-const unfinished = async (
+/** A rebuild that an earlier process did not finish continues in this one. */
+const findUnfinished = async (
   { eventStore, clickHouse }: Stores,
   readSide: Pick<ReadSide, 'waitFor'>,
 ): Promise<string | undefined> => {
-  await readSide.waitFor(await eventStore.head(), KNOWN_WITHIN_MS)
+  await readSide.waitFor(await eventStore.head(), CAUGHT_UP_WITHIN_MS)
   const [rebuild] = await rebuildsIn(clickHouse.reader, UNFINISHED, 1)
   return rebuild?.id
 }
 
-const requested = async ({ eventStore }: Stores): Promise<string> => {
+const requestRebuild = async ({ eventStore }: Stores): Promise<string> => {
   const id = systemIds.next()
   const request = { id, requested_at: instantOf(systemClock.now()), requested_by: 'system' }
   const cause = { correlationId: id, causationId: id, actor: 'system' }
@@ -91,24 +98,26 @@ const requested = async ({ eventStore }: Stores): Promise<string> => {
   return id
 }
 
-/** What of a rebuild is told; positions as numbers or as digits. */
-interface SeenRebuild extends Partial<Pick<Rebuild, 'events' | 'events_per_second' | 'remaining_seconds'>> {
+/** The fields of a rebuild that are printed. */
+interface RebuildProgress extends Partial<
+  Pick<Rebuild, 'events' | 'events_per_second' | 'remaining_seconds'>
+> {
   readonly id: string
   readonly state: Rebuild['state']
   readonly changed_models?: readonly string[]
   readonly reason?: string | null
 }
 
-type LookAt = () => Promise<SeenRebuild>
+type ReadProgress = () => Promise<RebuildProgress>
 
-const LOOK_MS = 1000
+const POLL_MS = 1000
 
-/** Says on stderr how far a rebuild is until it has ended, and then what became of it; the exit code. */
-const toldUntilEnded = async (look: LookAt): Promise<number> => {
+/** Prints the progress of a rebuild on stderr until it ends. Returns the exit code. */
+const waitForRebuild = async (readProgress: ReadProgress): Promise<number> => {
   for (;;) {
-    const seen = await look()
-    if (seen.state === 'finished') {
-      const changed = seen.changed_models ?? []
+    const progress = await readProgress()
+    if (progress.state === 'finished') {
+      const changed = progress.changed_models ?? []
       process.stdout.write(
         changed.length === 0
           ? 'rebuilt: no read model changed\n'
@@ -116,16 +125,18 @@ const toldUntilEnded = async (look: LookAt): Promise<number> => {
       )
       return 0
     }
-    if (seen.state === 'failed' || seen.state === 'superseded') {
-      process.stderr.write(`the rebuild is ${seen.state}${seen.reason ? `: ${seen.reason}` : ''}\n`)
+    if (progress.state === 'failed' || progress.state === 'superseded') {
+      process.stderr.write(
+        `the rebuild is ${progress.state}${progress.reason ? `: ${progress.reason}` : ''}\n`,
+      )
       return 1
     }
-    process.stderr.write(`${lineOf(seen)}\n`)
-    await sleep(LOOK_MS)
+    process.stderr.write(`${lineOf(progress)}\n`)
+    await sleep(POLL_MS)
   }
 }
 
-const lineOf = ({ state, events = 0, events_per_second = 0, remaining_seconds }: SeenRebuild): string => {
+const lineOf = ({ state, events = 0, events_per_second = 0, remaining_seconds }: RebuildProgress): string => {
   const left = remaining_seconds == null ? '' : `, about ${Math.ceil(remaining_seconds)} s left`
   return `${state}: ${events} events, ${Math.round(events_per_second)}/s${left}`
 }

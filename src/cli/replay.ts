@@ -8,10 +8,10 @@ import type { Config } from '../config.js'
 import type { Position } from '../domain/ports/event-store.js'
 import type { LogSource } from '../domain/ports/log-source.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
-import { appendLog } from './append-log.js'
-import { copyLog } from './copy-log.js'
-import { digestsIn, keepDigests } from './digests-file.js'
+import { copyEvents } from './copy-events.js'
+import { digestsIn, writeDigests } from './digests-file.js'
 import { logDigest, pagesOf } from './log-digest.js'
+import { fileSink, storeSink } from './log-sinks.js'
 import { progressOn } from './progress.js'
 
 interface Replay {
@@ -21,7 +21,7 @@ interface Replay {
 }
 
 /**
- * `tallytree replay`: copies a log into a directory that a service can be started on, or into an EventStoreDB; answers the
+ * `tallytree replay`: copies a log into a directory on which a service can be started, or into an EventStoreDB. Returns the
  * exit code.
  */
 export const replay = async ({ to, from, upTo }: Replay, config: Config): Promise<number> => {
@@ -38,18 +38,16 @@ export const replay = async ({ to, from, upTo }: Replay, config: Config): Promis
       const progress = progressOn(process.stderr, 'copying')
       const start = copy.last()?.position ?? 0
       const repeated: RepeatedEvent[] = []
-      const copied = await copyLog(
-        { source, copy, blobs },
-        end,
-        (events, position) => progress.note(events, partOf(start, Number(position), Number(end))),
-        (one) => void repeated.push(one),
+      const sink = fileSink(copy, (one) => void repeated.push(one))
+      const copied = await copyEvents({ source, sink, blobs }, end, (events, position) =>
+        progress.note(events, partOf(start, Number(position), Number(end))),
       )
       progress.end()
       reportRepeated(repeated)
       const digests = digestOfCopy(copy)
       const { position, events } = digests
       const models = service === undefined ? null : digestsIn(await service.digestsAt(BigInt(position)))
-      await keepDigests(to, { ...digests, models })
+      await writeDigests(to, { ...digests, models })
       process.stdout.write(
         `copied ${copied} events to ${to}: ${events} in total, up to position ${position}\n`,
       )
@@ -75,14 +73,14 @@ const reportRepeated = (repeated: readonly RepeatedEvent[]): void => {
 
 const isEventStoreDb = (to: string): boolean => /^esdb(\+discover)?:\/\//.test(to)
 
-/** Content goes to the directory of the configuration, where a service over that store looks for it. */
+/** Blobs go to the data directory of the configuration, where a service over that store reads them. */
 const appendTo = async (to: string, source: LogSource, end: Position, config: Config): Promise<number> => {
   const store = await openEventStoreServer(to)
   try {
     mkdirSync(resolve(config.dataDirectory), { recursive: true })
     const blobs = openFileBlobStore(join(config.dataDirectory, 'blobs'))
     const progress = progressOn(process.stderr, 'appending')
-    const appended = await appendLog({ source, store, blobs }, end, (events, position) =>
+    const appended = await copyEvents({ source, sink: storeSink(store), blobs }, end, (events, position) =>
       progress.note(events, partOf(0, Number(position), Number(end))),
     )
     progress.end()

@@ -6,8 +6,8 @@ import { OperatorError } from '../domain/ports/operator-error.js'
 import { progressOn } from './progress.js'
 
 /**
- * `tallytree secrets reencrypt`: all values of the data directory under the active master key, beside services that use
- * them; answers the exit code.
+ * `tallytree secrets reencrypt`: re-encrypts all values of the data directory with the active master key, also while
+ * services use them. Returns the exit code.
  */
 export const reencrypt = async (config: Config): Promise<number> => {
   const path = secretsFile(config.dataDirectory)

@@ -6,10 +6,10 @@ import { openService } from '../composition/log-sources.js'
 import type { Config } from '../config.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 import type { ModelDigest } from '../projections/digests/queries.js'
-import { requireSame } from './copy-log.js'
-import { digestsIn, keptDigests, type KeptDigests } from './digests-file.js'
+import { digestsIn, readDigests, type RecordedDigests } from './digests-file.js'
 import { progressOn } from './progress.js'
-import { rederived, type Rederived } from './rederive.js'
+import { reproject, type Reprojection } from './reproject.js'
+import { assertSameLog } from './same-log.js'
 
 interface Verify {
   readonly directory: string
@@ -18,62 +18,70 @@ interface Verify {
 
 const SHOWN = 100
 
-/** `tallytree verify`: checks a copied log and what follows from it; answers the exit code. */
+/** `tallytree verify`: checks a copied log and the read models that follow from it. Returns the exit code. */
 export const verify = async ({ directory, against }: Verify, config: Config): Promise<number> => {
   const path = join(directory, 'events.db')
   if ((await stat(path).catch(() => undefined)) === undefined)
     throw new OperatorError(`${directory} does not contain a log (events.db)`)
   const copy = openLogCopy(path)
   try {
-    const kept = await keptDigests(directory)
-    const said = against === undefined ? (kept?.models ?? null) : await saidBy(against, config, copy)
+    const recorded = await readDigests(directory)
+    const expected =
+      against === undefined ? (recorded?.models ?? null) : await digestsOfService(against, config, copy)
     const last = copy.last()?.position ?? 0
-    const log = kept?.position ?? last
+    const log = recorded?.position ?? last
     const upTo = { log, models: against === undefined ? log : last }
     const progress = progressOn(process.stderr, 'verifying')
-    const found = await rederived(copy, openFileBlobStore(join(directory, 'blobs')), upTo, progress.note)
+    const found = await reproject(copy, openFileBlobStore(join(directory, 'blobs')), upTo, progress.note)
     progress.end()
-    return report(found, kept, said)
+    return report(found, recorded, expected)
   } finally {
     copy.close()
   }
 }
 
-const saidBy = async (url: string, config: Config, copy: LogCopy): Promise<readonly ModelDigest[]> => {
+const digestsOfService = async (
+  url: string,
+  config: Config,
+  copy: LogCopy,
+): Promise<readonly ModelDigest[]> => {
   const service = await openService(url, config.apiKey)
   const last = copy.last()
-  if (last !== undefined) await requireSame(service, last)
+  if (last !== undefined) await assertSameLog(service, last)
   return digestsIn(await service.digestsAt(BigInt(last?.position ?? 0)))
 }
 
 const report = (
-  found: Rederived,
-  kept: KeptDigests | undefined,
-  said: readonly ModelDigest[] | null,
+  found: Reprojection,
+  recorded: RecordedDigests | undefined,
+  expected: readonly ModelDigest[] | null,
 ): number => {
-  const { events, wrong } = found
-  const { lines, differing } = compared(found.models, said)
-  const differences = [...wrong, ...wrongLog(found, kept)]
-  const say = (line: string) => void process.stdout.write(`${line}\n`)
-  for (const one of differences.slice(0, SHOWN)) say(one)
-  if (differences.length > SHOWN) say(`… and ${differences.length - SHOWN} more`)
-  lines.forEach(say)
+  const { events, errors } = found
+  const { lines, differing } = compare(found.models, expected)
+  const differences = [...errors, ...logErrors(found, recorded)]
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  for (const one of differences.slice(0, SHOWN)) print(one)
+  if (differences.length > SHOWN) print(`… and ${differences.length - SHOWN} more`)
+  lines.forEach(print)
   if (differences.length + differing.length === 0) {
-    const compare = said === null ? 'no digests of read models to compare with' : 'all equal'
-    say(`verified ${events} events: ${compare}`)
+    const compared = expected === null ? 'no digests of read models to compare with' : 'all equal'
+    print(`verified ${events} events: ${compared}`)
     return 0
   }
   const models = differing.length === 0 ? '' : `; differing: ${differing.join(', ')}`
-  say(`verification failed: ${differences.length} errors in ${events} events${models}`)
+  print(`verification failed: ${differences.length} errors in ${events} events${models}`)
   return 1
 }
 
-/** The log itself, also where no read model shows it. */
-const wrongLog = ({ log, logEvents }: Rederived, kept: KeptDigests | undefined): readonly string[] => {
-  if (kept === undefined || (kept.log === log && kept.events === logEvents)) return []
+/** Compares the log itself, because a change may not show in any read model. */
+const logErrors = (
+  { log, logEvents }: Reprojection,
+  recorded: RecordedDigests | undefined,
+): readonly string[] => {
+  if (recorded === undefined || (recorded.log === log && recorded.events === logEvents)) return []
   return [
-    `the log differs from the copied one up to position ${kept.position}: now ${logEvents} events with digest ${log}, ` +
-      `when copied ${kept.events} events with digest ${kept.log}`,
+    `the log differs from the copied one up to position ${recorded.position}: now ${logEvents} events with digest ${log}, ` +
+      `when copied ${recorded.events} events with digest ${recorded.log}`,
   ]
 }
 
@@ -84,18 +92,18 @@ interface Comparison {
   readonly differing: readonly string[]
 }
 
-/** Holds what was made from a log against what a service said. */
-const compared = (made: readonly ModelDigest[], said: readonly ModelDigest[] | null): Comparison => {
+/** Compares the digests of the reprojected models with the expected ones. */
+const compare = (found: readonly ModelDigest[], expected: readonly ModelDigest[] | null): Comparison => {
   const differing: string[] = []
-  const lines = made.map(({ model, rows, digest }) => {
-    const told = `${model.padEnd(16)} ${String(rows).padStart(10)} rows  ${digest}`
-    if (said === null) return told
-    const other = said.find((one) => one.model === model)
-    if (other?.digest === digest && other.rows === rows) return `${told}  equal`
+  const lines = found.map(({ model, rows, digest }) => {
+    const line = `${model.padEnd(16)} ${String(rows).padStart(10)} rows  ${digest}`
+    if (expected === null) return line
+    const other = expected.find((one) => one.model === model)
+    if (other?.digest === digest && other.rows === rows) return `${line}  equal`
     differing.push(model)
-    return `${told}  differs: ${other === undefined ? 'missing there' : `${other.rows} rows  ${other.digest}`}`
+    return `${line}  differs: ${other === undefined ? 'missing there' : `${other.rows} rows  ${other.digest}`}`
   })
-  const unknown = (said ?? []).filter(({ model }) => made.every((one) => one.model !== model))
+  const unknown = (expected ?? []).filter(({ model }) => found.every((one) => one.model !== model))
   return {
     lines: [...lines, ...unknown.map(({ model }) => `${model.padEnd(16)} differs: unknown to this release`)],
     differing: [...differing, ...unknown.map(({ model }) => model)],

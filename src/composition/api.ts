@@ -5,7 +5,7 @@ import { throttling } from '../api/throttle.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
-import type { Vitals } from '../api/service/health.js'
+import type { HealthChecks } from '../api/service/health.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
 import type { Log } from '../domain/ports/log.js'
@@ -20,21 +20,21 @@ export interface Api {
   readonly routes: readonly AnyRoute[]
 }
 
-/** Hears of the administrator's key as soon as it is made, which is once: no later failure may leave nobody with it. */
-export type HearsKey = (key: string) => void
+/** Called as soon as the administrator's key exists: the key is shown once, so a later failure must not lose it. */
+export type OnAdminKeyCreated = (key: string) => void
 
-/** Who may do what, and every endpoint. */
+/** The access directory and all routes. */
 export const openApi = async (
   config: Config,
   ports: ApiParts['ports'] & Stores & { readonly log: Log },
   readSide: ReadSide,
-  vitals: Vitals,
+  checks: HealthChecks,
   { inference, managing }: OpenInference,
-  hearsKey: HearsKey,
+  onAdminKeyCreated: OnAdminKeyCreated,
 ): Promise<Api> => {
   const access = await openAccess(ports)
   const { createdKey, ignoredKey } = await bootstrapAccess(ports, access, config.bootstrapApiKey ?? undefined)
-  if (createdKey !== undefined) hearsKey(createdKey)
+  if (createdKey !== undefined) onAdminKeyCreated(createdKey)
   if (ignoredKey)
     ports.log.warn('access.bootstrap_key_ignored', {
       reason:
@@ -45,7 +45,7 @@ export const openApi = async (
   await managing.publishPrices(null, { correlationId, causationId: correlationId, actor: 'system' })
   const reading = readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head())
   const routes = allRoutes({
-    ...vitals,
+    ...checks,
     ports,
     access,
     teams: access,

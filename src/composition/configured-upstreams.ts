@@ -9,16 +9,16 @@ import { noUpstreams, type Upstream, type Upstreams } from '../domain/upstream/d
 import { upstreamsFile, type UpstreamsFile } from '../domain/upstream/file.js'
 import { takenBy } from '../domain/upstream/taken.js'
 
-/** The operator's own upstreams, and what each of them is sent as its bearer. */
+/** The upstreams of the operator's file, with their credentials. */
 export interface ConfiguredUpstreams {
   readonly upstreams: Upstreams
-  /** By the id of the upstream. */
+  /** Bearer tokens by upstream id. */
   readonly credentials: ReadonlyMap<string, string>
 }
 
-type Given = UpstreamsFile['upstreams'][number]
+type UpstreamInFile = UpstreamsFile['upstreams'][number]
 
-/** @throws OperatorError naming the file, the place in it and what belongs there; it quotes no value of the file */
+/** @throws OperatorError that names the file, the path in it and the rule; it quotes no value, which may be a credential */
 export const configuredUpstreams = ({
   upstreams: { file, variable },
 }: Pick<Config, 'upstreams'>): ConfiguredUpstreams => {
@@ -53,8 +53,8 @@ export const configuredUpstreams = ({
   return { upstreams, credentials }
 }
 
-/** The same name is the same upstream at the next start, and no id of the log looks like it. */
-const upstreamOf = (given: Omit<Given, 'api_key_env'>): Upstream => ({
+/** The id comes from the name, so it is the same at the next start. Ids in the log have no such prefix. */
+const upstreamOf = (given: Omit<UpstreamInFile, 'api_key_env'>): Upstream => ({
   id: `file:${given.name}`,
   team: null,
   content: { ...given, secret: null },

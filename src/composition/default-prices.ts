@@ -10,8 +10,8 @@ import { contentsOf, priceListFile, type PriceListFile } from '../domain/price/l
 import { DEFAULT_PRICES } from '../files.js'
 
 /**
- * Puts the price list of this release into the log, so that every cost can be worked out again from there. A version is
- * imported at one start only: what an operator makes of it afterwards stays.
+ * Imports the price list of this release into the log, so that every cost can be computed from the log. Each version is
+ * imported once, so that later starts do not undo the operator's changes.
  */
 export const publishDefaultPrices = async (
   ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>,

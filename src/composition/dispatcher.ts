@@ -10,21 +10,21 @@ import type { AttemptRecords } from '../domain/ports/attempt-records.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
-import { openOrPutAside } from './put-aside.js'
-import { reopeningState } from './reopening-state.js'
+import { openOrRecreate } from './open-or-recreate.js'
+import { recreatingState } from './recreating-state.js'
 import type { Stores } from './stores.js'
 
-/** Where the dispatcher's state lies, which may be deleted while it is stopped. */
+/** Derived from the log: it may be deleted while the service is stopped. */
 const dispatcherFile = (dataDirectory: string) => join(dataDirectory, 'dispatcher.db')
-/** Where it is kept what attempts looked like, which nothing else knows. */
+/** What requests and responses of attempts looked like. Not in the log, and not vital. */
 const attemptsFile = (dataDirectory: string) => join(dataDirectory, 'attempts.db')
 
-/** What was kept of attempts, for those who look at it; what cannot be read now is as if it were not kept. */
+/** The records of attempts. If they cannot be read, deliveries are shown without them. */
 export const openAttempts = (
   { dataDirectory }: Pick<Config, 'dataDirectory'>,
   log: Pick<Log, 'warn'>,
 ): AttemptRecords => {
-  const records = openOrPutAside(attemptsFile(dataDirectory), openSqliteAttemptRecords, log)
+  const records = openOrRecreate(attemptsFile(dataDirectory), openSqliteAttemptRecords, log)
   return {
     ...records,
     of: (deliveryId, attempts) => {
@@ -38,17 +38,17 @@ export const openAttempts = (
   }
 }
 
-interface Around {
+interface DispatcherPorts {
   readonly log: Log
   readonly metrics: Pick<Metrics, 'webhooks'>
   readonly webhookSender: WebhookSender
 }
 
-/** Sends what automations match, where this process has the role; `stop` before the stores are closed. */
+/** Starts the dispatcher. Stop it before the stores are closed. */
 export const openDispatcher = (
   config: Config,
   { eventStore, secrets }: Pick<Stores, 'eventStore' | 'secrets'>,
-  { log, metrics, webhookSender }: Around,
+  { log, metrics, webhookSender }: DispatcherPorts,
 ): Promise<Dispatcher> =>
   startDispatcher(
     {
@@ -59,8 +59,8 @@ export const openDispatcher = (
       sha256,
       hmac: hmacSha256,
       compilePattern: compileRe2,
-      state: reopeningState(() =>
-        openOrPutAside(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
+      state: recreatingState(() =>
+        openOrRecreate(dispatcherFile(config.dataDirectory), openSqliteDispatcherState, log),
       ),
       records: openAttempts(config, log),
       sender: webhookSender,

@@ -2,8 +2,8 @@ import type { EventStore } from '../domain/ports/event-store.js'
 import type { HealthReports } from '../domain/ports/health.js'
 
 /**
- * An EventStoreDB by its connection string. Its client takes a quarter of a second to load, which is not for those who do
- * not use it.
+ * Opens an EventStoreDB by its connection string. The client takes a quarter of a second to load, so it is imported only
+ * when used.
  */
 export const openEventStoreServer = async (url: string, health?: HealthReports): Promise<EventStore> => {
   const { openEventStoreDb } = await import('../adapters/event-store/eventstoredb/event-store-db.js')

@@ -5,7 +5,7 @@ import { AppendOutcomeUnknown, StoreUnavailable } from '../domain/ports/event-st
 import type { HealthPart, HealthReports } from '../domain/ports/health.js'
 import type { Log } from '../domain/ports/log.js'
 
-/** What adapters report, and what `/health` answers from it. Each change is logged once. */
+/** Collects what adapters report, for `/health`. Each change is logged once. */
 export interface Health extends HealthReports {
   /** Why the last use of a part failed; undefined once one succeeds. */
   readonly reason: (part: HealthPart) => string | undefined
@@ -16,7 +16,7 @@ export interface Health extends HealthReports {
 interface Part {
   readonly failed: string
   readonly resumed: string
-  /** Undefined for an error that does not blame the part. */
+  /** Undefined for an error that this part did not cause. */
   readonly reasonOf: (error: unknown) => string | undefined
 }
 
@@ -51,7 +51,7 @@ const PARTS: Readonly<Record<HealthPart, Part>> = {
 
 /** An append that succeeded this recently is proof enough. */
 const RECENT_MS = 5000
-/** `/health` needs no key, so that many requests to it must not cost as many writes. */
+/** `/health` needs no key, so requests to it must not cause a write each. */
 const CHECK_EVERY_MS = 1000
 
 export const openHealth = (
@@ -104,7 +104,7 @@ export const openHealth = (
   }
 }
 
-/** A code of the system or of a database. The numbers of gRPC mean nothing to an operator. */
+/** The error code of the system or of a database. gRPC's numeric codes would not help an operator. */
 const codeOf = (cause: unknown): string | undefined =>
   cause instanceof Error && 'code' in cause && /^[A-Z][A-Z0-9_]{0,63}$/.test(String(cause.code))
     ? String(cause.code)

@@ -25,9 +25,9 @@ import { upstreamCredentials } from './upstream-credentials.js'
 export interface OpenInference {
   readonly inference: Inference['inference']
   readonly managing: Pick<UpstreamManaging, 'liveUpstreams' | 'shownUpstream' | 'publishPrices'>
-  /** Ends what is still under way a little before the connections of a stopping service are cut. */
+  /** Called when the service begins to stop: ends completions in flight before the server cuts their connections. */
   readonly hurry: () => void
-  /** Once no requests are open any more: waits for the ends of their calls, and closes. */
+  /** Waits until the ends of calls are recorded, then closes. Call it after the server has closed. */
   readonly close: () => Promise<void>
 }
 
@@ -36,11 +36,11 @@ type InferencePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'clock'> & {
   readonly log: Log
 }
 
-/** A second before the listening server cuts connections: their clients are told why. */
+/** One second before the HTTP server cuts connections, so that clients still get the reason. */
 const FINISH_WITHIN_MS = 7000
 const SETTLE_WITHIN_MS = 1000
 
-/** The gateway's own: the upstreams of the operator's file and of the log, and the way to them. */
+/** Opens the gateway: upstreams of the operator's file and of the log, their client, limits and probes. */
 export const openInference = async (
   config: Pick<Config, 'upstreams' | 'dataDirectory' | 'eventStoreUrl' | 'apiProcesses'>,
   ports: InferencePorts,

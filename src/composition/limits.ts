@@ -7,7 +7,7 @@ import { recovering } from '../api/inference/limits/recovery.js'
 import type { Config } from '../config.js'
 import { Gate } from '../domain/limit/gate.js'
 
-/** What limits of completions stand on. */
+/** What the limits of completions need. */
 export interface OpenLimits {
   readonly live: LiveLedger
   readonly gate: Gate
@@ -15,10 +15,10 @@ export interface OpenLimits {
   readonly stop: () => Promise<void>
 }
 
-/** What was spent, put down now and then; it may be deleted while the service is stopped. */
+/** A snapshot of the ledger. It may be deleted while the service is stopped. */
 const ledgerFile = (dataDirectory: string) => join(dataDirectory, 'ledger.json')
 
-/** A log without a past is read by then; one with a long past does not keep the service from starting. */
+/** The start waits this long for the ledger to read the log. A longer log is read while the service already runs. */
 const READY_WITHIN_MS = 1000
 
 export const openLimits = async (

@@ -13,13 +13,13 @@ import { openEventStoreServer } from './event-store-server.js'
 
 export interface OpenedSource {
   readonly log: LogSource
-  /** The same where it is a running service, which can say what its read models say. */
+  /** Only for a running service: it can also return the digests of its read models. */
   readonly service?: RemoteService
 }
 
 /**
- * What a log is copied from, by how it is named: the address of a running service, an EventStoreDB, of which the blobs
- * lie in the configuration's data directory, or the data directory of a stopped service.
+ * Opens the log to copy from: the address of a running service, an EventStoreDB, whose blobs are in the data directory of
+ * the configuration, or the data directory of a stopped service.
  *
  * @throws OperatorError that says what to do
  */

@@ -1,47 +1,47 @@
 import type { Log } from '../domain/ports/log.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 
-/** Measured: the embedded engine opens three files for each of its threads, and starts over a hundred in all. */
-const LEAST = 256
-/** For stores, messages and upstreams; where there are few, clients get a quarter. */
-const KEPT_FROM_CLIENTS = 256
+/** Measured: the embedded engine opens three files for each of its threads, and over a hundred at the start. */
+const MINIMUM = 256
+/** Reserved for stores, webhooks and upstreams. With a low limit, clients get a quarter. */
+const RESERVED = 256
 
-/** @throws OperatorError where the engine would come to a standstill, and take the service with it */
-export const requireOpenFiles = (most: number | undefined): void => {
-  if (most !== undefined && most < LEAST)
+/** @throws OperatorError when the engine would hang, and the service with it */
+export const requireOpenFiles = (limit: number | undefined): void => {
+  if (limit !== undefined && limit < MINIMUM)
     throw new OperatorError(
-      `the limit of open files is ${most}, and the embedded stores need ${LEAST}: raise it (ulimit -n)`,
+      `the limit of open files is ${limit}, and the embedded stores need ${MINIMUM}: raise it (ulimit -n)`,
     )
 }
 
-export interface MostConnections {
-  readonly most: number
-  /** Said of each connection that is closed because there were as many already. */
-  readonly refused: () => void
+export interface ConnectionLimit {
+  readonly maximum: number
+  /** Called for each connection closed because of the limit. */
+  readonly onRefused: () => void
 }
 
-const SAID_EVERY_MS = 60_000
+const LOG_EVERY_MS = 60_000
 
 /**
- * How many connections clients may have of so many files. Beyond all files the system would close them without a word to
- * this process, and the stores would be the next that cannot open any.
+ * The limit of client connections under a limit of open files. Without it, clients could use up all files: the system
+ * then closes connections without telling this process, and the stores cannot open files.
  */
-export const connectionsOf = (
+export const connectionLimit = (
   files: number | undefined,
   log: Pick<Log, 'warn'>,
   now = () => performance.now(),
-): MostConnections | undefined => {
+): ConnectionLimit | undefined => {
   if (files === undefined || files === Infinity) return undefined
-  const most = Math.max(files - KEPT_FROM_CLIENTS, Math.floor(files / 4))
-  let [refused, saidAt] = [0, -Infinity]
+  const maximum = Math.max(files - RESERVED, Math.floor(files / 4))
+  let [refused, loggedAt] = [0, -Infinity]
   return {
-    most,
-    refused: () => {
+    maximum,
+    onRefused: () => {
       refused += 1
-      if (now() - saidAt < SAID_EVERY_MS) return
+      if (now() - loggedAt < LOG_EVERY_MS) return
       const should = 'close client connections, or raise the limit of open files (ulimit -n)'
-      log.warn('connections.refused', { refused, most_connections: most, most_open_files: files, should })
-      ;[refused, saidAt] = [0, now()]
+      log.warn('connections.refused', { refused, most_connections: maximum, most_open_files: files, should })
+      ;[refused, loggedAt] = [0, now()]
     },
   }
 }

@@ -13,24 +13,24 @@ import { emptyReadModels, findLogMismatch, noteSourceLog } from '../projections/
 import { startProjector } from '../projections/runtime/projector.js'
 import type { Stores } from './stores.js'
 
-/** What a process knows of the read models: it makes them itself, or follows the process that does. */
+/** The read models as this process sees them: it projects them itself, or follows the projector's checkpoint. */
 export interface ReadSide extends Readable {
-  /** Absent where they are made elsewhere: how far behind they are, is then not for this process to say. */
+  /** Only present in the projector's process, which alone knows how far they lag. */
   readonly lagging?: Lagging
-  /** Events of the log whose rows cannot be read yet; absent where they are made elsewhere. */
+  /** Number of events not yet projected. Only present in the projector's process. */
   readonly behind?: () => Promise<number>
   readonly quarantined: () => number
-  /** What keeps this process from making them, where it does. */
+  /** Why projecting fails now. Only present in the projector's process. */
   readonly failing?: () => string | undefined
   readonly stop: () => Promise<void>
 }
 
-/** Another process cannot hurry a batch, and sees what the checkpoint says. */
-const SEEN_FROM_ELSEWHERE = { gatherMs: 100, checkpointMs: 0 }
+/** For readers in other processes: they see only the checkpoint, and cannot ask for a batch to be written at once. */
+const READ_BY_OTHER_PROCESSES = { gatherMs: 100, checkpointMs: 0 }
 
 /**
- * Checks that the database belongs to this log, brings its tables up to date and, in the projector's process, starts to
- * fill it.
+ * Checks that the database belongs to this log and migrates its tables. In the projector's process it also starts the
+ * projector and the rebuilder.
  *
  * @throws ClickHouseUnavailable when the database of a server was filled from another log
  */
@@ -52,14 +52,14 @@ export const openReadSide = async (
     projections,
     log,
     noteSource: () => noteSourceLog(clickHouse.writer, eventStore),
-    ...(roles.has('api') ? {} : SEEN_FROM_ELSEWHERE),
+    ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
   const madeAt = projector.startedAt === 0n ? head : 0n
   const rebuilder = startRebuilder({ ...stores, projections, log, clock, projector, madeAt })
   return {
     ...projector,
     lagging: projector,
-    // The embedded log numbers its events without gaps; the positions of others are not to be counted with.
+    // Only positions of the embedded log have no gaps, so only they can be subtracted.
     behind: async () =>
       eventStoreUrl === null ? Number((await eventStore.head()) - projector.reached()) : projector.behind(),
     stop: async () => {
@@ -70,8 +70,8 @@ export const openReadSide = async (
 }
 
 /**
- * The database of the embedded engine belongs to this process, so that it can be emptied and filled again. One of a server
- * may be in use by another deployment.
+ * If the database was filled from another log, the embedded one is emptied. One on a server is refused, because another
+ * deployment may use it.
  */
 const requireOwnDatabase = async (
   { eventStoreUrl, clickHouseUrl }: Pick<Config, 'eventStoreUrl' | 'clickHouseUrl'>,

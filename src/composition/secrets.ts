@@ -7,18 +7,18 @@ import type { Clock } from '../domain/ports/clock.js'
 import type { EventStore } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
 import type { SecretStore } from '../domain/ports/secret-store.js'
-import { tidySecrets } from '../api/secrets/leftovers.js'
+import { reconcileSecrets } from '../api/secrets/reconcile.js'
 
 export const secretsFile = (dataDirectory: string) => join(dataDirectory, 'secrets.db')
 const keyFile = (dataDirectory: string) => join(dataDirectory, 'master-keys')
 
-type Kept = Pick<Config, 'dataDirectory' | 'masterKeys'>
+type SecretsConfig = Pick<Config, 'dataDirectory' | 'masterKeys'>
 
-export const keyRingOf = ({ dataDirectory, masterKeys }: Kept): KeyRing =>
+export const keyRingOf = ({ dataDirectory, masterKeys }: SecretsConfig): KeyRing =>
   openKeyRing(masterKeys, keyFile(dataDirectory))
 
-/** The secrets of the data directory. Keys that are missing are said, and stop nothing but what needs them. */
-export const openSecrets = async (config: Kept, log: Pick<Log, 'warn'>): Promise<SecretStore> => {
+/** Opens the secrets of the data directory. Missing master keys are logged; only what needs them fails. */
+export const openSecrets = async (config: SecretsConfig, log: Pick<Log, 'warn'>): Promise<SecretStore> => {
   const path = keyFile(config.dataDirectory)
   if (isOpenToOthers(path)) log.warn('secrets.keys_open_to_others', { path, should: 'mode 0600' })
   const store = await openSqliteSecretStore(secretsFile(config.dataDirectory), keyRingOf(config))
@@ -27,24 +27,24 @@ export const openSecrets = async (config: Kept, log: Pick<Log, 'warn'>): Promise
   return store
 }
 
-interface Tidied {
+interface ReconcilePorts {
   readonly eventStore: EventStore
   readonly secrets: SecretStore
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
 }
 
-/** An embedded log has one writer, which starts just now; elsewhere one may be at it. */
+/** With a shared log, another process may be storing a value now: a younger one is not removed. */
 const ABANDONED_AFTER_MS = 600_000
 
-/** Puts right, in the background, what was cut off between the store and the log. */
-export const tidySecretsAtStart = async (
-  ports: Tidied,
+/** Repairs what a crash left between storing a value and recording it. Never rejects. */
+export const reconcileSecretsAtStart = async (
+  ports: ReconcilePorts,
   { eventStoreUrl }: Pick<Config, 'eventStoreUrl'>,
 ): Promise<void> => {
   try {
     const abandonedAfterMs = eventStoreUrl === null ? 0 : ABANDONED_AFTER_MS
-    const { unknown } = await tidySecrets(ports, { abandonedAfterMs })
+    const { unknown } = await reconcileSecrets(ports, { abandonedAfterMs })
     if (unknown > 0)
       ports.log.warn('secrets.orphaned', {
         values: unknown,

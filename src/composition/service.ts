@@ -2,22 +2,25 @@ import { setMaxListeners } from 'node:events'
 import { openMetrics } from '../adapters/metrics/prometheus.js'
 import { compileRe2 } from '../adapters/patterns/re2.js'
 import { systemIds } from '../adapters/system/ids.js'
-import { mostOpenFiles } from '../adapters/system/open-files.js'
+import { openFileLimit } from '../adapters/system/open-files.js'
 import { hmacSha256, randomKey, sha256, systemClock } from '../adapters/system/system.js'
 import { createApp } from '../api/app.js'
-import { serviceRoutes } from '../api/service/health.js'
+import { serviceRoutes, type HealthChecks } from '../api/service/health.js'
 import type { Config } from '../config.js'
+import type { Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import type { Log } from '../domain/ports/log.js'
+import type { Metrics } from '../domain/ports/metrics.js'
 import { tellBrokenParts } from '../projections/runtime/broken-parts.js'
-import { openApi, type HearsKey } from './api.js'
+import { cleanupStack, type CleanupStack } from '../runtime/cleanup-stack.js'
+import { openApi, type OnAdminKeyCreated } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
+import { listen } from './http-server.js'
 import { openInference } from './inference.js'
-import { listen } from './listening.js'
-import { connectionsOf } from './open-files.js'
-import { openReadSide } from './read-side.js'
-import { tidySecretsAtStart } from './secrets.js'
-import { openWebhookSender } from './webhook-sender.js'
+import { connectionLimit } from './open-files.js'
+import { openReadSide, type ReadSide } from './read-side.js'
+import { reconcileSecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
+import { openWebhookSender } from './webhook-sender.js'
 
 export interface Service {
   readonly address: string
@@ -25,47 +28,47 @@ export interface Service {
   readonly stop: () => Promise<void>
 }
 
-/** Tests of webhooks get this long to end, so that their requests are answered before connections are cut. */
-const TESTS_FINISH_WITHIN_MS = 5000
-
-/** The roles of this process over the stores, listening: without the role `api`, for its health alone. */
+/** Starts the roles of this process over the stores. Without the role `api` it serves only its health and metrics. */
 export const startService = async (
   config: Config,
   stores: Stores,
   log: Log,
-  hearsKey: HearsKey = () => undefined,
+  onAdminKeyCreated: OnAdminKeyCreated = () => undefined,
 ): Promise<Service> => {
-  const begun: Begun = []
+  const cleanup = cleanupStack()
+  cleanup.add(() => stores.secrets.close())
+  cleanup.add(() => stores.clickHouse.close())
+  cleanup.add(() => stores.eventStore.close())
   try {
-    return await start(config, stores, log, hearsKey, begun)
+    const address = await start(config, stores, log, onAdminKeyCreated, cleanup)
+    return { address, stop: cleanup.run }
   } catch (error) {
-    // Measured: a process that ends while the embedded engine is at work may wait for it forever, or crash.
-    for (const stop of begun.reverse()) await stop()
+    // Measured: a process that exits while the embedded engine works may hang or crash.
+    await cleanup.run().catch(() => undefined)
     throw error
   }
 }
 
-/** What has to be stopped, the last first, where a start does not succeed. */
-type Begun = (() => Promise<void>)[]
-
+/** Each part adds its stop to `cleanup` once it is started, so the parts stop in reverse order. Returns the address. */
 const start = async (
   config: Config,
   stores: Stores,
   log: Log,
-  hearsKey: HearsKey,
-  begun: Begun,
-): Promise<Service> => {
-  begun.push(() => stores.clickHouse.close())
-  const { eventStore, clickHouse, health } = stores
-  // A server's operators see to its parts themselves.
-  if (config.clickHouseUrl === null) await tellBrokenParts(clickHouse.reader, clickHouse.database, log)
-  const readSide = await openReadSide(config, stores, systemClock, log)
-  begun.push(() => readSide.stop())
+  onAdminKeyCreated: OnAdminKeyCreated,
+  cleanup: CleanupStack,
+): Promise<string> => {
+  const servesApi = config.roles.has('api')
+  const metrics = openMetrics()
   let address = ''
+
+  const readSide = await startReadSide(config, stores, log, metrics, cleanup)
+
+  const attempts = openAttempts(config, log)
+  cleanup.add(() => attempts.close())
   const webhookSender = openWebhookSender(config, () => address)
+  cleanup.add(() => webhookSender.close())
   const endingTests = new AbortController()
   setMaxListeners(0, endingTests.signal)
-  const attempts = openAttempts(config, log)
   const ports = {
     ...stores,
     attempts,
@@ -80,52 +83,74 @@ const start = async (
     endingTests: endingTests.signal,
     log,
   }
-  const metrics = openMetrics()
-  const { behind } = readSide
-  if (behind !== undefined)
-    metrics.beforeRead(async () => metrics.projectionLagEvents.set({}, await behind()))
-  const vitals = {
-    metrics,
-    quarantined: readSide.quarantined,
-    readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
-    writesBlocked: () => health.writesBlocked(eventStore),
-    writesFail: () => health.reason('event-log-reads') ?? health.reason('blobs'),
+
+  if (servesApi) {
+    const reconciling = reconcileSecretsAtStart(ports, config)
+    cleanup.add(() => reconciling)
+    // An embedded log has one writer, so nothing may be written before this is done.
+    if (config.eventStoreUrl === null) await reconciling
   }
-  const tidied = config.roles.has('api') ? tidySecretsAtStart(ports, config) : undefined
-  if (config.eventStoreUrl === null) await tidied
-  const inference = config.roles.has('api')
-    ? await openInference(config, ports, metrics, () => address)
-    : undefined
-  const api =
-    inference === undefined ? undefined : await openApi(config, ports, readSide, vitals, inference, hearsKey)
-  const nobody = { authenticate: () => undefined }
+
+  const inference = servesApi ? await openInference(config, ports, metrics, () => address) : undefined
+  cleanup.add(() => inference?.close())
+
+  const checks = healthChecks(stores, readSide, metrics)
+  const api = inference && (await openApi(config, ports, readSide, checks, inference, onAdminKeyCreated))
+  cleanup.add(() => api?.access.close())
+
   const app = createApp(
-    api?.access ?? nobody,
-    api?.routes ?? serviceRoutes(vitals),
+    api?.access ?? ANONYMOUS,
+    api?.routes ?? serviceRoutes(checks),
     log,
     metrics.requestSeconds,
   )
-  const listening = await listen(app.callback(), config, connectionsOf(mostOpenFiles(), log))
-  address = listening.address
-  const dispatcher = config.roles.has('dispatcher')
-    ? await openDispatcher(config, stores, { log, metrics, webhookSender })
-    : undefined
-  return {
-    address,
-    stop: async () => {
-      inference?.hurry()
-      const giveUpTests = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
-      await Promise.all([listening.close(), dispatcher?.stop()])
-      clearTimeout(giveUpTests)
-      webhookSender.close()
-      api?.access.close()
-      await inference?.close()
-      await tidied
-      attempts.close()
-      await readSide.stop()
-      await eventStore.close()
-      await clickHouse.close()
-      await stores.secrets.close()
-    },
-  }
+  const server = await listen(app.callback(), config, connectionLimit(openFileLimit(), log))
+  address = server.address
+
+  let dispatcher: Dispatcher | undefined
+  // The server and the dispatcher may take seconds to finish what is in flight, so they stop at the same time.
+  cleanup.add(async () => {
+    inference?.hurry()
+    const testsOver = setTimeout(() => endingTests.abort(), TESTS_FINISH_WITHIN_MS)
+    await Promise.all([server.close(), dispatcher?.stop()])
+    clearTimeout(testsOver)
+  })
+  if (config.roles.has('dispatcher'))
+    dispatcher = await openDispatcher(config, stores, { log, metrics, webhookSender })
+  return address
 }
+
+/** Tests of webhooks in flight end within this time, so that they are answered before connections are cut. */
+const TESTS_FINISH_WITHIN_MS = 5000
+
+const ANONYMOUS = { authenticate: () => undefined }
+
+const startReadSide = async (
+  config: Config,
+  stores: Stores,
+  log: Log,
+  metrics: Metrics,
+  cleanup: CleanupStack,
+): Promise<ReadSide> => {
+  const { reader, database } = stores.clickHouse
+  // The operators of a ClickHouse server monitor its parts themselves.
+  if (config.clickHouseUrl === null) await tellBrokenParts(reader, database, log)
+  const readSide = await openReadSide(config, stores, systemClock, log)
+  cleanup.add(() => readSide.stop())
+  const { behind } = readSide
+  if (behind !== undefined)
+    metrics.beforeRead(async () => metrics.projectionLagEvents.set({}, await behind()))
+  return readSide
+}
+
+const healthChecks = (
+  { eventStore, clickHouse, health }: Stores,
+  readSide: ReadSide,
+  metrics: Metrics,
+): HealthChecks => ({
+  metrics,
+  quarantined: readSide.quarantined,
+  readsFail: () => readSide.failing?.() ?? clickHouse.away() ?? health.reason('reads'),
+  writesBlocked: () => health.writesBlocked(eventStore),
+  writesFail: () => health.reason('event-log-reads') ?? health.reason('blobs'),
+})

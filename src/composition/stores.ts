@@ -4,7 +4,7 @@ import { openFileBlobStore } from '../adapters/blobs/file-blob-store.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../adapters/clickhouse/server.js'
 import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-event-store.js'
-import { mostOpenFiles } from '../adapters/system/open-files.js'
+import { openFileLimit } from '../adapters/system/open-files.js'
 import type { Config } from '../config.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { ClickHouse } from '../domain/ports/clickhouse.js'
@@ -16,23 +16,23 @@ import { openHealth, type Health } from './health.js'
 import { requireOpenFiles } from './open-files.js'
 import { openSecrets } from './secrets.js'
 
-/** Where everything is kept. */
+/** Where all data is. */
 export interface Stores {
   readonly eventStore: EventStore
   readonly blobs: BlobStore
   readonly clickHouse: ClickHouse
   readonly secrets: SecretStore
-  /** What these stores report. */
+  /** Collects the health reports of these stores. */
   readonly health: Health
 }
 
-/** Servers that start together with this process get this long to come up, in milliseconds. */
+/** A ClickHouse server that starts at the same time as this process gets this long to accept connections. */
 const WAIT_MS = 60_000
 
 /** Opens the stores that the configuration names: those of this machine in the data directory, others by URL. */
 export const openStores = async (config: Config, log: Log): Promise<Stores> => {
   const { dataDirectory, eventStoreUrl, clickHouseUrl, clickHouseCluster } = config
-  if (clickHouseUrl === null) requireOpenFiles(mostOpenFiles())
+  if (clickHouseUrl === null) requireOpenFiles(openFileLimit())
   mkdirSync(resolve(dataDirectory), { recursive: true })
   const health = openHealth(log)
   return {

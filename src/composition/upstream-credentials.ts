@@ -7,10 +7,7 @@ interface SecretPorts extends Pick<Ports, 'eventStore'> {
   readonly secrets: Pick<SecretStore, 'get'>
 }
 
-/** How long a value is used before it is read again: a destroyed secret may still be sent for this time. */
-const CACHED_FOR_MS = 1000
-
-/** The credentials that upstreams are sent: of the operator's file, or the newest value of a team's secret. */
+/** Looks up the credential of an upstream: from the operator's file, or the newest value of a team's secret. */
 export const upstreamCredentials = (
   { eventStore, secrets }: SecretPorts,
   configured: ReadonlyMap<string, string>,
@@ -24,18 +21,7 @@ export const upstreamCredentials = (
     }
     throw new Error('the secret has no value')
   }
-  const cached = new Map<string, Promise<string>>()
 
-  return async ({ id, team, content: { secret } }) => {
-    if (team === null || secret === null) return configured.get(id) ?? null
-    const key = `${team}/${secret}`
-    const known = cached.get(key)
-    if (known !== undefined) return known
-    const reading = newest(team, secret)
-    cached.set(key, reading)
-    const forget = () => void cached.delete(key)
-    reading.catch(forget)
-    setTimeout(forget, CACHED_FOR_MS).unref()
-    return reading
-  }
+  return async ({ id, team, content: { secret } }) =>
+    team === null || secret === null ? (configured.get(id) ?? null) : newest(team, secret)
 }

@@ -8,7 +8,7 @@ import {
 import type { Config } from '../config.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 
-/** The sender that the operator configured; `address` is where this process listens, `http://host:port`, once it does. */
+/** `address` returns the address of this process, `http://host:port`, which webhooks must not reach. */
 export const openWebhookSender = (
   { webhooks }: Pick<Config, 'webhooks'>,
   address: () => string | undefined,
@@ -24,7 +24,7 @@ export const openWebhookSender = (
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** All certificates of a file, each of them looked at: TLS itself would leave out in silence what it cannot read. */
+/** Parses every certificate of the file, because TLS silently ignores those that it cannot read. */
 const certificatesIn = (file: string): string => {
   try {
     const certificates = readFileSync(file, 'utf8').match(CERTIFICATE)

@@ -18,7 +18,12 @@ export const writeFileAtomic = async (path: string, text: string, mode = 0o666):
     await rm(temporary, { force: true })
     throw error
   }
-  const directory = await open(dirname(path), 'r')
+  await syncDirectory(dirname(path))
+}
+
+/** The names in a directory survive a loss of power only once the directory itself was synced. */
+export const syncDirectory = async (path: string): Promise<void> => {
+  const directory = await open(path, 'r')
   try {
     await directory.sync()
   } finally {

@@ -17,3 +17,22 @@ export const backoff = async (
   const options = signal === undefined ? { ref } : { signal, ref }
   await sleep(Math.min(firstMs * 2 ** (failures - 1), maxMs), undefined, options).catch(() => undefined)
 }
+
+/**
+ * Repeats a task that fails, with back-off. `again` gets the error and the number of tries so far: false throws the
+ * error, and `again` may throw another one.
+ */
+export const retry = async <A>(
+  task: () => A | Promise<A>,
+  again: (error: unknown, tries: number) => boolean,
+  options: Backoff,
+): Promise<A> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await task()
+    } catch (error) {
+      if (!again(error, tries)) throw error
+    }
+    await backoff(tries, options)
+  }
+}

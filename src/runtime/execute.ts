@@ -55,6 +55,15 @@ const mutexOf = (store: object): KeyedMutex => {
   return mutex
 }
 
+/** What commands make of a stream, and the revision and position of the state that they were decided on. */
+export interface Decided<State, Event> {
+  readonly state: State
+  readonly events: readonly Event[]
+  readonly refusals: ReadonlyMap<number, Refusal>
+  readonly expected: Expected
+  readonly position: Position | undefined
+}
+
 /**
  * Runs commands on one stream: fold, decide, append what they decided as one append, all or none. When another
  * writer was faster the same commands are decided again on the fresh state, up to five times. Writers of this
@@ -76,39 +85,67 @@ export const execute =
       splitAppends = false,
     }: Options<State> = {},
   ): Promise<Executed<State, Event>> => {
-    const tryOn = async (loaded: Loaded<State>): Promise<Executed<State, Event>> => {
-      const { state, events, refusals } = decideAll(decider, loaded.state, commands)
-      if (events.length === 0)
-        return { state, events, refusals, position: undefined, readableAt: loaded.position }
-      const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
-      const append = splitAppends ? appendInParts : appendSurely
-      const { position } = await append(ports, stream, loaded.expected, recorded)
-      return { state, events, refusals, position, readableAt: position }
+    let isNew = assumeNew
+    const decide = async (): Promise<Decided<State, Event>> => {
+      const loaded: Loaded<State> = isNew
+        ? { state: decider.initialState(), expected: 'none', position: undefined }
+        : await reload()
+      isNew = false
+      return { ...loaded, ...decideAll(decider, loaded.state, commands) }
     }
-    const mutex = mutexOf(ports.eventStore)
+    if (commands.length === 0) return unchanged(await decide())
+    return appendDecided(ports, stream, cause, decide, splitAppends ? appendInParts : appendSurely)
+  }
 
-    if (commands.length === 0 || !mutex.isLocked(stream))
+/** Appends what `decide` returns, and calls it again for the fresh state when another writer was faster. */
+export const appendDecided = async <State, Event extends DomainEvent>(
+  ports: ExecutePorts,
+  stream: string,
+  cause: Cause,
+  decide: () => Promise<Decided<State, Event>>,
+  append = appendSurely,
+): Promise<Executed<State, Event>> => {
+  const tryOnce = async (): Promise<Executed<State, Event>> => {
+    const decided = await decide()
+    const { state, events, refusals, expected } = decided
+    if (events.length === 0) return unchanged(decided)
+    const recorded = events.map((event) => newEvent(ports.ids.next(), event, cause))
+    const { position } = await append(ports, stream, expected, recorded)
+    return { state, events, refusals, position, readableAt: position }
+  }
+  const mutex = mutexOf(ports.eventStore)
+
+  if (!mutex.isLocked(stream))
+    try {
+      return await tryOnce()
+    } catch (error) {
+      if (!(error instanceof ConcurrencyConflict)) throw error
+    }
+
+  return mutex.runExclusive(stream, async () => {
+    for (let tries = 1; ; tries += 1)
       try {
-        return await tryOn(
-          assumeNew
-            ? { state: decider.initialState(), expected: 'none', position: undefined }
-            : await reload(),
-        )
+        return await tryOnce()
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
+        if (tries === MAX_TRIES)
+          throw new CrowdedStream(`too many concurrent writes to stream ${stream}`, { cause: error })
       }
+  })
+}
 
-    return mutex.runExclusive(stream, async () => {
-      for (let tries = 1; ; tries += 1)
-        try {
-          return await tryOn(await reload())
-        } catch (error) {
-          if (!(error instanceof ConcurrencyConflict)) throw error
-          if (tries === MAX_TRIES)
-            throw new CrowdedStream(`too many concurrent writes to stream ${stream}`, { cause: error })
-        }
-    })
-  }
+const unchanged = <State, Event>({
+  state,
+  events,
+  refusals,
+  position,
+}: Decided<State, Event>): Executed<State, Event> => ({
+  state,
+  events,
+  refusals,
+  position: undefined,
+  readableAt: position,
+})
 
 /** Folds a stream as it stands. */
 export const load = async <State, Command, Event extends DomainEvent>(

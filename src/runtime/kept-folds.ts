@@ -1,20 +1,23 @@
 import { LRUCache } from 'lru-cache'
+import type { Decider, DomainEvent } from '../domain/decider.js'
+import type { Cause } from '../domain/event.js'
 import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
 import type { Ports } from '../domain/ports/ports.js'
-import type { Loaded } from './execute.js'
+import { appendDecided, type Executed, type Loaded } from './execute.js'
 import { KeyedMutex } from './keyed-mutex.js'
 
-/** How a stream is folded; `take` may change the state that it is given. */
+/** How a stream is folded; `take` may change the state that it is given, and returns it. */
 export interface Fold<State> {
   readonly fresh: () => State
-  /** Called before events are added to a state that was returned, so that the returned one does not change. */
-  readonly copy: (state: State) => State
   readonly take: (state: State, event: RecordedEvent) => State
   readonly weightOf: (state: State) => number
 }
 
-/** A stream's state as of the end of the log. */
-export type KeptFolds<State> = (stream: string) => Promise<Loaded<State>>
+/**
+ * Returns what `read` takes from a stream's state as of the end of the log. `read` must not keep the state: the next
+ * events change it in place, so that an event costs the same however large the state is.
+ */
+export type KeptFolds<State> = <A>(stream: string, read: (loaded: Loaded<State>) => A) => Promise<A>
 
 interface CachedFold<State> {
   state: State
@@ -29,7 +32,7 @@ interface CachedFold<State> {
  */
 export const keptFolds = <State>(
   { eventStore }: Pick<Ports, 'eventStore'>,
-  { fresh, copy, take, weightOf }: Fold<State>,
+  { fresh, take, weightOf }: Fold<State>,
   maxWeight: number,
 ): KeptFolds<State> => {
   const cache = new LRUCache<string, CachedFold<State>>({ maxSize: Math.max(1, maxWeight) })
@@ -37,22 +40,20 @@ export const keptFolds = <State>(
   const mutex = new KeyedMutex()
 
   const readOn = async (stream: string, fold: CachedFold<State>): Promise<Loaded<State>> => {
-    let isOwn = fold.next === 0n
     for await (const event of eventStore.readStream(stream, { from: fold.next })) {
-      fold.state = take(isOwn ? fold.state : copy(fold.state), event)
+      fold.state = take(fold.state, event)
       fold.next = event.revision + 1n
       fold.position = event.position
-      isOwn = true
     }
     const { state, next, position } = fold
     return { state, expected: next === 0n ? 'none' : next - 1n, position }
   }
 
-  return (stream) =>
+  return (stream, read) =>
     mutex.runExclusive(stream, async () => {
       const fold = cache.get(stream) ?? { state: fresh(), next: 0n, position: undefined }
       try {
-        return await readOn(stream, fold)
+        return read(await readOn(stream, fold))
       } finally {
         // A fold over the limit stays, alone, until another one is looked up.
         const size = Math.min(Math.max(1, weightOf(fold.state)), cache.maxSize)
@@ -60,3 +61,25 @@ export const keptFolds = <State>(
       }
     })
 }
+
+/**
+ * Runs one command on a kept fold. `answer` gets the state that was decided on together with the events: the state
+ * has them only once they are read from the log.
+ */
+export const executeOnFold =
+  (ports: Pick<Ports, 'eventStore' | 'ids'>) =>
+  <State, Command, Event extends DomainEvent, Answer>(
+    stateOf: KeptFolds<State>,
+    { decide }: Pick<Decider<State, Command, Event>, 'decide'>,
+    stream: string,
+    command: Command,
+    cause: Cause,
+    answer: (state: State, events: readonly Event[]) => Answer,
+  ): Promise<Executed<Answer, Event>> =>
+    appendDecided(ports, stream, cause, () =>
+      stateOf(stream, ({ state, expected, position }) => {
+        const { events, refused } = decide(state, command)
+        const refusals = new Map(refused === undefined ? [] : [[0, refused]])
+        return { state: answer(state, events), events, refusals, expected, position }
+      }),
+    )

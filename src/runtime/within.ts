@@ -1,11 +1,16 @@
 /** The largest that `setTimeout` takes. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-/** What a promise resolves to, or undefined if that takes longer; without keeping the process alive. */
-export const within = async <A>(ms: number, promise: Promise<A>): Promise<A | undefined> => {
+/** What a promise resolves to, or undefined if that takes longer. `ref`: the time limit keeps the process alive. */
+export const within = async <A>(
+  ms: number,
+  promise: Promise<A>,
+  { ref = false }: { readonly ref?: boolean } = {},
+): Promise<A | undefined> => {
   let timer: NodeJS.Timeout
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), Math.min(ms, MAX_TIMEOUT_MS)).unref()
+    timer = setTimeout(() => resolve(undefined), Math.min(ms, MAX_TIMEOUT_MS))
+    if (!ref) timer.unref()
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

@@ -1,15 +1,6 @@
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-
-/** The names in a directory survive a loss of power only once the directory itself was synced. */
-const syncDirectory = async (path: string): Promise<void> => {
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-}
+import { syncDirectory } from '../../runtime/atomic-file.js'
 
 export interface DurableDirectories {
   /** Makes a directory, with those above it. */

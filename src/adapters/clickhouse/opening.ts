@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { ClickHouseUnavailable } from '../../domain/ports/clickhouse.js'
 import type { ClickHouseAddress } from '../../domain/ports/clickhouse-url.js'
+import { retry } from '../../runtime/backoff.js'
 import { portsOf } from './client.js'
 import { serverError } from './translation.js'
 
@@ -11,27 +11,28 @@ export interface Waiting {
   readonly onWaiting?: (reason: string) => void
 }
 
-const AGAIN_MS = 1000
+/** The same from the start: each try is logged. */
+const BACKOFF = { firstMs: 1000, maxMs: 1000 }
 
 /** Does what needs the server, again and again while it is away or busy, until the time is over. */
-export const whenThere = async <A>(
+export const whenThere = <A>(
   { origin, username }: ClickHouseAddress,
   { waitMs = 0, onWaiting }: Waiting,
   work: () => Promise<A>,
 ): Promise<A> => {
   const until = performance.now() + waitMs
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof ClickHouseUnavailable)) throw error
+  return retry(
+    work,
+    (error) => {
+      if (!(error instanceof ClickHouseUnavailable)) return false
       const sentence = `CLICKHOUSE_URL, ${origin} as user "${username}": ${error.message}`
       if (error.why === 'refusing' || performance.now() >= until)
         throw new ClickHouseUnavailable(error.why, sentence, { cause: error })
       onWaiting?.(sentence)
-      await sleep(AGAIN_MS)
-    }
-  }
+      return true
+    },
+    BACKOFF,
+  )
 }
 
 /** Makes the database, where the user may and nobody has; closes the client. */

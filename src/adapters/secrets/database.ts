@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
-import { syncDirectory } from './key-file.js'
+import { syncDirectory } from '../../runtime/atomic-file.js'
 import { patiently } from './patiently.js'
 
 /**
@@ -48,7 +48,7 @@ export const openSecretsDatabase = async (path: string): Promise<Database.Databa
       db.pragma('secure_delete = ON')
       db.transaction(() => ensureSchema(db)).immediate()
     })
-    syncDirectory(dirname(path))
+    await syncDirectory(dirname(path))
     return db
   } catch (cause) {
     if (cause instanceof SecretsUnavailable)

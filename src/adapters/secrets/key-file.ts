@@ -75,7 +75,7 @@ const discard = (path: string) => {
 }
 
 /** The names in a directory survive a loss of power only once it was synced. */
-export const syncDirectory = (path: string): void => {
+const syncDirectory = (path: string): void => {
   const directory = openSync(path, 'r')
   try {
     fsyncSync(directory)

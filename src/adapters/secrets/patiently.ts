@@ -1,21 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
+import { retry } from '../../runtime/backoff.js'
 
-const PATIENCE_MS = 5000
-const REST_MS = 10
+const TIMEOUT_MS = 5000
+const BACKOFF = { firstMs: 10, maxMs: 40 }
 
-/** Tries again, for five seconds, what another process's transaction is in the way of; the event loop goes on meanwhile. */
-export const patiently = async <A>(task: () => A): Promise<A> => {
-  const until = performance.now() + PATIENCE_MS
-  for (;;) {
-    try {
-      return task()
-    } catch (cause) {
-      if (!(cause instanceof Database.SqliteError)) throw cause
-      if (!/^SQLITE_(BUSY|LOCKED)/.test(cause.code) || performance.now() > until)
-        throw new SecretsUnavailable(`the secret store failed (${cause.code})`, { cause })
-    }
-    await sleep(REST_MS)
-  }
+/** Waits up to five seconds for another process's lock, without blocking the event loop. */
+export const patiently = <A>(task: () => A): Promise<A> => {
+  const until = performance.now() + TIMEOUT_MS
+  return retry(
+    task,
+    (cause) => {
+      if (!(cause instanceof Database.SqliteError)) return false
+      if (/^SQLITE_(BUSY|LOCKED)/.test(cause.code) && performance.now() <= until) return true
+      throw new SecretsUnavailable(`the secret store failed (${cause.code})`, { cause })
+    },
+    BACKOFF,
+  )
 }

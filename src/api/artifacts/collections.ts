@@ -3,21 +3,27 @@ import { artifactDecider } from '../../domain/artifact/decider.js'
 import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifact/events.js'
 import { collectionStream } from '../../domain/artifact/place.js'
 import { registeredDecider } from '../../domain/artifact/registered-decider.js'
-import { copyCollection, emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
+import { emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
-import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
+import type { Executed } from '../../runtime/execute.js'
+import { executeOnFold, keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
 import type { Ports } from '../../domain/ports/ports.js'
-import { throwIfRefused } from '../auth/rights.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 
 export interface Collections {
   readonly stateOf: KeptFolds<CollectionState>
-  readonly write: (command: ArtifactCommand, cause: Cause) => Promise<Executed<CollectionState>>
-  readonly writeRegistered: (command: RegisteredCommand, cause: Cause) => Promise<Executed<CollectionState>>
+  readonly write: WriteCollection<ArtifactCommand, ArtifactEvent>
+  readonly writeRegistered: WriteCollection<RegisteredCommand, RegisteredEvent>
 }
+
+/** `answer` gets the collection before the events. */
+export type WriteCollection<Command, Event> = <Answer>(
+  command: Command,
+  cause: Cause,
+  answer: (before: CollectionState, events: readonly Event[]) => Answer,
+) => Promise<Executed<Answer, Event>>
 
 /** Events of collections whose folds are kept: some 60 MB. */
 const MOST = 100_000
@@ -28,7 +34,6 @@ export const openCollections = (ports: CollectionPorts): Collections => {
     ports,
     {
       fresh: emptyCollection,
-      copy: copyCollection,
       take: (state, { type, data }) =>
         evolve(state, { type, data } as unknown as ArtifactEvent | RegisteredEvent),
       weightOf: ({ length }) => length,
@@ -39,17 +44,9 @@ export const openCollections = (ports: CollectionPorts): Collections => {
   const writer =
     <Command extends ArtifactCommand | RegisteredCommand, Event extends ArtifactEvent | RegisteredEvent>(
       decider: Decider<CollectionState, Command, Event>,
-    ) =>
-    async (command: Command, cause: Cause) => {
-      const stream = collectionStream(command.place)
-      const reload = async () => {
-        const loaded = await stateOf(stream)
-        return { ...loaded, state: copyCollection(loaded.state) }
-      }
-      const executed = await execute(ports)(decider, stream, [command], cause, { reload })
-      throwIfRefused(executed.refusals.get(0))
-      return executed
-    }
+    ): WriteCollection<Command, Event> =>
+    (command, cause, answer) =>
+      executeOnFold(ports)(stateOf, decider, collectionStream(command.place), command, cause, answer)
 
   return { stateOf, write: writer(artifactDecider), writeRegistered: writer(registeredDecider) }
 }

@@ -1,13 +1,12 @@
 import type { AddTag, LabelCommand, SetAlias } from '../../domain/artifact/commands.js'
 import type { CollectionPlace } from '../../domain/artifact/place.js'
-import { versionNamed, type CollectionState } from '../../domain/artifact/state.js'
+import { versionNamed } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
-import type { Cause } from '../../domain/event.js'
-import type { Executed } from '../../runtime/execute.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute, RouteRequest, RouteSpec } from '../route.js'
 import { writing, type PlannedWrite } from '../run.js'
 import { labelledVersion, newAlias, newTag } from './codecs.js'
+import type { WriteCollection } from './collections.js'
 
 /** A route that writes labels to the collection that the request names. */
 export type LabelRoute<Body> = RouteSpec<Body> & {
@@ -22,17 +21,16 @@ export interface LabelledKind {
   /** The path of a collection. */
   readonly collection: string
   readonly labelRoute: <Body = undefined>(route: LabelRoute<Body>) => AnyRoute
-  readonly write: (command: LabelCommand, cause: Cause) => Promise<Executed<CollectionState>>
+  readonly write: WriteCollection<LabelCommand, unknown>
 }
 
 /** Aliases and tags of versions, in projects and in registries alike. */
 export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): readonly AnyRoute[] => {
   const set = (command: SetAlias | AddTag) =>
-    writing((cause) => write(command, cause), {
-      respond: ({ state }) => ({
-        body: { version: versionName(versionNamed(state, command.version)!.version) },
-      }),
+    writing((cause) => write(command, cause, (before) => versionNamed(before, command.version)), {
+      respond: ({ state: known }) => ({ body: { version: versionName(known!.version) } }),
     })
+  const remove = (command: LabelCommand) => writing((cause) => write(command, cause, () => undefined))
 
   return [
     labelRoute({
@@ -49,8 +47,7 @@ export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): re
       path: `${collection}/aliases/:alias`,
       summary: 'Removes an alias from a collection. Does nothing if the alias is not set.',
       response: emptyResponse,
-      handle: ({ params }, place) =>
-        writing((cause) => write({ type: 'RemoveAlias', place, alias: params['alias']! }, cause)),
+      handle: ({ params }, place) => remove({ type: 'RemoveAlias', place, alias: params['alias']! }),
     }),
     labelRoute({
       method: 'post',
@@ -67,7 +64,7 @@ export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): re
       summary: 'Removes a tag from a version. Does nothing if the version does not have it.',
       response: emptyResponse,
       handle: ({ params: { version, tag } }, place) =>
-        writing((cause) => write({ type: 'RemoveTag', place, version: version!, tag: tag! }, cause)),
+        remove({ type: 'RemoveTag', place, version: version!, tag: tag! }),
     }),
   ]
 }

@@ -2,11 +2,14 @@ import type { KnownVersion, CollectionState } from '../../domain/artifact/state.
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 
-/** A version with the event that made it or linked it. */
-export interface StoredVersion {
+interface LabelledVersion {
   readonly known: KnownVersion
-  readonly event: RecordedEvent
   readonly aliases: readonly string[]
+}
+
+/** A version with the event that made it or linked it. */
+export interface StoredVersion extends LabelledVersion {
+  readonly event: RecordedEvent
 }
 
 const AT_ONCE = 16
@@ -18,16 +21,13 @@ const MAX_PAGE = 8_388_608
 export const storedVersions = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,
-  state: CollectionState,
-  versions: readonly KnownVersion[],
+  versions: readonly LabelledVersion[],
 ): Promise<readonly StoredVersion[]> => {
-  const aliases = aliasesOf(state, new Set(versions.map(({ version }) => version)))
   const stored: StoredVersion[] = []
   let size = 0
-  const readOne = async (known: KnownVersion): Promise<StoredVersion> => {
-    const range = { from: BigInt(known.revision), limit: 1 }
-    for await (const event of eventStore.readStream(stream, range))
-      return { known, event, aliases: aliases.get(known.version) ?? [] }
+  const readOne = async (version: LabelledVersion): Promise<StoredVersion> => {
+    const range = { from: BigInt(version.known.revision), limit: 1 }
+    for await (const event of eventStore.readStream(stream, range)) return { ...version, event }
     throw new Error('an event of the stream is missing from the event store')
   }
   for (let from = 0; from < versions.length && size < MAX_PAGE; from += AT_ONCE)
@@ -37,6 +37,14 @@ export const storedVersions = async (
       size += one.event.size
     }
   return stored
+}
+
+export const withAliases = (
+  state: CollectionState,
+  versions: readonly KnownVersion[],
+): readonly LabelledVersion[] => {
+  const aliases = aliasesOf(state, new Set(versions.map(({ version }) => version)))
+  return versions.map((known) => ({ known, aliases: aliases.get(known.version) ?? [] }))
 }
 
 const aliasesOf = (

@@ -6,7 +6,7 @@ import type { Ports } from '../../domain/ports/ports.js'
 import { takePage, type PageQuery } from '../access/page.js'
 import { invalid } from '../failure.js'
 import { noSuchCollection, noSuchVersion } from './place.js'
-import { storedVersions, type StoredVersion } from './stored-versions.js'
+import { storedVersions, withAliases, type StoredVersion } from './stored-versions.js'
 
 interface Versions {
   readonly ports: Pick<Ports, 'eventStore'>
@@ -18,14 +18,16 @@ export const listVersions =
   ({ ports, stateOf }: Versions) =>
   async <A>(place: CollectionPlace, query: PageQuery, shown: (version: StoredVersion) => A) => {
     const stream = collectionStream(place)
-    const { state } = await stateOf(stream)
-    if (state.next === 0) throw noSuchCollection()
-    const page = takePage(
-      query,
-      (after) => versionsAfter(state, after),
-      ({ version }) => versionName(version),
-    )
-    const data = await storedVersions(ports, stream, state, page.data)
+    const page = await stateOf(stream, ({ state }) => {
+      if (state.next === 0) throw noSuchCollection()
+      const { data, next } = takePage(
+        query,
+        (after) => versionsAfter(state, after),
+        ({ version }) => versionName(version),
+      )
+      return { data: withAliases(state, data), next }
+    })
+    const data = await storedVersions(ports, stream, page.data)
     const last = data.at(-1)
     const next = data.length === page.data.length ? page.next : versionName(last!.known.version)
     return { data: data.map(shown), next }
@@ -56,9 +58,11 @@ export const readVersion =
   ({ ports, stateOf }: Versions) =>
   async (place: CollectionPlace, named: string): Promise<StoredVersion> => {
     const stream = collectionStream(place)
-    const { state } = await stateOf(stream)
-    const known = versionNamed(state, named)
-    if (known === undefined) throw noSuchVersion()
-    const [stored] = await storedVersions(ports, stream, state, [known])
+    const found = await stateOf(stream, ({ state }) => {
+      const known = versionNamed(state, named)
+      if (known === undefined) throw noSuchVersion()
+      return withAliases(state, [known])
+    })
+    const [stored] = await storedVersions(ports, stream, found)
     return stored!
   }

@@ -1,6 +1,7 @@
 import { contentDigest, isLargerThan } from '../../domain/artifact/content.js'
-import type { VersionCreated } from '../../domain/artifact/events.js'
+import type { ArtifactEvent, VersionCreated } from '../../domain/artifact/events.js'
 import { collectionStream } from '../../domain/artifact/place.js'
+import type { CollectionState, KnownVersion } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import type { Ports } from '../../domain/ports/ports.js'
@@ -59,12 +60,10 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
           aliases,
           now,
         } as const
-        return writing((cause) => collections.write(command, cause), {
-          respond: ({ state }) => {
-            const version = state.byId.get(artifact_id) ?? state.byDigest.get(digest)!
-            const known = state.versions.get(version)!
-            return { body: { version: versionName(version), artifact_id: known.artifactId, digest } }
-          },
+        return writing((cause) => collections.write(command, cause, createdOrKnown(artifact_id, digest)), {
+          respond: ({ state }) => ({
+            body: { version: versionName(state!.version), artifact_id: state!.artifactId, digest },
+          }),
         })
       },
     }),
@@ -95,6 +94,18 @@ export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
     }),
   ]
 }
+
+const createdOrKnown =
+  (artifactId: string, digest: string) =>
+  (
+    before: CollectionState,
+    events: readonly ArtifactEvent[],
+  ): Pick<KnownVersion, 'version' | 'artifactId'> | undefined => {
+    for (const { type, data } of events)
+      if (type === 'VersionCreated') return { version: data.version, artifactId }
+    const known = before.byId.get(artifactId) ?? before.byDigest.get(digest)
+    return known === undefined ? undefined : before.versions.get(known)
+  }
 
 /** What a body says a version is. @throws Failure that names what is too much of it */
 const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {

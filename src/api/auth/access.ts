@@ -8,7 +8,6 @@ import { execute, type Executed } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
-import { versionedCache } from '../../runtime/versioned-cache.js'
 import type { Principal } from '../principal.js'
 import { keyIn } from './credentials.js'
 import { followDirectory } from './live-directory.js'
@@ -35,8 +34,6 @@ export interface Access {
 export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { readonly log: Pick<Log, 'warn'> }
 
 const REFRESH_MS = 500
-/** One key can be sent in many forms, such as with any user name. */
-const MAX_HEADERS = 10_000
 
 /**
  * Loads the directory and follows it: what another process writes is known here within a second (every 500 ms and
@@ -45,8 +42,6 @@ const MAX_HEADERS = 10_000
 export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } = {}): Promise<Access> => {
   const live = followDirectory(ports)
   const teamCreations = new KeyedMutex()
-  /** By `Authorization` header, valid for one version of the directory. */
-  const principals = versionedCache<Principal>({ maxSize: MAX_HEADERS })
   await live.refresh()
   const stop = every(refreshMs, () => refreshOrWarn(ports, live.refresh))
 
@@ -60,14 +55,8 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
   return {
     directory: live.now,
     authenticate: (authorization) => {
-      if (authorization === undefined) return undefined
-      const cached = principals.get(authorization, String(live.version()))
-      if (cached !== undefined) return cached
       const key = keyIn(authorization)
-      const principal = key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
-      // Only valid keys are cached, so that guesses do not use up the cache.
-      if (principal !== undefined) principals.put(authorization, String(live.version()), principal)
-      return principal
+      return key === undefined ? undefined : principalOf(live.now(), ports.sha256(key))
     },
     canAccessTeam,
     ensureTeam: async (principal, team, cause) => {

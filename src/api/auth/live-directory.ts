@@ -5,8 +5,6 @@ import type { Ports } from '../../domain/ports/ports.js'
 /** The directory as this process knows it: it follows the stream. */
 export interface LiveDirectory {
   readonly now: () => Directory
-  /** Changes with each change of the directory. */
-  readonly version: () => bigint
   /** Reads what was written since the last time. */
   readonly refresh: () => Promise<void>
 }
@@ -17,7 +15,6 @@ export const followDirectory = ({ eventStore }: Pick<Ports, 'eventStore'>): Live
 
   return {
     now: () => directory,
-    version: () => next,
 
     refresh: async () => {
       for await (const { type, data, revision } of eventStore.readStream(ACCESS_STREAM, { from: next })) {

@@ -1,6 +1,6 @@
 import type { Directory } from '../../domain/access/directory.js'
 import { registryName } from '../../domain/artifact/place.js'
-import { copyRegistries, registryDecider, type RegistriesState } from '../../domain/artifact/registry.js'
+import { registryDecider, type RegistriesState } from '../../domain/artifact/registry.js'
 import { registryStream, type RegistryEvent } from '../../domain/artifact/events.js'
 import { withDefault } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
@@ -36,7 +36,6 @@ export const openRegistries = (ports: Pick<Ports, 'eventStore'>): KeptFolds<Regi
     ports,
     {
       fresh: registryDecider.initialState,
-      copy: copyRegistries,
       take: (state, { type, data }) =>
         registryDecider.evolve(state, { type, data } as unknown as RegistryEvent),
       weightOf: ({ ids }) => ids.size,
@@ -54,10 +53,7 @@ export const findRegistry = async (
 ): Promise<FoundRegistry> => {
   const registry = params['registry']!
   if (!registryName.is(registry)) throw noSuchRegistry()
-  const has = async (team: string) => {
-    const { state } = await registriesOf(registryStream(team))
-    return state.ids.has(registry)
-  }
+  const has = (team: string) => registriesOf(registryStream(team), ({ state }) => state.ids.has(registry))
   if (team !== undefined) {
     if (canAccessTeam(principal, team) && (await has(team))) return { team, registry }
     throw noSuchRegistry()

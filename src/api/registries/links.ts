@@ -1,6 +1,8 @@
 import type * as t from 'io-ts'
-import type { VersionCreated, VersionLinked } from '../../domain/artifact/events.js'
+import type { LinkVersion } from '../../domain/artifact/commands.js'
+import type { RegisteredEvent, VersionCreated, VersionLinked } from '../../domain/artifact/events.js'
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
+import type { CollectionState } from '../../domain/artifact/state.js'
 import { versionName } from '../../domain/artifact/version-name.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { open } from '../../domain/codec/struct.js'
@@ -66,12 +68,8 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
         const { artifact_id, type: artifactType, metadata } = event.data as unknown as VersionCreated
         const source = { project_id, collection, version: known.version, artifact_id }
         const command = { type: 'LinkVersion', place, source, artifactType, metadata, link_id } as const
-        return writing((cause) => collections.writeRegistered(command, cause), {
-          respond: ({ state }) => {
-            const number =
-              (link_id === null ? undefined : state.byLink.get(link_id)) ?? state.byId.get(artifact_id)!
-            return { body: { version: versionName(number), artifact_id } }
-          },
+        return writing((cause) => collections.writeRegistered(command, cause, linkedOrKnown(command)), {
+          respond: ({ state: version }) => ({ body: { version: versionName(version!), artifact_id } }),
         })
       },
     }),
@@ -85,7 +83,7 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       response: emptyResponse,
       handle: ({ place, params }) => {
         const command = { type: 'UnlinkVersion', place, version: params['version']! } as const
-        return writing((cause) => collections.writeRegistered(command, cause))
+        return writing((cause) => collections.writeRegistered(command, cause, () => undefined))
       },
     }),
     readLog(parts, {
@@ -111,6 +109,14 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
     }),
   ]
 }
+
+const linkedOrKnown =
+  ({ link_id, source }: LinkVersion) =>
+  (before: CollectionState, events: readonly RegisteredEvent[]): number | undefined => {
+    for (const { type, data } of events) if (type === 'VersionLinked') return data.version
+    const repeated = link_id === null ? undefined : before.byLink.get(link_id)
+    return repeated ?? before.byId.get(source.artifact_id) ?? undefined
+  }
 
 /** A repeat can only be told under an `Idempotency-Key`, which speaks of one collection. */
 const linkId = (

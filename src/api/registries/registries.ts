@@ -1,8 +1,9 @@
 import type * as t from 'io-ts'
 import { registryStream } from '../../domain/artifact/events.js'
-import { copyRegistries, registryDecider } from '../../domain/artifact/registry.js'
+import { registryDecider } from '../../domain/artifact/registry.js'
 import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../runtime/execute.js'
+import type { Cause } from '../../domain/event.js'
+import { executeOnFold } from '../../runtime/kept-folds.js'
 import { teamName } from '../../domain/ids.js'
 import { sortedAfter } from '../../domain/sorted.js'
 import { repeatableId } from '../access/idempotency.js'
@@ -50,13 +51,18 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
         const id = repeatableId(ports, `${principal.userId}\n${team}\nregistry`, key)
         const stream = registryStream(team)
         const command = { type: 'CreateRegistry', team, registry: name, id } as const
-        const reload = async () => {
-          const loaded = await registriesOf(stream)
-          return { ...loaded, state: copyRegistries(loaded.state) }
-        }
-        return writing((cause) => execute(ports)(registryDecider, stream, [command], cause, { reload }), {
+        const write = (cause: Cause) =>
+          executeOnFold(ports)(
+            registriesOf,
+            registryDecider,
+            stream,
+            command,
+            cause,
+            ({ ids }) => ids.get(name) ?? null,
+          )
+        return writing(write, {
           respond: () => ({ body: { id, name, team } }),
-          refusalBody: ({ ids }) => ({ id: ids.get(name) ?? null, name, team }),
+          refusalBody: (known) => ({ id: known, name, team }),
         })
       },
     }),
@@ -71,11 +77,12 @@ export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
         ({ query }) =>
         async () => {
           const { team } = query
-          const { state } = await registriesOf(registryStream(team))
-          const body = takePage(
-            query,
-            (after) => [...sortedAfter(state.ids, after)].map(([name, id]) => ({ id, name, team })),
-            ({ name }) => name,
+          const body = await registriesOf(registryStream(team), ({ state: { ids } }) =>
+            takePage(
+              query,
+              (after) => [...sortedAfter(ids, after)].map(([name, id]) => ({ id, name, team })),
+              ({ name }) => name,
+            ),
           )
           return { body }
         },

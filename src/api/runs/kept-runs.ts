@@ -28,8 +28,6 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
     ports,
     {
       fresh: () => ({ started: null, ended: null, steps: new LoggedSteps() }),
-      // A decision takes what it needs of the steps at once, before more of them are added.
-      copy: (run) => run,
       take: (run, { type, data, revision }) => took(run, { type, data } as unknown as RunEvent, revision),
       weightOf: ({ steps }) => steps.size + 1,
     },
@@ -43,9 +41,13 @@ export const keptRuns = (ports: Pick<Ports, 'eventStore'>) => {
   }
 
   return async (stream: string, step: number | null): Promise<Loaded<RunState>> => {
-    const { state, expected, position } = await folds(stream)
-    const { started, ended } = state
-    const revision = step === null ? undefined : state.steps.revisionOf(step)
+    const { started, ended, revision, expected, position } = await folds(
+      stream,
+      ({ state: { started, ended, steps }, ...at }) => {
+        const revision = step === null ? undefined : steps.revisionOf(step)
+        return { started, ended, revision, ...at }
+      },
+    )
     const steps =
       step === null || revision === undefined
         ? new Map<number, Metrics>()

@@ -1,7 +1,7 @@
 import { execute } from '../../runtime/execute.js'
 import { secretDecider } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
-import { tidySecret } from './leftovers.js'
+import { reconcileSecret } from './reconcile.js'
 import { roleInTeam } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute } from '../route.js'
@@ -25,7 +25,7 @@ export const destroySecret = ({ ports, access }: Secrets): AnyRoute =>
       return writing(async (cause) => {
         const executed = await execute(ports)(secretDecider, stream, [command], cause)
         // After the log said so, and again for a destruction that was repeated because it was cut off in between.
-        if (executed.refusals.size === 0) await tidySecret(ports, secret, executed.state)
+        if (executed.refusals.size === 0) await reconcileSecret(ports, secret, executed.state)
         return executed
       })
     },

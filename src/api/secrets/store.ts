@@ -10,7 +10,7 @@ import type { SecretName } from '../../domain/ports/secret-store.js'
 import { BEARER_EXPECTED, isBearer } from '../../domain/secret/bearer.js'
 import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
-import { tidySecret } from './leftovers.js'
+import { reconcileSecret } from './reconcile.js'
 import { secretName } from '../../domain/webhook/events.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { repeatableId } from '../access/idempotency.js'
@@ -107,7 +107,7 @@ const storedNext = async (
     const command = { type: 'StoreSecret', ...secret, version, request } as const
     const executed = await execute(ports)(secretDecider, stream, [command], cause)
     if (executed.events.length > 0) {
-      await tidySecret(ports, secret, executed.state)
+      await reconcileSecret(ports, secret, executed.state)
       return { version, position: executed.position }
     }
     await ports.secrets.destroy([{ ...secret, version }])

@@ -7,7 +7,7 @@ import { openRoute } from '../route-kinds.js'
 import { metricsRoute } from './metrics.js'
 
 /** What a health check looks at. */
-export interface Vitals {
+export interface HealthChecks {
   /** Events whose rows were refused and set aside. */
   readonly quarantined: () => number
   /** What keeps reads from answering, or from what was written last. */
@@ -19,7 +19,7 @@ export interface Vitals {
   readonly metrics: Pick<Metrics, 'read'>
 }
 
-export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute[] => [
+export const serviceRoutes = ({ metrics, ...checks }: HealthChecks): readonly AnyRoute[] => [
   openRoute({
     method: 'get',
     path: '/health',
@@ -40,7 +40,7 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
         },
       },
     },
-    handle: () => healthOf(vitals),
+    handle: () => healthOf(checks),
   }),
   openRoute({
     method: 'get',
@@ -56,11 +56,11 @@ export const serviceRoutes = ({ metrics, ...vitals }: Vitals): readonly AnyRoute
 ]
 
 /** All members are strings: that is how SDKs read it. */
-const healthOf = async (vitals: Omit<Vitals, 'metrics'>) => {
-  const blocked = await vitals.writesBlocked()
-  const quarantined = vitals.quarantined()
-  const reads = vitals.readsFail()
-  const writes = blocked ?? vitals.writesFail()
+const healthOf = async (checks: Omit<HealthChecks, 'metrics'>) => {
+  const blocked = await checks.writesBlocked()
+  const quarantined = checks.quarantined()
+  const reads = checks.readsFail()
+  const writes = blocked ?? checks.writesFail()
   const wrong = {
     ...(quarantined === 0 ? {} : { quarantined_events: String(quarantined) }),
     ...(reads === undefined ? {} : { reads }),

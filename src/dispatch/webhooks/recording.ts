@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { DomainEvent } from '../../domain/decider.js'
 import { newEvent } from '../../domain/event.js'
 import type { Appended, EventStore, Expected } from '../../domain/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../domain/ports/event-store-errors.js'
 import type { Ids } from '../../domain/ports/clock.js'
+import { retry } from '../../runtime/backoff.js'
 
 export interface Recording {
   readonly eventStore: Pick<EventStore, 'append'>
@@ -11,8 +11,7 @@ export interface Recording {
 }
 
 const MOST_TRIES = 5
-const AGAIN_MS = 200
-const LONGEST_PAUSE_MS = 1000
+const BACKOFF = { firstMs: 200, maxMs: 1000 }
 
 interface Trying {
   readonly tries?: number
@@ -33,13 +32,12 @@ export const record = async (
   { tries = MOST_TRIES, keepTrying = () => false }: Trying = {},
 ): Promise<Appended> => {
   const events = [newEvent(ids.next(), event, { correlationId: causationId, causationId, actor: 'system' })]
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return await eventStore.append(stream, expected, events)
-    } catch (error) {
-      const isPassing = error instanceof AppendOutcomeUnknown || error instanceof StoreUnavailable
-      if (!isPassing || (tried >= tries && !keepTrying())) throw error
-      await sleep(Math.min(AGAIN_MS * tried, LONGEST_PAUSE_MS))
-    }
-  }
+  return retry(
+    () => eventStore.append(stream, expected, events),
+    (error, tried) => {
+      const mayPass = error instanceof AppendOutcomeUnknown || error instanceof StoreUnavailable
+      return mayPass && (tried < tries || keepTrying())
+    },
+    BACKOFF,
+  )
 }

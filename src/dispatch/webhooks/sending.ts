@@ -7,7 +7,7 @@ import type { AttemptEnd, Claimed } from './attempt.js'
 import type { Directory, KnownWebhook } from './directory.js'
 import { afterUnknown, heeding } from './endpoint.js'
 import { leaveOf, whileProbing, type Endpoint } from './endpoint.js'
-import { rememberedHosts } from './hosts.js'
+import { hostOf } from './hosts.js'
 import { openPace } from './pace.js'
 import { openRotation, prefersRetries, type Ring } from './rotation.js'
 import { openShares, type Shares } from './shares.js'
@@ -62,7 +62,6 @@ export const openSender = (given: Sending): Sender => {
   const { state, directory, clock } = given
   const shares = given.shares ?? openShares()
   const rotation = openRotation()
-  const hostOf = rememberedHosts()
   const standings = openStandings((webhook) => directory.get(webhook)?.hangs === true)
   const underWay = new Map<string, Promise<void>>()
   const abort = new AbortController()

@@ -1,5 +1,5 @@
+import { closed, type CircuitBreaker } from '../../domain/circuit-breaker.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { closed, type Breaker } from './breaker.js'
 import { afterAttempt, hasRecovered, unknownEndpoint, type Endpoint, type Seen } from './endpoint.js'
 
 /** How things stand between this process and an endpoint. */
@@ -20,7 +20,7 @@ export interface Standings {
   readonly forget: (webhook: string) => void
   readonly closeBreaker: (webhook: string) => void
   /** How many endpoints have a breaker in a state. */
-  readonly breakers: () => Readonly<Record<Breaker['phase'], number>>
+  readonly breakers: () => Readonly<Record<CircuitBreaker['phase'], number>>
 }
 
 /** Takes over what an attempt said about its endpoint. */
@@ -58,7 +58,7 @@ export const openStandings = (hangs: (webhook: string) => boolean): Standings =>
       const standing = standings.get(webhook)
       if (standing === undefined) return
       if (standing.endpoint.breaker.phase !== 'closed') standing.closedByHand = true
-      standing.endpoint = { ...standing.endpoint, breaker: closed, throttledUntil: 0 }
+      standing.endpoint = { ...standing.endpoint, breaker: closed, recent: [], throttledUntil: 0 }
     },
     breakers: () => {
       const counts = { closed: 0, open: 0, probing: 0 }

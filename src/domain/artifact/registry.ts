@@ -29,10 +29,4 @@ export const registryDecider: Decider<RegistriesState, CreateRegistry, RegistryE
   },
 }
 
-/** A state that changes apart from the other. */
-export const copyRegistries = ({ ids, names }: RegistriesState): RegistriesState => ({
-  ids: new Map(ids),
-  names: new Map(names),
-})
-
 const refused = (reason: string) => ({ events: [], refused: { kind: 'conflict', reason } as const })

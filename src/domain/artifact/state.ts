@@ -42,16 +42,6 @@ export const emptyCollection = (): CollectionState => ({
   byLink: new Map(),
 })
 
-/** A state that changes apart from the other. */
-export const copyCollection = (state: CollectionState): CollectionState => ({
-  ...state,
-  versions: new Map(state.versions),
-  aliases: new Map(state.aliases),
-  byDigest: new Map(state.byDigest),
-  byId: new Map(state.byId),
-  byLink: new Map(state.byLink),
-})
-
 /** The version that a name or an alias stands for; undefined where it stands for none. */
 export const versionNamed = (state: CollectionState, named: string): KnownVersion | undefined => {
   const known = everNamed(state, named)

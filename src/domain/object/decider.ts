@@ -12,38 +12,40 @@ import { aliasesOf, versionNamed, type ObjectState, type Version } from './state
 
 type Decided = Decision<ObjectEvent>
 
+/** Changes the state in place: copying an object's versions for each event would make a fold quadratic. */
 const evolve = (state: ObjectState, { type, data }: ObjectEvent): ObjectState => {
   const { versions, aliases } = state
   switch (type) {
     case 'ObjectPublished':
-      return withVersion(state, data.version_index, { digest: data.digest, deleted: false, tags: new Set() })
+      versions[data.version_index] = { digest: data.digest, deleted: false, tags: new Set() }
+      return state
     case 'ObjectDeleted':
-      return changed(state, data.version_index, () => ({ deleted: true }))
+      change(state, data.version_index, () => ({ deleted: true }))
+      return state
     case 'ObjectTagsAdded':
-      return changed(state, data.version_index, ({ tags }) => ({ tags: new Set([...tags, ...data.tags]) }))
+      change(state, data.version_index, ({ tags }) => ({ tags: new Set([...tags, ...data.tags]) }))
+      return state
     case 'ObjectTagsRemoved':
-      return changed(state, data.version_index, ({ tags }) => ({ tags: without(tags, data.tags) }))
-    case 'ObjectAliasesSet': {
-      const set = data.aliases.map((alias) => [alias, data.version_index] as const)
-      return { versions, aliases: new Map([...aliases, ...set]) }
-    }
-    case 'ObjectAliasesRemoved': {
-      const removed = new Set(data.aliases)
-      return { versions, aliases: new Map([...aliases].filter(([alias]) => !removed.has(alias))) }
-    }
+      change(state, data.version_index, ({ tags }) => ({ tags: without(tags, data.tags) }))
+      return state
+    case 'ObjectAliasesSet':
+      for (const alias of data.aliases) aliases.set(alias, data.version_index)
+      return state
+    case 'ObjectAliasesRemoved':
+      for (const alias of data.aliases) aliases.delete(alias)
+      return state
     default:
       return state
   }
 }
 
-const withVersion = ({ versions, aliases }: ObjectState, index: number, version: Version): ObjectState => ({
-  versions: index < versions.length ? versions.with(index, version) : [...versions, version],
-  aliases,
-})
-
-const changed = (state: ObjectState, index: number, change: (version: Version) => Partial<Version>) => {
-  const version = state.versions[index]
-  return version === undefined ? state : withVersion(state, index, { ...version, ...change(version) })
+const change = (
+  { versions }: ObjectState,
+  index: number,
+  to: (version: Version) => Partial<Version>,
+): void => {
+  const version = versions[index]
+  if (version !== undefined) versions[index] = { ...version, ...to(version) }
 }
 
 const without = (all: ReadonlySet<string>, some: readonly string[]): ReadonlySet<string> => {

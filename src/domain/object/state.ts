@@ -2,9 +2,9 @@ import { versionName } from './version-name.js'
 
 export interface ObjectState {
   /** By their number. */
-  readonly versions: readonly Version[]
+  readonly versions: Version[]
   /** The number of the version that each alias points at. */
-  readonly aliases: ReadonlyMap<string, number>
+  readonly aliases: Map<string, number>
 }
 
 export interface Version {

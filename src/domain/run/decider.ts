@@ -8,7 +8,7 @@ export interface RunState {
   readonly started: RunStarted | null
   readonly ended: EndState | null
   /** What was logged under a step. A decision about one step asks for that step alone, see `keptRuns`. */
-  readonly steps: ReadonlyMap<number, MetricsLogged['metrics']>
+  readonly steps: Map<number, MetricsLogged['metrics']>
 }
 
 const evolve = (state: RunState, event: RunEvent): RunState => {
@@ -17,7 +17,8 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
       return { ...state, started: event.data }
     case 'MetricsLogged': {
       const { step, metrics } = event.data
-      return step === null ? state : { ...state, steps: new Map([...state.steps, [step, metrics]]) }
+      if (step !== null) state.steps.set(step, metrics)
+      return state
     }
     case 'RunFinished':
     case 'RunFailed':

@@ -1,56 +1,47 @@
-/** How a model at one upstream does; times are those of one monotonic clock, in milliseconds. */
-export interface Health {
-  /** Connections that failed, answers of 5xx and time-outs, since the last answer. */
-  readonly faults: number
-  /** Null while it is asked as usual. */
-  readonly out: Out | null
-}
+import { afterFailure, afterUnknown, closed, probing, type CircuitBreaker } from '../circuit-breaker.js'
 
-interface Out {
-  readonly until: number
-  readonly forMs: number
-  /** Whether a request is under way that decides whether it comes back. */
-  readonly isProbing: boolean
-}
+/** The circuit breaker of a model at one upstream, on one monotonic clock. */
+export type Health = CircuitBreaker
 
-/** What a request that was made shows of its upstream; `nothing`: it was given up, or never got so far. */
+/**
+ * The outcome of a request: a fault is a failed connection, a 5xx or a time-out; `nothing` means that it was canceled
+ * or never sent.
+ */
 export type Shown = 'answer' | 'fault' | 'nothing'
 
-export const healthy: Health = { faults: 0, out: null }
+export const healthy: Health = closed
 
-export const FAULTS_IN_A_ROW = 5
-export const FIRST_WAIT_MS = 5000
-export const LONGEST_WAIT_MS = 60_000
+export const MAX_FAULTS_IN_A_ROW = 5
+export const FIRST_OUT_MS = 5000
+export const MAX_OUT_MS = 60_000
 
-/** `in` as usual, `due` for one request that probes it, or `out`. */
-export const standingOf = ({ out }: Health, now: number): 'in' | 'due' | 'out' => {
-  if (out === null) return 'in'
-  return now >= out.until && !out.isProbing ? 'due' : 'out'
+/** `in` takes requests, `due` one request that probes it, `out` none. */
+export const standingOf = (health: Health, now: number): 'in' | 'due' | 'out' => {
+  if (health.phase === 'closed') return 'in'
+  return health.phase === 'open' && now >= health.until ? 'due' : 'out'
 }
 
-/** A request is made of it; the first after it was out for its time is the probe. */
+/** A request is sent; the first one after the open time is the probe. */
 export const asked = (health: Health, now: number): Health =>
-  health.out !== null && standingOf(health, now) === 'due'
-    ? { ...health, out: { ...health.out, isProbing: true } }
-    : health
+  standingOf(health, now) === 'due' ? probing(health) : health
 
-/** A request showed something. `isLast`: no other target of the model is in, so that this one is not taken out. */
+/**
+ * A request ended. While the target is out only the probe changes its phase. `isLast`: no other target of the model is in, so this
+ * one stays in.
+ */
 export const shown = (
   health: Health,
   what: Shown,
   now: number,
   { isProbe, isLast }: { readonly isProbe: boolean; readonly isLast: boolean },
 ): Health => {
-  if (what === 'answer') return health.out === null || isProbe ? healthy : health
-  if (what === 'nothing')
-    return isProbe && health.out !== null ? { ...health, out: { ...health.out, isProbing: false } } : health
-  const faults = health.faults + 1
-  if (health.out !== null) return isProbe ? { faults, out: outAgain(health.out, now) } : { ...health, faults }
-  if (faults < FAULTS_IN_A_ROW || isLast) return { faults, out: null }
-  return { faults, out: { until: now + FIRST_WAIT_MS, forMs: FIRST_WAIT_MS, isProbing: false } }
-}
-
-const outAgain = ({ forMs }: Out, now: number): Out => {
-  const longer = Math.min(2 * forMs, LONGEST_WAIT_MS)
-  return { until: now + longer, forMs: longer, isProbing: false }
+  if (health.phase !== 'closed' && !isProbe)
+    return what === 'fault' ? { ...health, failuresInARow: health.failuresInARow + 1 } : health
+  if (what === 'answer') return healthy
+  if (what === 'nothing') return afterUnknown(health, now)
+  return afterFailure(health, now, {
+    opens: (faults) => faults >= MAX_FAULTS_IN_A_ROW && !isLast,
+    firstOpenMs: FIRST_OUT_MS,
+    maxOpenMs: MAX_OUT_MS,
+  })
 }

@@ -44,4 +44,6 @@ const keyOf = (weight: number, drawn: number): number => {
 }
 
 const soonestBack = <T>(candidates: readonly Candidate<T>[]): readonly Candidate<T>[] =>
-  [...candidates].sort((a, b) => (a.health.out?.until ?? 0) - (b.health.out?.until ?? 0))
+  [...candidates].sort((a, b) => untilOf(a.health) - untilOf(b.health))
+
+const untilOf = (health: Health): number => (health.phase === 'closed' ? 0 : health.until)

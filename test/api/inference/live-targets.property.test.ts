@@ -88,7 +88,7 @@ describe('the targets of this process', () => {
               assert.ok(waiting.length === 0 || !hasRoom(target, inFlight))
             }
             if (offered.size === 0) assert.equal(waiting.length, 0)
-            assert.ok(targets.some((one) => live.standingOf(one).health.out === null))
+            assert.ok(targets.some((one) => live.standingOf(one).health.phase === 'closed'))
           }
           for (const gone of [...waiting]) gone.abort()
           await Promise.all(settled)

@@ -5,7 +5,7 @@ import { secretRoutes } from '../../../src/api/secrets/routes.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { AppendOutcomeUnknown, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 import { SecretsUnavailable, type SecretStore } from '../../../src/domain/ports/secret-store.js'
-import { tidySecrets } from '../../../src/api/secrets/leftovers.js'
+import { reconcileSecrets } from '../../../src/api/secrets/reconcile.js'
 import { noUpstreams } from '../../../src/domain/upstream/directory.js'
 import { givenTeams, somePorts } from '../access/given.js'
 
@@ -57,7 +57,7 @@ const given = async () => {
     /** What the next start does, so long after that nothing can be on its way any more. */
     startAgain: () => {
       const clock = { now: () => new Date(Date.now() + 60_000) }
-      return tidySecrets({ ...ports, secrets: store, clock }, { abandonedAfterMs: 0 })
+      return reconcileSecrets({ ...ports, secrets: store, clock }, { abandonedAfterMs: 0 })
     },
     ports,
   }
@@ -140,7 +140,7 @@ describe('a secret whose request was cut off', () => {
     const { put, held, ports, beforeTheEvent } = await given()
     await beforeTheEvent(() => put('value'))
 
-    await tidySecrets(ports, { abandonedAfterMs: 600_000 })
+    await reconcileSecrets(ports, { abandonedAfterMs: 600_000 })
     assert.deepEqual(await held(), [1])
   })
 
@@ -150,7 +150,7 @@ describe('a secret whose request was cut off', () => {
     const clock = { now: () => new Date(Date.now() + 60_000) }
 
     const empty = { eventStore: openInMemoryEventStore(), secrets, clock }
-    assert.deepEqual(await tidySecrets(empty, { abandonedAfterMs: 0 }), { unknown: 1 })
+    assert.deepEqual(await reconcileSecrets(empty, { abandonedAfterMs: 0 }), { unknown: 1 })
     assert.equal(await secrets.get({ ...secret, version: 1 }), 'value')
   })
 })

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { mostOpenFiles } from '../../../src/adapters/system/open-files.js'
-import { explanation } from '../../../src/composition/explanation.js'
-import { listen } from '../../../src/composition/listening.js'
-import { connectionsOf, requireOpenFiles } from '../../../src/composition/open-files.js'
+import { openFileLimit } from '../../../src/adapters/system/open-files.js'
+import { startupMessage } from '../../../src/composition/startup-errors.js'
+import { listen } from '../../../src/composition/http-server.js'
+import { connectionLimit, requireOpenFiles } from '../../../src/composition/open-files.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -14,7 +14,7 @@ type Fields = Readonly<Record<string, unknown>>
 const saying = (now?: () => number, files = 1024) => {
   const said: Fields[] = []
   const warn = (event: string, fields: Fields = {}) => void said.push({ event, ...fields })
-  return { said, connections: connectionsOf(files, { warn }, now)! }
+  return { said, connections: connectionLimit(files, { warn }, now)! }
 }
 
 describe('the files that a process may have open', () => {
@@ -25,24 +25,24 @@ describe('the files that a process may have open', () => {
       ['unlimited', Infinity],
     ] as const) {
       await writeFile(path, `Max processes   95  95  processes\nMax open files   ${soft}   4096   files\n`)
-      assert.equal(mostOpenFiles(path), most)
+      assert.equal(openFileLimit(path), most)
     }
-    assert.equal(mostOpenFiles('/nowhere'), undefined)
+    assert.equal(openFileLimit('/nowhere'), undefined)
   })
 
   it('must be as many as the engine takes, which is said in a sentence', () => {
     for (const most of [undefined, Infinity, 256]) requireOpenFiles(most)
     assert.throws(
       () => requireOpenFiles(128),
-      (error: unknown) => explanation(error).startsWith('the limit of open files is 128, and'),
+      (error: unknown) => startupMessage(error).startsWith('the limit of open files is 128, and'),
     )
   })
 
   it('are not all for clients', () => {
-    const most = (files: number) => saying(undefined, files).connections.most
+    const most = (files: number) => saying(undefined, files).connections.maximum
     assert.deepEqual([256, 512, 1024, 65_536].map(most), [64, 256, 768, 65_280])
     for (const files of [undefined, Infinity])
-      assert.equal(connectionsOf(files, { warn: () => undefined }), undefined)
+      assert.equal(connectionLimit(files, { warn: () => undefined }), undefined)
   })
 
   it('were too few for some clients, which is said at once, and then once a minute with how many', () => {
@@ -50,7 +50,7 @@ describe('the files that a process may have open', () => {
     const { said, connections } = saying(() => time)
     for (const at of [0, 1, 59_999, 60_000, 60_001]) {
       time = at
-      connections.refused()
+      connections.onRefused()
     }
     assert.deepEqual(
       said.map(({ event, refused, most_connections }) => [event, refused, most_connections]),
@@ -63,9 +63,9 @@ describe('the files that a process may have open', () => {
 
   it('leave other clients refused, and those that have a connection served', async () => {
     let refused = 0
-    const most = { most: 2, refused: () => (refused += 1) }
+    const limit = { maximum: 2, onRefused: () => (refused += 1) }
     const config = { host: '127.0.0.1', port: 0 }
-    const { address, close } = await listen((_, answer) => answer.end('served'), config, most)
+    const { address, close } = await listen((_, answer) => answer.end('served'), config, limit)
     const clients = [1, 2, 3].map(() => connect(Number(new URL(address).port), '127.0.0.1').resume())
     await once(clients[2]!, 'close')
     clients[0]!.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')

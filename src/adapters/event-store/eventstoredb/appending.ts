@@ -6,6 +6,7 @@ import {
   ConcurrencyConflict,
   StoreUnavailable,
 } from '../../../domain/ports/event-store-errors.js'
+import { retry } from '../../../runtime/backoff.js'
 import { firstRevisionOf } from '../expectation.js'
 import { attempts, NotSent } from './attempt.js'
 import { isNotLeader, refusalOf } from './failures.js'
@@ -13,7 +14,7 @@ import type { SharedClient } from './one-client.js'
 import { proposalOf, type Proposal } from './proposal.js'
 import { slots } from './slots.js'
 import { storedAlready } from './stored-already.js'
-import { backOff } from './waiting.js'
+import { BACKOFF } from './waiting.js'
 
 /** How long an append may take with all its tries. */
 const APPEND_MS = 5000
@@ -53,20 +54,19 @@ export const appending = (
     }
   }
 
-  const untilSettled = async (proposal: Proposal): Promise<Appended> => {
+  const untilSettled = (proposal: Proposal): Promise<Appended> => {
     const until = performance.now() + appendMs
     let isSent = false
-    for (let tries = 1; ; tries += 1) {
-      const left = Math.max(until - performance.now(), 1)
-      try {
-        return await once(proposal, Math.min(left, ATTEMPT_MS))
-      } catch (error) {
+    return retry(
+      () => once(proposal, Math.min(Math.max(until - performance.now(), 1), ATTEMPT_MS)),
+      (error) => {
         if (error instanceof Refused) throw error.reason
         isSent ||= wasSent(error)
         if (until - performance.now() < LEAST_MS) throw isSent ? unknown(error) : unreachable(error)
-        await backOff(tries)
-      }
-    }
+        return true
+      },
+      BACKOFF,
+    )
   }
 
   return {

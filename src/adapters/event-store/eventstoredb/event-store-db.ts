@@ -3,12 +3,13 @@ import { BACKWARDS, END } from '@eventstore/db-client'
 import type { EventStore } from '../../../domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
 import { noHealthReports, type HealthReports } from '../../../domain/ports/health.js'
+import { retry } from '../../../runtime/backoff.js'
 import { appending } from './appending.js'
 import { mayPass } from './failures.js'
 import { shareClient, type SharedClient } from './one-client.js'
 import { reading } from './reading.js'
 import { subscribing } from './subscribing.js'
-import { backOff, within } from './waiting.js'
+import { BACKOFF, within } from './waiting.js'
 
 /** How long a server may take to be there when the program starts. */
 const START_MS = 5000
@@ -110,25 +111,24 @@ const sharedClient = (url: string): SharedClient => {
   }
 }
 
-const requireReachable = async (shared: SharedClient, hosts: string): Promise<void> => {
+const requireReachable = (shared: SharedClient, hosts: string): Promise<void> => {
   const until = performance.now() + START_MS
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await within(readOne(shared), Math.max(until - performance.now(), 1))
-      return
-    } catch (error) {
-      if (!mayPass(error))
+  return retry(
+    () => within(readOne(shared), Math.max(until - performance.now(), 1)),
+    (cause) => {
+      if (!mayPass(cause))
         throw new StoreUnavailable(
           `the user of EVENTSTORE_URL may not read $all in the EventStoreDB at ${hosts}`,
-          { cause: error },
+          { cause },
         )
       if (performance.now() >= until)
         throw new StoreUnavailable(`the EventStoreDB at ${hosts} (EVENTSTORE_URL) does not respond`, {
-          cause: error,
+          cause,
         })
-      await backOff(tries)
-    }
-  }
+      return true
+    },
+    BACKOFF,
+  )
 }
 
 const readOne = async (shared: SharedClient): Promise<void> => {

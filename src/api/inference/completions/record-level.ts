@@ -1,13 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { keptFolds } from '../../../runtime/kept-folds.js'
+import { load } from '../../../runtime/execute.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import { projectDecider } from '../../../domain/project/decider.js'
-import {
-  projectStream,
-  recordLevel,
-  type ProjectEvent,
-  type RecordLevel,
-} from '../../../domain/project/events.js'
+import { projectStream, recordLevel, type RecordLevel } from '../../../domain/project/events.js'
 import { invalid } from '../../failure.js'
 
 const HEADER = 'Tallytree-Record'
@@ -15,23 +10,10 @@ const HEADER = 'Tallytree-Record'
 /** What a project chose to have recorded of its completions, as the log has it now. */
 export type ChosenRecordLevel = (project: string) => Promise<RecordLevel>
 
-const MOST_PROJECTS = 10_000
-
-export const chosenRecordLevels = (ports: Pick<Ports, 'eventStore'>): ChosenRecordLevel => {
-  const { initialState, evolve } = projectDecider
-  const folds = keptFolds(
-    ports,
-    {
-      fresh: () => initialState().record,
-      copy: (record) => record,
-      take: (record, { type, data }) =>
-        evolve({ ...initialState(), record }, { type, data } as unknown as ProjectEvent).record,
-      weightOf: () => 1,
-    },
-    MOST_PROJECTS,
-  )
-  return async (project) => (await folds(projectStream(project))).state
-}
+export const chosenRecordLevels =
+  (ports: Pick<Ports, 'eventStore'>): ChosenRecordLevel =>
+  async (project) =>
+    (await load(ports, projectDecider, projectStream(project))).state.record
 
 /**
  * What of a completion is recorded: what its project chose, or less, where the request asks for less.

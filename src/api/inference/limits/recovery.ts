@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BegunCall } from '../../../domain/budget/gateway-call.js'
 import type { Log } from '../../../domain/ports/log.js'
 import type { Ports } from '../../../domain/ports/ports.js'
@@ -52,27 +53,30 @@ export const endAbandoned = async ({ ports, live, latest, ...whose }: Recovering
   return abandoned.length
 }
 
-/** Does so now and then, until stopped. */
+/** Does so every half minute, once `ready` resolves, until stopped. */
 export const recovering = (
   given: Recovering,
   ready: Promise<void>,
 ): { readonly stop: () => Promise<void> } => {
-  let running: Promise<unknown> = ready
-  const look = () => {
-    running = running
-      .then(() => endAbandoned(given))
-      .catch((error: unknown) =>
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const run = async (): Promise<void> => {
+    await ready
+    while (!signal.aborted) {
+      try {
+        await endAbandoned(given)
+      } catch (error) {
         given.ports.log.warn('gateway.recovery_failed', {
           error: error instanceof Error ? error.name : typeof error,
-        }),
-      )
+        })
+      }
+      await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
   }
-  look()
-  const timer = setInterval(look, EVERY_MS)
-  timer.unref()
+  const running = run()
   return {
     stop: async () => {
-      clearInterval(timer)
+      stopping.abort()
       await running
     },
   }

@@ -69,7 +69,7 @@ export class LiveTargets {
 
   /** How many models of upstreams are out. */
   get out(): number {
-    return [...this.standings.values()].filter(({ health }) => health.out !== null).length
+    return [...this.standings.values()].filter(({ health }) => health.phase !== 'closed').length
   }
 
   inOrder(targets: readonly Target[]): readonly Target[] {
@@ -153,7 +153,7 @@ export class LiveTargets {
     this.change(key, (standing) => ({ ...standing, health: asked(standing.health, this.now()) }))
     const show = (what: Shown) => {
       const isLast = !among.some(
-        (other) => keyOf(other) !== key && this.standingOf(other).health.out === null,
+        (other) => keyOf(other) !== key && this.standingOf(other).health.phase === 'closed',
       )
       this.change(key, ({ health, inFlight }) => ({
         health: shown(health, what, this.now(), { isProbe, isLast }),
@@ -186,7 +186,8 @@ export class LiveTargets {
 
   private change(key: string, to: (standing: Standing) => Standing): void {
     const standing = to(this.standings.get(key) ?? { health: healthy, inFlight: 0 })
-    const isUsual = standing.inFlight === 0 && standing.health.faults === 0 && standing.health.out === null
+    const { inFlight, health } = standing
+    const isUsual = inFlight === 0 && health.phase === 'closed' && health.failuresInARow === 0
     if (isUsual) this.standings.delete(key)
     else this.standings.set(key, standing)
   }

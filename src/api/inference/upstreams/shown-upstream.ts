@@ -22,6 +22,8 @@ export const shownUpstream =
     }
   }
 
+const STATES = { closed: 'in', open: 'out', probing: 'probing' } as const
+
 const healthOf = (
   targets: LiveTargets,
   clock: Clock,
@@ -29,13 +31,14 @@ const healthOf = (
   model: ServedModel,
 ): ModelHealth => {
   const { health, inFlight } = targets.standingOf({ upstream, model })
-  const { faults, out } = health
   return {
     model: model.id,
-    state: out === null ? 'in' : out.isProbing ? 'probing' : 'out',
-    faults_in_a_row: faults,
+    state: STATES[health.phase],
+    faults_in_a_row: health.failuresInARow,
     in_flight: inFlight,
     out_until:
-      out === null ? null : instantOf(new Date(clock.now().getTime() + targets.untilThen(out.until))),
+      health.phase === 'closed'
+        ? null
+        : instantOf(new Date(clock.now().getTime() + targets.untilThen(health.until))),
   }
 }

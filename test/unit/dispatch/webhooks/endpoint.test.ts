@@ -78,6 +78,44 @@ describe('what an endpoint bears', () => {
     assert.deepEqual(leaveOf(afterUnknown(probed, 30_000), 0, 30_000), { kind: 'probe' })
   })
 
+  /** The phase after attempts at one moment after another, by letters: `s` succeeds, `f` fails. */
+  const phaseAfter = (outcomes: string, everyMs: number) =>
+    Array.from(outcomes).reduce(
+      (endpoint, outcome, index) =>
+        afterAttempt(endpoint, outcome === 's' ? succeeded : failed, index * everyMs),
+      unknownEndpoint,
+    ).breaker.phase
+
+  it('opens its breaker on ten failures in a row, however slowly they come', () => {
+    assert.equal(phaseAfter('f'.repeat(9), 3_600_000), 'closed')
+    assert.equal(phaseAfter('f'.repeat(10), 3_600_000), 'open')
+    assert.equal(phaseAfter(`${'f'.repeat(9)}s${'f'.repeat(9)}`, 3_600_000), 'closed')
+  })
+
+  it('opens its breaker when 70 % of 20 attempts within a minute fail', () => {
+    assert.equal(phaseAfter('ffsffsffsffsffsffsfs', 100), 'closed')
+    assert.equal(phaseAfter('ffffsfffsfffsfffsffs', 100), 'closed')
+    assert.equal(phaseAfter('ffffsfffsfffsfffsfff', 100), 'open')
+    assert.equal(phaseAfter('ffffsfffsfffsfffsfff', 10_000), 'closed')
+  })
+
+  it('starts a new failure rate after recovering', () => {
+    const open = after(times(10, failed))
+    const back = after([succeeded], 30_000, whileProbing(open))
+    assert.deepEqual(back.recent, [])
+    assert.equal(after([succeeded], 0, open).breaker.phase, 'closed')
+  })
+
+  it('keeps the attempts of one minute at most', () =>
+    fc.assert(
+      fc.property(fc.array(fc.nat(5000), { maxLength: 300 }), (pauses) => {
+        let now = 0
+        let endpoint = unknownEndpoint
+        for (const pause of pauses) endpoint = afterAttempt(endpoint, succeeded, (now += pause))
+        assert.ok(endpoint.recent.length <= 60)
+      }),
+    ))
+
   it('is no worse for an outcome that nobody knows', () => {
     const before = after([succeeded, failed, busy])
     assert.deepEqual(afterUnknown(before, 5), before)

@@ -8,12 +8,10 @@ const NOW = 1_000_000
 const health: fc.Arbitrary<Health> = fc.oneof(
   fc.constant(healthy),
   fc.record({
-    faults: fc.nat(20),
-    out: fc.record({
-      until: fc.integer({ min: NOW - 10_000, max: NOW + 10_000 }),
-      forMs: fc.constant(5000),
-      isProbing: fc.boolean(),
-    }),
+    phase: fc.constantFrom('open', 'probing'),
+    failuresInARow: fc.nat(20),
+    until: fc.integer({ min: NOW - 10_000, max: NOW + 10_000 }),
+    openMs: fc.constant(5000),
   }),
 )
 const candidates: fc.Arbitrary<readonly Candidate<number>[]> = fc
@@ -43,7 +41,7 @@ describe('the order in which targets are asked', () => {
       fc.property(candidates, draws, (all, stream) => {
         const order = inOrder(all, NOW, drawing(stream))
           .map((target) => all[target]!)
-          .filter((one) => one.health.out === null)
+          .filter((one) => one.health.phase === 'closed')
         const ranks = order.map((one) => (one.isReachable ? 0 : 2) + (one.weight > 0 ? 0 : 1))
         assert.deepEqual(ranks, ranks.toSorted())
       }),

@@ -7,27 +7,27 @@ import {
 } from 'node:http'
 import { OperatorError } from '../domain/ports/operator-error.js'
 import type { AddressInfo } from 'node:net'
-import type { MostConnections } from './open-files.js'
+import type { ConnectionLimit } from './open-files.js'
 
-export interface Listening {
+export interface HttpServer {
   readonly address: string
-  /** Takes no more connections and waits for the requests in flight. */
+  /** Accepts no more connections and waits for the requests in flight. */
   readonly close: () => Promise<void>
 }
 
-/** A client that was busy for some seconds finds its connection open still, and a proxy lets go of it first. */
+/** Longer than the usual idle timeout of proxies (60 s), so that a proxy closes its connection first. */
 const KEEP_ALIVE_MS = 75_000
 
 interface BodyLimits {
   /** Most bodies must arrive within this time. */
   readonly bodyMs: number
-  /** An upload may take any time, but not be silent for longer than this: 100 MiB at 1 Mbit/s take 14 minutes. */
+  /** Uploads may take longer, but at most this long without data: 100 MiB at 1 Mbit/s take 14 minutes. */
   readonly uploadSilenceMs: number
 }
 
 const BODY_LIMITS: BodyLimits = { bodyMs: 300_000, uploadSilenceMs: 60_000 }
 
-const WHY: Readonly<Record<string, string>> = {
+const LISTEN_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is already in use; stop the other program or set TALLYTREE_PORT',
   EACCES: 'permission denied; set TALLYTREE_PORT to a port that this user may use',
   EADDRNOTAVAIL: 'this machine does not have the address; set TALLYTREE_HOST',
@@ -37,30 +37,30 @@ const WHY: Readonly<Record<string, string>> = {
 export const listen = async (
   handle: (...request: Parameters<RequestListener>) => unknown,
   { host, port }: { readonly host: string; readonly port: number },
-  connections?: MostConnections,
+  connections?: ConnectionLimit,
   limits = BODY_LIMITS,
-): Promise<Listening> => {
+): Promise<HttpServer> => {
   const server = createServer((...request) => {
     limitBody(...request, limits)
     void handle(...request)
   })
-  // Node's limit of the whole request cannot tell uploads from other bodies: `limitBody` replaces it.
+  // Node has one timeout for all requests. `limitBody` gives uploads more time.
   server.requestTimeout = 0
   server.keepAliveTimeout = KEEP_ALIVE_MS
   if (connections !== undefined) {
-    server.maxConnections = connections.most
-    server.on('drop', connections.refused)
+    server.maxConnections = connections.maximum
+    server.on('drop', connections.onRefused)
   }
-  // An expectation that nobody knows would be answered without a body, by the server itself.
+  // Without this, Node answers an unknown `Expect` header itself, without a body.
   server.on('checkExpectation', (...request: Parameters<RequestListener>) => void handle(...request))
   await new Promise<void>((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException) => {
-      const why = WHY[error.code ?? ''] ?? `${error.message}; set TALLYTREE_HOST or TALLYTREE_PORT`
+    const fail = (error: NodeJS.ErrnoException) => {
+      const why = LISTEN_ERRORS[error.code ?? ''] ?? `${error.message}; set TALLYTREE_HOST or TALLYTREE_PORT`
       reject(new OperatorError(`cannot listen at ${host}:${port}: ${why}`))
     }
-    server.once('error', refused)
+    server.once('error', fail)
     server.listen(port, host, () => {
-      server.off('error', refused)
+      server.off('error', fail)
       resolve()
     })
   })
@@ -93,16 +93,16 @@ const addressOf = (server: Server): string => {
 
 /** Requests in flight get this long before their connections are cut. */
 const FINISH_WITHIN_MS = 8000
-const LET_GO_EVERY_MS = 50
+const CLOSE_IDLE_EVERY_MS = 50
 
 const close = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), FINISH_WITHIN_MS)
-    // A connection whose request ends later is idle only then.
-    const letGo = setInterval(() => server.closeIdleConnections(), LET_GO_EVERY_MS)
+    // A connection becomes idle when its request ends.
+    const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS)
     server.close(() => {
       clearTimeout(cut)
-      clearInterval(letGo)
+      clearInterval(closeIdle)
       resolve()
     })
     server.closeIdleConnections()

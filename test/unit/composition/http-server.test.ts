@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listen, type Listening } from '../../../src/composition/listening.js'
+import { listen, type HttpServer } from '../../../src/composition/http-server.js'
 
 const LIMITS = { bodyMs: 600, uploadSilenceMs: 300 }
 
@@ -18,7 +18,7 @@ const countBody = async (request: IncomingMessage, response: ServerResponse) => 
 }
 
 describe('the time limit of a request body', () => {
-  let listening: Listening
+  let listening: HttpServer
   before(async () => {
     listening = await listen(countBody, { host: '127.0.0.1', port: 0 }, undefined, LIMITS)
   })

@@ -14,18 +14,18 @@ import { projections } from '../projections/all.js'
 import { migrate } from '../projections/migrate.js'
 import { writeRows } from '../projections/runtime/write-rows.js'
 
-/** What a log is found to be. */
-export interface Rederived {
+/** The result of checking and projecting a log. */
+export interface Reprojection {
   readonly events: number
   /** What is wrong with events, each with its position. */
-  readonly wrong: readonly string[]
-  /** The SHA-256 of the log as far as it was asked for, and how many events that is. */
+  readonly errors: readonly string[]
+  /** The SHA-256 of the log up to the requested position, and the number of events up to there. */
   readonly log: string
   readonly logEvents: number
   readonly models: readonly ModelDigest[]
 }
 
-/** Up to which positions the log is told, and as of which the read models. */
+/** The positions of the digests of the log and of the read models. */
 interface UpTo {
   readonly log: number
   readonly models: number
@@ -34,19 +34,19 @@ interface UpTo {
 const BATCH_EVENTS = 20_000
 const BATCH_CHARACTERS = 16 * 1024 * 1024
 
-/** Reads and checks every event of a log, and makes the read models from it: while rows are written, it reads on. */
-export const rederived = async (
+/** Checks every event of a log and projects it into temporary read models. Reads on while rows are written. */
+export const reproject = async (
   copy: LogCopy,
   blobs: BlobStore,
   upTo: UpTo,
   note: (events: number, part: number) => void,
-): Promise<Rederived> => {
-  const models = await scratchModels(blobs)
+): Promise<Reprojection> => {
+  const models = await temporaryReadModels(blobs)
   try {
     const check = eventChecks(blobs)
     const digest = logDigest()
     const end = copy.last()?.position ?? 0
-    const wrong: string[] = []
+    const errors: string[] = []
     let events = 0
     let batch: RecordedEvent[] = []
     let characters = 0
@@ -57,15 +57,15 @@ export const rederived = async (
       const full = batch
       batch = []
       characters = 0
-      writing = models.add(full).then((refused) => wrong.push(...refused))
-      // It is awaited before the next batch: until then nobody else looks whether it failed.
+      writing = models.add(full).then((refused) => errors.push(...refused))
+      // Awaited before the next batch. Until then a failure must not be an unhandled rejection.
       writing.catch(() => undefined)
     }
 
     for (const page of pagesOf(copy)) {
       for (const written of page) {
         const checked = await check(written)
-        for (const one of checked.wrong) wrong.push(`position ${written.position}: ${one}`)
+        for (const one of checked.errors) errors.push(`position ${written.position}: ${one}`)
         if (written.position <= upTo.log) digest.add(written)
         events += 1
         if (checked.event === undefined) continue
@@ -78,23 +78,23 @@ export const rederived = async (
     }
     await write()
     await writing
-    const told = await models.digestsAt(BigInt(upTo.models))
-    return { events, wrong, log: digest.digest(), logEvents: digest.events(), models: told }
+    const digests = await models.digestsAt(BigInt(upTo.models))
+    return { events, errors, log: digest.digest(), logEvents: digest.events(), models: digests }
   } finally {
     await models.remove()
   }
 }
 
-/** Read models that are made from a log and thrown away. */
-interface ScratchModels {
-  /** Takes events in log order; while they are written, the next can be read. Answers those that make no rows. */
+/** Read models that exist for one verification. */
+interface TemporaryReadModels {
+  /** Projects events in log order. Returns an error for each event that cannot be projected. */
   add(events: readonly RecordedEvent[]): Promise<readonly string[]>
   digestsAt(position: Position): Promise<readonly ModelDigest[]>
   remove(): Promise<void>
 }
 
-/** In an embedded engine of their own: one a process. */
-const scratchModels = async (blobs: BlobStore): Promise<ScratchModels> => {
+/** Opens an embedded engine in a temporary directory. A process can have only one. */
+const temporaryReadModels = async (blobs: BlobStore): Promise<TemporaryReadModels> => {
   const directory = await mkdtemp(join(tmpdir(), 'tallytree-verify-'))
   const clickHouse = await openEmbeddedClickHouse(directory)
   await migrate(clickHouse.writer)
@@ -106,7 +106,7 @@ const scratchModels = async (blobs: BlobStore): Promise<ScratchModels> => {
     digestsAt: (position) => digestsOf(clickHouse.reader, position),
     remove: async () => {
       await clickHouse.close()
-      // A thread of the engine may still be writing there.
+      // A thread of the engine may still write there.
       await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }

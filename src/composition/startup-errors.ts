@@ -1,7 +1,7 @@
 import { OperatorError } from '../domain/ports/operator-error.js'
 
 /** Why the program cannot start or stop: a message for the operator, or a stack for an unexpected error. */
-export const explanation = (error: unknown): string => {
+export const startupMessage = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof OperatorError) return error.message
   if (error.name === 'ChdbConnectionError')
@@ -9,11 +9,11 @@ export const explanation = (error: unknown): string => {
       `TALLYTREE_DATA_DIR: the engine cannot open its files; another process may be using them (${error.message}); ` +
       'if they are corrupt, delete clickhouse/ in the data directory; it is rebuilt from the log'
     )
-  return ofSystem(error) ?? error.stack ?? error.message
+  return systemMessage(error) ?? error.stack ?? error.message
 }
 
-/** What the operating system, or a file of SQLite, refuses. */
-const ofSystem = (error: Error & { readonly syscall?: unknown; readonly code?: unknown }) => {
+/** Errors of the operating system and of SQLite. */
+const systemMessage = (error: Error & { readonly syscall?: unknown; readonly code?: unknown }) => {
   const { name, message, syscall } = error
   if (syscall !== undefined) return `TALLYTREE_DATA_DIR: cannot access a file in it (${message})`
   if (name === 'SqliteError')

@@ -10,8 +10,8 @@ import { openLogCopy, type RepeatedEvent } from '../../../src/adapters/event-sto
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { openService } from '../../../src/composition/log-sources.js'
 import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import { appendLog } from '../../../src/cli/append-log.js'
-import { copyLog } from '../../../src/cli/copy-log.js'
+import { copyEvents } from '../../../src/cli/copy-events.js'
+import { fileSink, storeSink } from '../../../src/cli/log-sinks.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { parseJson } from '../../../src/domain/json/parse.js'
 import { jsonText } from '../../../src/domain/json/text.js'
@@ -51,12 +51,8 @@ describe('a copied log', () => {
     const path = join(directory, name, 'events.db')
     const copy = openLogCopy(path)
     const repeated: RepeatedEvent[] = []
-    await copyLog(
-      { source, copy, blobs },
-      await source.head(),
-      () => undefined,
-      (one) => void repeated.push(one),
-    )
+    const sink = fileSink(copy, (one) => void repeated.push(one))
+    await copyEvents({ source, sink, blobs }, await source.head(), () => undefined)
     copy.close()
     return { path, repeated }
   }
@@ -74,7 +70,7 @@ describe('a copied log', () => {
     }
   }
 
-  it('has the same events in the same places as a memory with gaps, and gives the same digests', async () => {
+  it('has the same events at the same positions as a log with gaps, and gives the same digests', async () => {
     const eventStore = openInMemoryEventStore()
     const blobs = openInMemoryBlobStore()
     for (const id of ['a', 'b', 'c']) await append(eventStore, 'CallStarted', startOf(id))
@@ -91,7 +87,7 @@ describe('a copied log', () => {
     await copy.close()
   })
 
-  it('is the same from a file as over HTTP, with the content that it names', async () => {
+  it('is the same when copied from a file and over HTTP, blobs included', async () => {
     const project_id = 'team/copied'
     for (const large of ['first', 'second']) {
       const val = { large: large.repeat(100_000) }
@@ -125,14 +121,21 @@ describe('a copied log', () => {
     try {
       const blobs = [openInMemoryBlobStore(), openInMemoryBlobStore()] as const
       const end = await source.head()
-      const half = await appendLog({ source, store, blobs: blobs[0] }, end / 2n, () => undefined)
-      const rest = await appendLog({ source, store, blobs: blobs[0] }, end, () => undefined)
+      const half = await copyEvents(
+        { source, sink: storeSink(store), blobs: blobs[0] },
+        end / 2n,
+        () => undefined,
+      )
+      const rest = await copyEvents({ source, sink: storeSink(store), blobs: blobs[0] }, end, () => undefined)
       const moved = storedLog(store, blobs[0])
       const back = storedLog(openSqliteEventStore((await copied(moved, blobs[1])).path), blobs[1])
 
       const events = await all(source.readAll(0n))
       assert.equal(half + rest, events.length)
-      assert.equal(await appendLog({ source, store, blobs: blobs[0] }, end, () => undefined), 0)
+      assert.equal(
+        await copyEvents({ source, sink: storeSink(store), blobs: blobs[0] }, end, () => undefined),
+        0,
+      )
       const unplaced = (log: LogSource) =>
         all(log.readAll(0n)).then((found) => found.map(({ position: _, recordedAt: __, ...event }) => event))
       assert.deepEqual(await unplaced(moved), await unplaced(source))
@@ -147,7 +150,7 @@ describe('a copied log', () => {
     }
   })
 
-  it('has a repeated event of an old log in its place under another id, reports it, and goes on', async () => {
+  it('gives an event with a duplicate id a new id, at the same position, and reports it', async () => {
     const double = await startProtocolDouble()
     const store = await openEventStoreDb(double.url, PATIENT)
     try {
@@ -185,7 +188,7 @@ describe('a copied log', () => {
     }
   })
 
-  it('moves to an EventStoreDB with the repeated events of an old log as they are', async () => {
+  it('keeps duplicate ids when copied to an EventStoreDB', async () => {
     const double = await startProtocolDouble()
     const store = await openEventStoreDb(double.url, PATIENT)
     try {
@@ -201,7 +204,7 @@ describe('a copied log', () => {
         },
       }
 
-      await appendLog({ source, store, blobs }, 3n, () => undefined)
+      await copyEvents({ source, sink: storeSink(store), blobs }, 3n, () => undefined)
 
       const ids = (await all(store.readStream(first!.stream))).map(({ id }) => id)
       assert.deepEqual(ids, [first!.id, first!.id, first!.id])
@@ -211,17 +214,21 @@ describe('a copied log', () => {
     }
   })
 
-  it('is not appended to a store that holds another', async () => {
+  it('is refused when the store contains another log', async () => {
     const [one, other] = [openInMemoryEventStore(), openInMemoryEventStore()]
     for (const store of [one, other]) await append(store, 'CallStarted', startOf('a'))
     const blobs = openInMemoryBlobStore()
     await assert.rejects(
-      appendLog({ source: storedLog(one, blobs), store: other, blobs }, await one.head(), () => undefined),
+      copyEvents(
+        { source: storedLog(one, blobs), sink: storeSink(other), blobs },
+        await one.head(),
+        () => undefined,
+      ),
       /events of another log/,
     )
   })
 
-  it('goes on where it was cut off, and refuses what is the copy of another', async () => {
+  it('resumes after an interruption, and is refused when the directory has a copy of another log', async () => {
     const eventStore = openInMemoryEventStore()
     const blobs = openInMemoryBlobStore()
     const source = storedLog(eventStore, blobs)
@@ -242,7 +249,7 @@ describe('a copied log', () => {
     await assert.rejects(copied(storedLog(other, blobs), blobs, 'resumed'), /contains another log/)
   })
 
-  it('is not made with a key that sees a part of the log', async () => {
+  it('is refused for a key that may not read the whole log', async () => {
     await assert.rejects(openService(service.address, 'not-the-key-of-anybody'), /its administrator's key/)
   })
 })

@@ -9,9 +9,9 @@ import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedde
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { openSqliteSecretStore } from '../../../src/adapters/secrets/sqlite-secret-store.js'
-import { explanation } from '../../../src/composition/explanation.js'
-import { listen } from '../../../src/composition/listening.js'
-import { openOrPutAside } from '../../../src/composition/put-aside.js'
+import { startupMessage } from '../../../src/composition/startup-errors.js'
+import { listen } from '../../../src/composition/http-server.js'
+import { openOrRecreate } from '../../../src/composition/open-or-recreate.js'
 import { keyRingOf } from '../../../src/composition/secrets.js'
 import { openWebhookSender } from '../../../src/composition/webhook-sender.js'
 import { readConfig } from '../../../src/config.js'
@@ -30,8 +30,8 @@ describe('what stops the program from starting', () => {
     await assert.rejects(
       async () => start(),
       (error: unknown) => {
-        assert.match(explanation(error), sentence)
-        assert.doesNotMatch(explanation(error), /\n/)
+        assert.match(startupMessage(error), sentence)
+        assert.doesNotMatch(startupMessage(error), /\n/)
         return true
       },
     )
@@ -60,7 +60,7 @@ describe('what stops the program from starting', () => {
     await mkdir(path)
     await isSaid(() => openSqliteEventStore(path), cannotOpen(path))
     for (const open of [openSqliteDispatcherState, openSqliteAttemptRecords] as ((path: string) => unknown)[])
-      await isSaid(() => openOrPutAside(path, open, { warn: () => undefined }), cannotOpen(path))
+      await isSaid(() => openOrRecreate(path, open, { warn: () => undefined }), cannotOpen(path))
   })
 
   it('is said of the engine, where its directory is none, with what makes it anew', () =>
@@ -89,5 +89,5 @@ describe('what stops the program from starting', () => {
   })
 
   it('has its stack, where nobody foresaw it', () =>
-    assert.match(explanation(new Error('odd')), /^Error: odd\n +at /))
+    assert.match(startupMessage(new Error('odd')), /^Error: odd\n +at /))
 })

@@ -5,15 +5,15 @@ import type { HeldSecret, SecretName, SecretStore } from '../../domain/ports/sec
 import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
 
-type Tidying = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
+type ReconcilePorts = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
 
 /**
- * Makes the store hold what the log says of a secret: values that were destroyed go, and those whose event was never
- * written. One that may still be on its way into the log stays, unless it was stored before `abandonedBefore`; so does
- * one that was in a log before and is not in this one, which may be the wrong log.
+ * Makes the stored values of a secret match the log: removes values that were destroyed and values whose event was never
+ * written. Keeps a value whose event may still be appended, unless it was stored before `abandonedBefore`, and a confirmed
+ * value that this log does not know, because this may be the wrong log.
  */
-export const tidySecret = async (
-  { secrets }: Pick<Tidying, 'secrets'>,
+export const reconcileSecret = async (
+  { secrets }: Pick<ReconcilePorts, 'secrets'>,
   secret: SecretName,
   state: SecretState,
   abandonedBefore?: Date,
@@ -33,9 +33,9 @@ export const tidySecret = async (
 
 const NAMES_AT_ONCE = 100
 
-/** Tidies every secret; answers how many values this log knows nothing of, and leaves those. */
-export const tidySecrets = async (
-  ports: Tidying & { readonly clock: Clock },
+/** Reconciles every secret. Returns the number of confirmed values that this log does not know; they are kept. */
+export const reconcileSecrets = async (
+  ports: ReconcilePorts & { readonly clock: Clock },
   { abandonedAfterMs }: { readonly abandonedAfterMs: number },
 ): Promise<{ readonly unknown: number }> => {
   const abandonedBefore = new Date(ports.clock.now().getTime() - abandonedAfterMs)
@@ -43,12 +43,12 @@ export const tidySecrets = async (
   for (const team of await ports.secrets.teams())
     for await (const { name } of namesOf(ports.secrets, team)) {
       const { state } = await load(ports, secretDecider, secretStream(team, name))
-      unknown += (await tidySecret(ports, { team, name }, state, abandonedBefore)).unknown
+      unknown += (await reconcileSecret(ports, { team, name }, state, abandonedBefore)).unknown
     }
   return { unknown }
 }
 
-/** The names of a team that have values, page by page. */
+/** The names of a team's secrets that have values, page by page. */
 export async function* namesOf(secrets: Pick<SecretStore, 'names'>, team: string, from?: string) {
   let after = from
   for (;;) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
-import { openOrPutAside } from '../../../src/composition/put-aside.js'
-import { reopeningState } from '../../../src/composition/reopening-state.js'
+import { openOrRecreate } from '../../../src/composition/open-or-recreate.js'
+import { recreatingState } from '../../../src/composition/recreating-state.js'
 import type { DispatcherState } from '../../../src/domain/ports/dispatcher-state.js'
 import {
   aliasAdded,
@@ -16,28 +16,28 @@ import {
 import { answers } from '../../support/receivers/behaviours.js'
 import { startReceiver } from '../../support/receivers/receiver.js'
 
-const spoilt = () => Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' })
+const corruption = () => Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' })
 
-describe("the dispatcher's state when its file is spoilt while it is in use", () => {
-  it('is made anew from the log, and nothing is lost or sent twice', async () => {
+describe('the state of the dispatcher, when its file becomes corrupt while in use', () => {
+  it('is recreated from the log, and every webhook is sent once', async () => {
     const receiver = await startReceiver(answers(200), { address: '127.0.0.1' })
     const log = await startDispatching()
     const path = join(log.directory, 'dispatcher.db')
     const warned: string[] = []
-    let isSpoilt = false
+    let isCorrupt = false
     let opened = 0
-    /** Once spoilt, the file that was opened first cannot be used any more. */
+    /** The first file that is opened fails once it is corrupt. */
     const open = (): DispatcherState => {
-      const state = openOrPutAside(path, openSqliteDispatcherState, {
+      const state = openOrRecreate(path, openSqliteDispatcherState, {
         warn: (event) => void warned.push(event),
       })
       opened += 1
       const putDelivery: DispatcherState['putDelivery'] = (entry) => {
-        if (isSpoilt && opened === 1) throw spoilt()
+        if (isCorrupt && opened === 1) throw corruption()
         state.putDelivery(entry)
       }
       const rollBack = () => {
-        if (isSpoilt && opened === 1) throw spoilt()
+        if (isCorrupt && opened === 1) throw corruption()
         state.rollBack()
       }
       return { ...state, putDelivery, rollBack }
@@ -46,13 +46,13 @@ describe("the dispatcher's state when its file is spoilt while it is in use", ()
     await log.append('automation-a', automationCreated('a', 'w'))
     const state = (first: DispatcherState) => {
       first.close()
-      return reopeningState(open)
+      return recreatingState(open)
     }
     const dispatcher = await log.start({ state })
     await dispatcher.caughtUp
     await log.append(COLLECTION, aliasAdded('one'))
     await until(() => receiver.received.length === 1)
-    isSpoilt = true
+    isCorrupt = true
     for (const end of ['', '-wal']) await writeFile(path + end, 'no database at all'.repeat(100))
     await log.append(COLLECTION, aliasAdded('two'))
     await until(() => receiver.received.length === 2)

@@ -1,0 +1,45 @@
+import { idOfRepeat, type WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
+import { canonicalJson } from '../domain/json/canonical.js'
+import type { Json } from '../domain/json/json.js'
+import { parseJson } from '../domain/json/parse.js'
+import type { RecordedEvent } from '../domain/ports/event-store.js'
+import type { LogSource } from '../domain/ports/log-source.js'
+import { OperatorError } from '../domain/ports/operator-error.js'
+
+/** @throws OperatorError unless the source has the last event of the copy at the same place */
+export const assertSameLog = async (source: LogSource, last: WrittenEvent): Promise<void> => {
+  const { stream } = last
+  const place = { stream, revision: BigInt(last.revision), position: BigInt(last.position) }
+  const event = await source.eventAt(place)
+  const fingerprint = eventFingerprint(recorded(last))
+  const ids = event === undefined ? [] : [event.id, idOfRepeat(event)]
+  if (event === undefined || !ids.some((id) => eventFingerprint({ ...event, id }) === fingerprint))
+    throw new OperatorError(
+      `the directory contains another log: its last event, ${last.id} at position ${last.position}, is not in the source`,
+    )
+}
+
+const recorded = (written: WrittenEvent): RecordedEvent => ({
+  ...written,
+  position: BigInt(written.position),
+  revision: BigInt(written.revision),
+  recordedAt: new Date(written.recordedAt),
+  data: parseJson(written.data) as RecordedEvent['data'],
+  metadata: JSON.parse(written.metadata) as RecordedEvent['metadata'],
+  size: 0,
+})
+
+const eventFingerprint = ({
+  id,
+  type,
+  stream,
+  revision,
+  position,
+  recordedAt,
+  data,
+  metadata,
+}: RecordedEvent): string =>
+  canonicalJson([
+    ...[id, type, stream, String(revision), String(position), recordedAt.getTime()],
+    ...[data, metadata],
+  ] as Json)

@@ -1,0 +1,38 @@
+import { existsSync, renameSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import type { Log } from '../domain/ports/log.js'
+
+/**
+ * Opens a SQLite file that the service can lose. A corrupt one is renamed to `<path>.spoilt`, logged, and replaced by an
+ * empty one.
+ */
+export const openOrRecreate = <A>(path: string, open: (path: string) => A, log: Pick<Log, 'warn'>): A => {
+  try {
+    return withPathInErrors(path, open)
+  } catch (error) {
+    if (!isCorruption(error)) throw error
+    const renamedTo = `${path}.spoilt`
+    for (const suffix of ['', '-wal', '-shm'])
+      if (existsSync(path + suffix)) renameSync(path + suffix, renamedTo + suffix)
+    log.warn('database.recreated', {
+      path,
+      aside: renamedTo,
+      reason: 'the file is not a readable database; it was renamed and a new one created',
+    })
+    return withPathInErrors(path, open)
+  }
+}
+
+/** SQLite's messages do not name the file. */
+const withPathInErrors = <A>(path: string, open: (path: string) => A): A => {
+  try {
+    return open(path)
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+    throw new Database.SqliteError(`${path}: ${error.message}`, error.code)
+  }
+}
+
+/** Whether SQLite found that a file is corrupt or not a database. */
+export const isCorruption = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^SQLITE_(?:NOTADB|CORRUPT)/u.test(String(error.code))

@@ -100,7 +100,7 @@ const vagueNames = [
 const lines = (max) => ['error', { max, skipBlankLines: false, skipComments: false }]
 
 export default defineConfig(
-  globalIgnores(['dist/', 'data/', 'coverage/']),
+  globalIgnores(['dist/', 'data/', 'coverage/', '**/.venv/']),
   {
     linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' },
     plugins: { house },

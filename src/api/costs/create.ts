@@ -39,7 +39,7 @@ export const createRoute = (writes: CostWrites): AnyRoute =>
       const now = instantOf(ports.clock.now())
       const prices = offered.map(([llm_id, { effective_date, ...costs }], place) => {
         const price: OfferedPrice = { llm_id, effective_date, ...exactCosts(costs) }
-        return { id: idFor(ports, request, place), price }
+        return { id: idFor(ports, request, place, price), price }
       })
       const owner = { project_id, list: null }
       const command = { type: 'PublishPrices', owner, prices, userId, now } as const

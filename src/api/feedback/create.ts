@@ -87,7 +87,7 @@ export const prepareBatch =
     return async () => {
       const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)
       const givings = await inBatches(all, (one, index) =>
-        prepareFeedback(ports, one, one.id ?? repeatable(one) ?? idFor(ports, request, index)),
+        prepareFeedback(ports, one, one.id ?? repeatable(one) ?? idFor(ports, request, index, one)),
       )
       const now = instantOf(ports.clock.now())
       if (givings.length > 1) await refuseConflicts(ports, givings, all, cause)

@@ -47,7 +47,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const upserted = (request: RouteRequest<JsonBody>): AuthorizedBatch => {
     const writesOf = (item: BatchItem, { index }: BatchElement) =>
       item.mode === 'start'
-        ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index))]
+        ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index, item.start))]
         : [endWrite(item.end)]
     return authorizeElements(tracing, elements(request.body, batchItem, writesOf), request)
   }

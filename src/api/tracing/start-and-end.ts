@@ -29,7 +29,7 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       handle: (request) => {
         const { start } = request.body
         requireSameProject(request, start, 'start')
-        const write = startWrite(start, start.id ?? idFor(tracing.ports, request, 0))
+        const write = startWrite(start, start.id ?? idFor(tracing.ports, request, 0, start))
         return async (cause) => {
           const { written, position } = await writeCalls(tracing.ports)([write], cause)
           const { id, trace_id } = taken(written[0]!)

@@ -59,6 +59,17 @@ describe('the costs of a project', () => {
     ])
   })
 
+  it('are created under an X-Weave-Retry-Id that an earlier request had', async () => {
+    const project = someProject()
+    const options = { headers: { 'X-Weave-Retry-Id': randomUUID() } }
+    for (const model of ['one', 'other'])
+      accepted(
+        await service.post('/cost/create', { project_id: project, costs: { [model]: someCosts() } }, options),
+      )
+    const models = (await costsOf(service, project)).map(({ llm_id }) => llm_id)
+    assert.deepEqual(models.sort(), ['one', 'other'])
+  })
+
   it('are selected by any of their fields, sorted, cut and shown in part', async () => {
     const project = someProject()
     const costs = Object.fromEntries(

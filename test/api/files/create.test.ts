@@ -17,10 +17,16 @@ const FORM = { 'content-type': 'multipart/form-data; boundary=b' }
 const field = (name: string, value: string): string =>
   `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
 
-const file = (content: string | Uint8Array, name = 'file', filename = 'blob'): Uint8Array =>
+const file = (
+  content: string | Uint8Array,
+  name = 'file',
+  filename = 'blob',
+  type: string | null = 'application/octet-stream',
+): Uint8Array =>
   Buffer.concat([
     Buffer.from(
-      `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+      `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\n` +
+        (type === null ? '\r\n' : `Content-Type: ${type}\r\n\r\n`),
     ),
     Buffer.from(content),
     Buffer.from('\r\n'),
@@ -82,6 +88,8 @@ describe('a file', () => {
       form(field('expected_digest', ''), field('project_id', project), file('content'), field('more', '1')),
       form(field('project_id', project), file('other', 'attachment'), file('content')),
       form(field('project_id', project), file('content', 'file', '../../etc/passwd')),
+      form(field('project_id', project), file('content', 'file', 'obj.py', 'text/x-python')),
+      form(field('project_id', project), file('content', 'file', 'obj.py', null)),
       form(field('project_id', 'other/project'), field('project_id', project), file('content')),
       form(field('__proto__', 'x'), field('project_id', project), file('content')),
     ]) {

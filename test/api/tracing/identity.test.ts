@@ -61,10 +61,26 @@ describe('a start without an id', () => {
       const one = withoutId(project)
       const first = accepted(await start(one, options))
       await writesNothing(service, async () => assert.deepEqual(accepted(await start(one, options)), first))
-      reasonOf(await start({ ...one, op_name: 'other' }, options), 409)
       const other = accepted(await start(one, { headers: { [header]: arbitraryCallId() } }))
       assert.notEqual(other['id'], first['id'])
     })
+
+  it('is a 409 under the Idempotency-Key of another start', async () => {
+    const project = someProject()
+    const options = { headers: { 'Idempotency-Key': arbitraryCallId() } }
+    const one = withoutId(project)
+    accepted(await start(one, options))
+    reasonOf(await start({ ...one, op_name: 'other' }, options), 409)
+  })
+
+  it('is a new call under the X-Weave-Retry-Id of another start', async () => {
+    const project = someProject()
+    const options = { headers: { 'X-Weave-Retry-Id': arbitraryCallId() } }
+    const one = withoutId(project)
+    const first = accepted(await start(one, options))
+    const other = accepted(await start({ ...one, op_name: 'other' }, options))
+    assert.notEqual(other['id'], first['id'])
+  })
 
   it('has an id by its place in a batch that can be sent again', async () => {
     const project = someProject()

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { run } from '../e2e/run-program.js'
+import { startSdkService, type SdkService } from '../e2e/sdk-service.js'
+
+/** The running program, and Python programs that use it through the packages of `requirements.txt`. */
+export interface PythonSdk extends SdkService {
+  /** Runs a program of this folder that must succeed. Returns its last line of output, parsed as JSON. */
+  readonly printed: <T>(
+    program: string,
+    args: readonly string[],
+    environment?: Readonly<Record<string, string>>,
+  ) => Promise<T>
+}
+
+const FOLDER = fileURLToPath(new URL('.', import.meta.url))
+const PYTHON = join(FOLDER, '.venv/bin/python')
+
+export const startPythonSdk = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<PythonSdk> => {
+  assert.ok(existsSync(PYTHON), `${PYTHON} does not exist: run test/python/install`)
+  const sdk = await startSdkService(environment)
+  const { address } = sdk.proxy
+
+  const printed = async <T>(
+    program: string,
+    args: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<T> => {
+    const scratch = await mkdtemp(join(tmpdir(), 'tallytree-python-'))
+    try {
+      const { code, stdout, stderr } = await run(PYTHON, [join(FOLDER, program), ...args], scratch, {
+        WF_TRACE_SERVER_URL: address,
+        WANDB_BASE_URL: address,
+        WANDB_API_KEY: sdk.service.key,
+        OPENAI_BASE_URL: `${address}/v1`,
+        OPENAI_API_KEY: sdk.service.key,
+        // The package caches responses in TMPDIR, whatever server they came from.
+        TMPDIR: scratch,
+        HOME: scratch,
+        WANDB_ERROR_REPORTING: 'false',
+        ...more,
+      })
+      assert.equal(code, 0, `${program}: ${stdout.slice(-2000)}\n${stderr.slice(-4000)}`)
+      return JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as T
+    } finally {
+      await rm(scratch, { recursive: true, force: true })
+    }
+  }
+  return { ...sdk, printed }
+}

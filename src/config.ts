@@ -53,33 +53,33 @@ export interface Config {
   readonly dataDirectory: string
   readonly bootstrapApiKey: string | null
   readonly roles: ReadonlySet<Role>
-  /** With which the commands for auditors ask a running service. */
+  /** The administrator's key, sent by the commands that call a running service. */
   readonly apiKey: string | null
-  /** Those of the configuration, the active one first; others may lie in the data directory. */
+  /** Keys from the environment, the active one first; the data directory may hold others. */
   readonly masterKeys: readonly MasterKeyText[]
   readonly maxTraceCalls: number
-  /** How many processes serve the API: each lets through its share of what limits allow in a minute. */
+  /** Number of processes that serve the API. Each enforces its share of the rate limits. */
   readonly apiProcesses: number
-  /** How long a stop may take, in seconds; what is under way has 8 s of it. */
+  /** Time limit for a stop, in seconds; requests under way get 8 s of it. */
   readonly stopSeconds: number
-  /** Stands in the names of headers, `X-<vendor>-Signature`. */
+  /** Part of header names: `X-<vendor>-Signature`. */
   readonly vendor: string
   readonly webhooks: {
-    /** Private networks that may be reached, as `10.0.0.0/8`. */
+    /** Private networks that webhooks may reach, such as `10.0.0.0/8`. */
     readonly allowCidrs: readonly string[]
-    /** Hosts that may be reached wherever they are, as `receiver.internal` or `receiver.internal:25`. */
+    /** Hosts that webhooks may reach at any address, such as `receiver.internal` or `receiver.internal:25`. */
     readonly allowHosts: readonly string[]
-    /** A file of certificates, PEM. */
+    /** PEM file of CA certificates. */
     readonly caFile: string | null
   }
   readonly upstreams: {
-    /** The operator's own upstreams, JSON. */
+    /** JSON file of the operator's upstreams. */
     readonly file: string | null
-    /** Private networks in which upstreams made by API may be. */
+    /** Private networks that upstreams created through the API may use. */
     readonly allowCidrs: readonly string[]
-    /** The environment variables that the file names. */
+    /** Looks up an environment variable named in the file. */
     readonly variable: (name: string) => string | undefined
-    /** For streamed answers; only tests have others than the usual. */
+    /** Keep-alive comments of streamed responses. Only tests change the intervals. */
     readonly keepAlive: { readonly headAfterMs: number; readonly everyMs: number }
   }
   readonly eventStoreUrl: string | null
@@ -87,7 +87,7 @@ export interface Config {
   readonly clickHouseCluster: string | null
 }
 
-/** Decodes the environment, once; nothing else reads it. An empty variable counts as absent. */
+/** The only place that reads the environment. An empty variable counts as absent. */
 export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config => {
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const decoded = decode(environment)(given)
@@ -105,7 +105,7 @@ export const readConfig = (variables: NodeJS.ProcessEnv = process.env): Config =
   return {
     host: env.TALLYTREE_HOST,
     port: env.TALLYTREE_PORT,
-    // The binding of SQLite takes blanks off the ends of a path, and would open the log somewhere else.
+    // better-sqlite3 trims the path, and would open another file where it ends in a blank.
     dataDirectory: resolve(env.TALLYTREE_DATA_DIR),
     bootstrapApiKey: env.TALLYTREE_BOOTSTRAP_API_KEY,
     roles: env.TALLYTREE_ROLES,

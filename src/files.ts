@@ -1,4 +1,4 @@
-/** Files that the program reads. They are found from here, and what `compile.mjs` makes lies as deep as this. */
+/** Paths relative to this module. `compile.mjs` writes its output at the same depth, so they hold in `dist` too. */
 
 export const SCHEMA = new URL('./projections/schema/', import.meta.url)
 

@@ -4,16 +4,16 @@ import { startService } from './composition/service.js'
 import { openStores } from './composition/stores.js'
 import { readConfig } from './config.js'
 
-/** Between its own end and that which whoever supervises the program brings about. */
+/** Exit this long before the supervisor sends SIGKILL. */
 const MARGIN_MS = 500
 
-/** What is said of the administrator's key, if it was made at this start. */
+/** Printed after the address when this start created the administrator's key. */
 let ofKey = ''
 
-// Whoever reads what the program says may go away, and the disk that keeps it be full: the program goes on.
+// Ignore EPIPE and ENOSPC: a closed log pipe or a full disk must not stop the service.
 for (const out of [process.stdout, process.stderr]) out.on('error', () => undefined)
 
-/** An orderly exit would wait for what hangs, or pull the engine away from under what it is at. */
+/** SIGKILL, because `process.exit` waits for hung engine threads or crashes in their destructors. */
 const breakOff = (seconds: number) => {
   process.stderr.write(
     `Tallytree did not stop within ${seconds} s and is killed. No acknowledged write is lost. ` +
@@ -31,7 +31,7 @@ const main = async (): Promise<void> => {
 
   let isStopping = false
   const stop = () => {
-    // A terminal tells the whole group, and npm tells its child once more.
+    // Ctrl-C signals the whole process group, and npm forwards the signal to its child again.
     if (isStopping) return
     isStopping = true
     setTimeout(() => breakOff(config.stopSeconds), config.stopSeconds * 1000 - MARGIN_MS).unref()

@@ -1,6 +1,6 @@
 const LONGEST_MS = 10
 
-/** For long computations: called often, it returns a pause once some milliseconds have passed, so that other requests are served. */
+/** For long computations. Call it often: it returns a promise to await once 10 ms have passed since the last pause. */
 export const yielding = (): (() => Promise<void> | undefined) => {
   let since = performance.now()
   return () => {

@@ -3,13 +3,13 @@ import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
 import type { Log } from '../domain/ports/log.js'
 import type { RequestSeconds } from '../domain/ports/metrics.js'
-import { measured, noteRoute } from './http/measured.js'
-import { answerAsChat, respondFailure, respondUnrouted } from './http/respond.js'
+import { measureRequests, noteRoute } from './http/measure-requests.js'
+import { respondAsChat, respondFailure, respondUnrouted } from './http/respond.js'
 import { requestIdIn } from './http/request-id.js'
 import { serve, type Authenticator } from './http/serve.js'
 import type { AnyRoute } from './route.js'
 
-/** The HTTP application: every route, also under the prefix `/traces`, where the SDKs look for it. */
+/** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
 export const createApp = (
   authenticating: Authenticator,
   routes: readonly AnyRoute[],
@@ -22,38 +22,38 @@ export const createApp = (
     const serving = serve(authenticating, route)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
-      if (route.errorFormat === 'chat') answerAsChat(ctx)
+      if (route.errorFormat === 'chat') respondAsChat(ctx)
       return serving(ctx)
     }
     router[route.method](route.path, handler)
     if (!/[:*]/.test(route.path)) plain.set(`${route.method.toUpperCase()} ${route.path}`, handler)
   }
   const app = new Koa()
-  if (requestSeconds !== undefined) app.use(measured(requestSeconds))
-  app.use(answerEverything(log))
+  if (requestSeconds !== undefined) app.use(measureRequests(requestSeconds))
+  app.use(handleErrors(log))
   app.use(withoutPrefix)
   app.use(servePlain(plain))
   app.use(router.routes())
-  app.use(answerUnrouted)
-  app.on('error', noteCutOff(log))
+  app.use(respondToUnmatched)
+  app.on('error', logAborted(log))
   return app
 }
 
 type Handler = (ctx: Context) => Promise<void>
 
-/** The router tries every pattern in turn; a path without parameters can be looked up. */
+/** The router tries all patterns in turn, so paths without parameters are looked up in a map first. */
 const servePlain = (handlers: ReadonlyMap<string, Handler>) => (ctx: Context, next: Next) => {
   const handler = handlers.get(`${ctx.method} ${ctx.path}`)
   return handler === undefined ? next() : handler(ctx)
 }
 
-/** Where clients of other services in the field come, with what they expect. */
+/** Paths of the chat completions API, whose clients expect its request ids and error format. */
 const CHAT_PATH = /^(\/traces)?\/v1(\/|$)/
 
-/** Names the request, and turns whatever goes wrong into an answer. */
-const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
+/** Sets the request id and turns errors into responses. */
+const handleErrors = (log: Log) => async (ctx: Context, next: Next) => {
   const isOfField = CHAT_PATH.test(ctx.path)
-  if (isOfField) answerAsChat(ctx)
+  if (isOfField) respondAsChat(ctx)
   const requestId = (isOfField ? requestIdIn(ctx.req.headers) : undefined) ?? randomUUID()
   ctx.set('x-request-id', requestId)
   try {
@@ -65,12 +65,12 @@ const answerEverything = (log: Log) => async (ctx: Context, next: Next) => {
   }
 }
 
-/** An answer that had begun broke off: the client sees its connection cut. That it went away itself is its own affair. */
-const noteCutOff = (log: Log) => {
+/** Logs responses that were aborted after their first byte, but not when the client disconnected. */
+const logAborted = (log: Log) => {
   const noted = new WeakSet<object>()
   return (error: Error & { readonly code?: string }, ctx?: Context) => {
     const code = error.code ?? ''
-    // The end of the stream and that of the answer are both told.
+    // Koa reports the same error for the stream and for the response.
     if (WENT_AWAY.has(code) || code.startsWith('HPE_') || noted.has(error)) return
     noted.add(error)
     const requestId = ctx?.response.get('x-request-id') ?? ''
@@ -83,10 +83,10 @@ const noteCutOff = (log: Log) => {
   }
 }
 
-/** Besides what the HTTP parser says of a request that it cannot read to its end. */
+/** Error codes of a client that disconnected, in addition to the HTTP parser's own (`HPE_`). */
 const WENT_AWAY = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
-/** Where it happened, without the message: it may quote what was received, over several lines. */
+/** The stack frames without the message, which may quote the request. */
 const framesOf = (error: unknown): string[] => {
   const { stack = '', message } = error instanceof Error ? error : { message: '' }
   const at = stack.indexOf(message)
@@ -104,8 +104,8 @@ const withoutPrefix = (ctx: Context, next: Next) => {
   return next()
 }
 
-/** A path that is known is told which methods it has (RFC 9110, 15.5.6). */
-const answerUnrouted = (ctx: Context) => {
+/** A known path with another method is a 405 with `Allow` (RFC 9110, 15.5.6). */
+const respondToUnmatched = (ctx: Context) => {
   const allowed = methodsAt(ctx)
   if (allowed.length === 0) {
     respondUnrouted(ctx, 404, 'unknown_url', 'Unknown endpoint. GET /openapi.json lists all endpoints.')

@@ -3,7 +3,6 @@ import { parseInstant, type Instant } from '../domain/codec/instant.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { Failure, invalid } from './failure.js'
 
-/** The point in history that a read asks for. */
 export type AsOf =
   | { readonly kind: 'position'; readonly position: Position }
   | { readonly kind: 'time'; readonly time: Instant }
@@ -12,7 +11,7 @@ const HEADER = 'tallytree-as-of'
 const POSITION = /^\d{1,100}$/
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/
 
-/** What `Tallytree-As-Of` asks for; undefined for the present. */
+/** The point in history requested with `Tallytree-As-Of`; undefined for the present. */
 export const asOfIn = (headers: IncomingHttpHeaders): AsOf | undefined => {
   const text = headers[HEADER]
   if (text === undefined) return undefined
@@ -26,10 +25,7 @@ export const asOfIn = (headers: IncomingHttpHeaders): AsOf | undefined => {
   )
 }
 
-/**
- * Where only the present can be answered, or written to, a request that is about the past would come to something else
- * than it says.
- */
+/** Refuses `Tallytree-As-Of` where only the present is supported, because ignoring it would return something else. */
 export const refuseAsOf = (headers: IncomingHttpHeaders): void => {
   if (headers[HEADER] !== undefined)
     throw unusable('Value error, this endpoint only reads and writes the present: omit it')
@@ -38,16 +34,14 @@ export const refuseAsOf = (headers: IncomingHttpHeaders): void => {
 const unusable = (msg: string): Failure =>
   invalid([{ loc: ['header', 'Tallytree-As-Of'], type: 'value_error', msg }])
 
-/** What a read of the past asks of the log. */
 export interface History {
-  /** The position of the last event. */
   readonly head: () => Promise<Position>
-  /** The position of the last event that was recorded no later than a time, as far as the read models have come. */
+  /** The position of the last projected event that was recorded no later than a time. */
   readonly lastBy: (time: Instant) => Promise<Position>
   readonly now: () => Instant
 }
 
-/** Refuses what has not happened yet: the answer would not stay the same. */
+/** Refuses the future, because the response would still change. */
 export const requirePast = async (asOf: AsOf, { head, now }: History): Promise<void> => {
   if (asOf.kind === 'time') {
     if (asOf.time > now()) throw new Failure('bad-request', 'Tallytree-As-Of is in the future.')

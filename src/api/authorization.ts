@@ -6,9 +6,9 @@ import { authorizeRead, projectInPath, type Teams } from './projects/access.js'
 import type { RouteRequest } from './route.js'
 import type { AnyRequest } from './run.js'
 
-/** Who may use a route. What it finds on the way, such as the team, is added to the request. */
+/** Decides who may use a route. Its result, such as the team, is added to the request. */
 export interface Authorization<Scope extends object> {
-  /** How it refuses, beyond a missing key. */
+  /** The failures it can throw, in addition to that of a missing key. */
   readonly errors: readonly FailureKind[]
   readonly authorize: (request: AnyRequest) => Scope | Promise<Scope>
 }
@@ -28,7 +28,7 @@ interface HasDirectory {
   readonly directory: () => Directory
 }
 
-/** A role in the team that the path names. */
+/** Requires a role in the team of the path. */
 export const roleInTeam = (access: HasDirectory, role: Role): Authorization<{ readonly team: string }> => ({
   errors: ['not-found', 'forbidden'],
   authorize: ({ params, principal }) => {
@@ -38,7 +38,7 @@ export const roleInTeam = (access: HasDirectory, role: Role): Authorization<{ re
   },
 })
 
-/** Membership in the team that the query names. */
+/** Requires membership in the team of the query. */
 export const memberOfTeam = (access: HasDirectory): Authorization<{ readonly team: string }> => ({
   errors: ['not-found'],
   authorize: ({ query: { team }, principal }: RouteRequest<unknown, { readonly team: string }>) => {
@@ -47,7 +47,7 @@ export const memberOfTeam = (access: HasDirectory): Authorization<{ readonly tea
   },
 })
 
-/** Access to the team of a project, or of each of several. */
+/** Requires access to the team of the project, or of each of several. */
 export const accessToProject = <Project extends string | readonly string[]>(
   teams: Teams,
   find: (request: AnyRequest) => Project,

@@ -2,5 +2,5 @@ import { closed } from '../domain/codec/struct.js'
 
 const nothing = closed('Nothing', { says: 'Success, with an empty body.' })
 
-/** The answer `{}`. */
+/** Responds `{}`. */
 export const emptyResponse = { schema: nothing.schema }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../domain/json/json.js'
 import type { Problem } from '../domain/codec/problem.js'
 
-/** Why a request was not served. Thrown by routes; `respond.ts` turns each kind into its status and body. */
+/** Thrown by routes to refuse a request. `respond.ts` turns each kind into its status and body. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   constructor(
@@ -31,29 +31,29 @@ export type FailureKind =
   | 'upstream-too-slow'
 
 interface FailureDetails {
-  /** For `invalid`: where and what, with `loc` from the request's root (`body`, `query`, `path`). */
+  /** For `invalid`: locations and rules, with `loc` from the request's root (`body`, `query`, `path`). */
   readonly problems?: readonly Problem[]
-  /** Further members of the answer's body. */
+  /** Further members of the response body. */
   readonly body?: JsonObject
-  /** Seconds after which another try makes sense. */
+  /** `Retry-After`, in seconds. */
   readonly retryAfter?: number
-  /** Members of the error of a chat completion, where they are other than the kind's usual ones. */
+  /** Overrides of the chat completion error's members that are derived from the kind. */
   readonly type?: string
   readonly code?: string
   readonly param?: string
-  /** Whether the same request fails whenever it is sent again: `x-should-retry: false`. */
+  /** Set when a retry cannot succeed: `x-should-retry: false`. */
   readonly isFinal?: boolean
-  /** The reason without an upstream's own message, which may quote the request. */
+  /** The reason without the upstream's message, which may quote the request. */
   readonly reasonWithoutQuote?: string
 }
 
 export const invalid = (problems: readonly Problem[]): Failure =>
   new Failure('invalid', 'The request is not valid.', { problems })
 
-/** Problems whose places are those in the body. */
+/** Problems with locations relative to the body. */
 export const invalidBody = (problems: readonly Problem[]): Failure =>
   invalid(problems.map((problem) => ({ ...problem, loc: ['body', ...problem.loc] })))
 
-/** A single problem at a place in the body. */
+/** One problem, with its location relative to the body. */
 export const invalidField = (loc: readonly (string | number)[], type: string, msg: string): Failure =>
   invalidBody([{ loc, type, msg }])

@@ -1,7 +1,7 @@
 import { Codec } from '../domain/codec/codec.js'
 import { integerBetween } from '../domain/codec/leaves.js'
 
-/** A whole number in a query, where values are text. */
+/** Query values are text. */
 export const integerInQuery = (least: number, most: number): Codec<number> => {
   const integer = integerBetween(least, most)
   return new Codec<number>(

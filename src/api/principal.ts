@@ -1,15 +1,15 @@
-/** Who a request comes from: the user and the key it carries. */
+/** The user of a request and the key it was sent with. */
 export interface Principal {
   readonly userId: string
   readonly keyId: string
-  /** Holds the administrator key: may write any project, and a team it names comes into being. */
+  /** Has the administrator key: may write to any project, which creates its team if needed. */
   readonly administrator: boolean
   /** The teams the user belongs to, sorted by name. */
   readonly teams: readonly string[]
-  /** Those of them whose team administrator the user is. */
+  /** The teams in which the user is a team administrator. */
   readonly administers: readonly string[]
 }
 
-/** The entity of requests that name none: the first team by name, for the administrator `default`. */
+/** The entity of requests without one: the user's first team by name, or `default` for the administrator. */
 export const defaultEntity = (principal: Principal): string =>
   principal.administrator ? 'default' : (principal.teams[0] ?? 'default')

@@ -2,8 +2,8 @@ import type { Operand } from '../domain/query/expression.js'
 import { Failure } from './failure.js'
 
 /**
- * The ids that a query names: what is purged is named by ids alone, so that no query deletes more than it names.
- * `what` begins the sentence that refuses any other query.
+ * The ids in a purge query. Only ids are allowed, so that no query deletes more than it names. `what` begins the error
+ * message for other queries.
  */
 export const namedIds = (operand: Operand, what: string): readonly string[] => {
   const idOf = (literal: Operand): string => {

@@ -3,47 +3,47 @@ import type { Position } from '../domain/ports/event-store.js'
 import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-of.js'
 import { Failure, invalid } from './failure.js'
 
-/** The part of a projector that readers see. */
-export interface Readable {
+/** What reads need from the projector. */
+export interface ReadableProjection {
   reached(): Position
   waitFor(position: Position, timeoutMs: number): Promise<boolean>
-  /** Another text once the tables were made anew: what was read from those before may have been wrong. */
+  /** Changes when the read models are rebuilt, which invalidates everything that was cached from them. */
   generation(): string
 }
 
-/** Read your writes: what this process has acknowledged for a project, it lets no reader miss. */
+/** Read-your-writes: a read waits until the projection passes the last position acknowledged for its project. */
 export interface Reading {
   /**
-   * Makes later reads of a project wait for the position, and returns it. Without a position, the last one of the
-   * project.
+   * Makes later reads of the project wait for the position and returns it. Without a position, returns the last
+   * acknowledged one.
    */
   readonly ackPosition: (projectId: string, position: Position | undefined) => Position
   readonly generation: () => string
   /**
-   * Waits until the project's acknowledged writes can be read, or the point in history that the request asks for;
-   * answers the position that reads then speak of, and what came later is left out by them. Where it is known at which
-   * position what is read was last written to, `lastWrite`, no more than that is waited for.
+   * Waits for the project's acknowledged writes, or for the point in history that the request names, and returns the
+   * position to read at. `lastWrite` replaces the acknowledged position where the position of the last relevant write
+   * is known.
    */
   readonly waitForAsOf: (
     projectId: string,
     headers: IncomingHttpHeaders,
     lastWrite?: Position,
   ) => Promise<Position>
-  /** The same for what is only known of the present: a request about the past is refused. */
+  /** The same for reads of the present only: refuses `Tallytree-As-Of`. */
   readonly waitForNow: (
     projectId: string,
     headers: IncomingHttpHeaders,
     lastWrite?: Position,
   ) => Promise<Position>
-  /** The position that a read of the log itself speaks of: it waits for no projection to come to the present. */
+  /** The position for reads of the log itself, which do not wait for the projection. */
   readonly logPosition: (headers: IncomingHttpHeaders) => Promise<Position>
 }
 
 const WAIT_MS = 2000
 const MAX_PROJECTS = 10_000
 
-/** `head` is the log's head at start: what an earlier process acknowledged counts too. */
-export const readingFrom = (projector: Readable, history: History, head: Position): Reading => {
+/** `head` is the log's head at start, so that writes acknowledged by an earlier process are covered. */
+export const readingFrom = (projector: ReadableProjection, history: History, head: Position): Reading => {
   const acknowledged = new Map<string, Position>()
   let minPosition = head
   const known = (projectId: string) => acknowledged.get(projectId) ?? minPosition
@@ -58,7 +58,7 @@ export const readingFrom = (projector: Readable, history: History, head: Positio
     if (oldest[1] > minPosition) minPosition = oldest[1]
   }
 
-  /** Waits for the read models; the position they have come to where the request takes them as they are. */
+  /** Waits until the read models reach the position; with `Tallytree-Stale: allow` it does not wait. */
   const reached = async (position: Position, headers: IncomingHttpHeaders): Promise<Position> => {
     if (stale(headers) || (await projector.waitFor(position, WAIT_MS))) return projector.reached()
     throw notYetReadable()

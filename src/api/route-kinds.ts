@@ -1,5 +1,9 @@
+import { entityOf } from '../domain/ids.js'
+import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import { accessToProject, projectsIn, type Authorization } from './authorization.js'
 import type { FailureKind } from './failure.js'
+import { readerOfRequest } from './http/reader-of-request.js'
+import { defaultEntity } from './principal.js'
 import type { Teams } from './projects/access.js'
 import { acknowledgeProjects, prepareProjects } from './projects/write-steps.js'
 import type { Reading } from './reading.js'
@@ -20,17 +24,23 @@ import {
   type PlannedWrite,
 } from './run.js'
 
-export interface ProjectReads {
+interface ProjectParts {
   readonly teams: Teams
   readonly reading: Reading
 }
 
-export interface ProjectWrites extends ProjectReads {
+interface HasReader {
+  readonly reader: ClickHouseReader
+}
+
+export interface ProjectReads extends ProjectParts, HasReader {}
+
+export interface ProjectWrites extends ProjectParts {
   /** Delays a write while the read side lags. */
   readonly throttle: () => Promise<void>
 }
 
-/** A route with its handler, which sees the request with what its authorisation found. */
+/** A route with its handler, whose request includes the result of the authorisation. */
 type RouteOf<Body, Query, Scope, Handled> = RouteSpec<Body, Query> & {
   readonly handle: (request: RouteRequest<Body, Query> & Scope) => Eventually<Handled>
 }
@@ -39,11 +49,11 @@ interface Authorized<Scope extends object> {
   readonly authorization: Authorization<Scope>
 }
 
-/** A route of a project; `project` finds it in the request, or several for a batch. */
-type RouteOfProject<Body, Query, Project, Handled> = RouteOf<
+/** A route of a project. `project` gets it from the request, or several projects for a batch. */
+type RouteOfProject<Body, Query, Project, Handled, Scope = unknown> = RouteOf<
   Body,
   Query,
-  { readonly project: Project },
+  Scope & { readonly project: Project },
   Handled
 > & {
   readonly project: (request: RouteRequest<NoInfer<Body>, NoInfer<Query>>) => Project
@@ -77,7 +87,7 @@ const PRESENT: Described = {
   responseHeaders: ['Tallytree-Position'],
 }
 
-/** For writes that read the models first. */
+/** For writes that read the read models first. */
 export const alsoReads: Pick<Described, 'requestHeaders' | 'errors'> = {
   requestHeaders: PRESENT.requestHeaders,
   errors: PRESENT.errors,
@@ -97,19 +107,17 @@ const WRITE: Described = {
   responseHeaders: ['Tallytree-Position'],
 }
 
-const PROJECT_WRITE: Described = { ...WRITE, errors: [...WRITE.errors, 'too-large'] }
-
 type UnscopedRoute<Body, Query> = RouteSpec<Body, Query> & {
   readonly handle: (request: RouteRequest<Body, Query>) => Promise<RouteResponse>
 }
 
-/** Needs no key. */
+/** A route without authentication. */
 export const openRoute = <Body = undefined, Query = undefined>({
   handle,
   ...spec
 }: UnscopedRoute<Body, Query>): AnyRoute => ({ ...described(spec, NO_POSITION, [], handle), access: 'open' })
 
-/** Reads what this process holds or looks up itself, at no position. */
+/** Reads state that does not come from the read models, without waiting for a position. */
 export const readDirectory = <Scope extends object, Body = undefined, Query = undefined>({
   authorization,
   handle,
@@ -119,30 +127,41 @@ export const readDirectory = <Scope extends object, Body = undefined, Query = un
     handle({ ...(await authorization.authorize(request)), ...request }),
   )
 
-/** Reads a project from the read models, as of now or an earlier position. */
+/**
+ * Reads a project from the read models, as of now or an earlier position. Its `reader` is limited to the team's share
+ * and cancelled when the client disconnects.
+ */
 export const readProject = <Body = undefined, Query = undefined>(
-  { teams, reading }: ProjectReads,
-  { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
+  { teams, reading, reader }: ProjectReads,
+  { project: projectOf, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedRead, HasReader>,
 ): AnyRoute => {
-  const authorization = accessToProject(teams, project)
+  const { errors, authorize } = accessToProject(teams, projectOf)
+  const authorizeReader = async (request: AnyRequest) => {
+    const { project } = await authorize(request)
+    return { project, reader: readerOfRequest(reader, request.onDisconnect, entityOf(project)) }
+  }
   const waitFor = ({ project, headers }: AnyRequest & { readonly project: string }) =>
     reading.waitForAsOf(project, headers)
-  return described(spec, AS_OF, authorization.errors, runRead(authorization, handle, waitFor))
+  return described(spec, AS_OF, errors, runRead({ authorize: authorizeReader }, handle, waitFor))
 }
 
-/** Reads what the request names in any projects: the handler waits for each, and leaves out those it may not read. */
-export const readProjects = <Body = undefined, Query = undefined>({
-  handle,
-  ...spec
-}: UnscopedRoute<Body, Query>): AnyRoute => described(spec, AS_OF, ['not-found'], handle)
+/** Reads several projects: the handler waits for each and omits projects without access. */
+export const readProjects = <Body = undefined, Query = undefined>(
+  { reader }: HasReader,
+  { handle, ...spec }: RouteOf<Body, Query, HasReader, RouteResponse>,
+): AnyRoute =>
+  described(spec, AS_OF, ['not-found'], async (request) => {
+    const { onDisconnect, principal } = request
+    return handle({ ...request, reader: readerOfRequest(reader, onDisconnect, defaultEntity(principal)) })
+  })
 
-/** Reads a project from the log as it is now. */
+/** Reads a project from the log, at its current head. */
 export const readProjectLog = <Body = undefined, Query = undefined>(
-  parts: ProjectReads,
+  parts: ProjectParts,
   { project, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
 ): AnyRoute => readLog(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
 
-/** Reads the log as it is now. */
+/** Reads the log at its current head. */
 export const readLog = <Scope extends object, Body = undefined, Query = undefined>(
   { reading }: { readonly reading: Pick<Reading, 'logPosition'> },
   { authorization, handle, ...spec }: RouteOf<Body, Query, Scope, PlannedRead> & Authorized<Scope>,
@@ -151,7 +170,7 @@ export const readLog = <Scope extends object, Body = undefined, Query = undefine
   return described(spec, LOG, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
-/** Reads the read models as they are now; `scope` names whose acknowledged writes they have to hold. */
+/** Reads the current read models. `scope` is the name under which the writes to wait for were acknowledged. */
 export const readPresent = <Scope extends object, Body = undefined, Query = undefined>(
   { reading }: { readonly reading: Pick<Reading, 'waitForNow'> },
   {
@@ -166,13 +185,13 @@ export const readPresent = <Scope extends object, Body = undefined, Query = unde
   return described(spec, PRESENT, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
-/** Writes to a project, or several. A team that the administrator names for the first time is created. */
+/** Writes to one or more projects. Creates the team when the administrator first uses its name. */
 export const writeProject = <Project extends string | readonly string[], Body = undefined, Query = undefined>(
   parts: ProjectWrites,
   { project, ...spec }: RouteOfProject<Body, Query, Project, PlannedWrite>,
 ): AnyRoute => writeAuthorized(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
 
-/** The same for a request whose project is found in another way. */
+/** As `writeProject`, where the authorisation itself finds the project. */
 export const writeAuthorized = <
   Scope extends { readonly project: string | readonly string[] },
   Body = undefined,
@@ -183,7 +202,7 @@ export const writeAuthorized = <
 ): AnyRoute =>
   described(
     spec,
-    PROJECT_WRITE,
+    WRITE,
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: ({ project, principal, cause }) =>
@@ -193,15 +212,15 @@ export const writeAuthorized = <
     }),
   )
 
-/** Changes or removes what a project has: it creates no team and is not throttled. */
+/** Changes or deletes something of a project, without creating its team and without throttling. */
 export const changeProject = <Body = undefined, Query = undefined>(
-  parts: ProjectReads,
+  parts: ProjectParts,
   { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedWrite>,
 ): AnyRoute => {
   const authorization = accessToProject(parts.teams, project)
   return described(
     spec,
-    PROJECT_WRITE,
+    WRITE,
     authorization.errors,
     runWrite(authorization, handle, {
       prepare: () => Promise.resolve(),
@@ -211,7 +230,7 @@ export const changeProject = <Body = undefined, Query = undefined>(
   )
 }
 
-/** Writes what is of no project, such as teams, members and webhooks. */
+/** Writes outside of projects, such as to teams, members and webhooks. */
 export const writeDirectory = <Scope extends object, Body = undefined, Query = undefined>({
   authorization,
   handle,

@@ -6,29 +6,28 @@ import type { Position } from '../domain/ports/event-store.js'
 import type { FailureKind } from './failure.js'
 import type { Principal } from './principal.js'
 
-/** A decoded request. */
 export interface RouteRequest<Body = unknown, Query = unknown> {
   readonly body: Body
   readonly params: Readonly<Record<string, string>>
-  /** Decoded when it is first read, so that a kind can authorise by the path before a bad query is a 422. */
+  /** Decoded lazily, so that authorisation by the path comes before a 422 for a bad query. */
   readonly query: Query
   readonly headers: IncomingHttpHeaders
-  /** As of when the body had been read. */
+  /** Authenticated after the body was read. */
   readonly principal: Principal
-  /** For handlers that read the stream: as of now. Throws the failure of a key that is not valid any more. */
+  /** For handlers that read the stream: authenticates again, and throws if the key was revoked meanwhile. */
   readonly reauthenticate: () => Principal
   readonly cause: Cause
-  /** The body as it came, for routes without a JSON body. */
+  /** The raw body, for routes without a JSON body. */
   readonly stream: Readable
   readonly onDisconnect: OnDisconnect
 }
 
-/** Calls back once the client is gone before it has the whole response; returns how to stop listening. */
+/** Calls back when the client disconnects before the end of the response. Returns a function that unsubscribes. */
 export type OnDisconnect = (onDisconnect: () => void) => () => void
 
 export interface RouteResponse {
   readonly status?: number
-  /** An object is written as JSON, a string or a stream as it is. */
+  /** Objects are written as JSON, strings and streams unchanged. */
   readonly body: unknown
   readonly type?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -36,7 +35,7 @@ export interface RouteResponse {
   readonly position?: Position | undefined
 }
 
-/** Request headers with a meaning of their own. */
+/** Documented request headers. */
 export type RequestHeader =
   | 'Tallytree-Min-Position'
   | 'Tallytree-Stale'
@@ -49,7 +48,7 @@ export type RequestHeader =
   | 'traceparent'
   | 'Tallytree-Record'
 
-/** Headers that a response may carry beside those of every response. */
+/** Documented response headers, in addition to those of every response. */
 export type ResponseHeader =
   | 'Retry-After'
   | 'Tallytree-Position'
@@ -61,9 +60,9 @@ export type ResponseHeader =
 export interface ResponseSpec {
   readonly schema: JsonSchema
   readonly type?: string
-  /** Another type that the response may have when the request asks for it. */
+  /** Another content type that the request can choose. */
   readonly alternative?: { readonly type: string; readonly schema: JsonSchema }
-  /** Without them, those of the route's kind. */
+  /** By default, those of the route's kind. */
   readonly headers?: readonly ResponseHeader[]
 }
 
@@ -76,7 +75,7 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
   readonly summary: string
   /** Errors in the format of chat completions, instead of the service's own. */
   readonly errorFormat?: 'chat'
-  /** The JSON body; absent where the route takes none or reads the stream itself. */
+  /** The JSON body; absent if the route takes none or reads the stream itself. */
   readonly body?: Codec<Body>
   /** The parts of the multipart form that the route reads from the stream. */
   readonly form?: JsonSchema
@@ -88,25 +87,25 @@ export interface RouteSpec<Body = unknown, Query = unknown> {
   readonly query?: Codec<Query>
   /** Request headers beyond those of its kind. */
   readonly requestHeaders?: readonly RequestHeader[]
-  /** How it may fail beyond its kind, its authorisation, and what follows from needing a key, a body or a form. */
+  /** Failures in addition to those of its kind, its authorisation, and its body or form. */
   readonly errors?: readonly FailureKind[]
-  /** What a 200 carries. */
+  /** The response with status 200. */
   readonly response: ResponseSpec & {
-    /** Responses of other statuses that are no failures. */
+    /** Successful responses with other statuses. */
     readonly otherStatuses?: Readonly<Record<number, ResponseSpec & { readonly says: string }>>
   }
 }
 
-/** A route of any kind, ready to be served and described. */
+/** A route of any kind, as it is served and documented. */
 export interface AnyRoute extends RouteSpec {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
   readonly body?: Codec<any>
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind
   readonly query?: Codec<any>
-  /** Open routes need no key. */
+  /** Open routes need no authentication. */
   readonly access?: 'open'
   readonly requestHeaders: readonly RequestHeader[]
-  /** Without them, the description says that it may fail in every way. */
+  /** If absent, all failures are documented. */
   readonly errors?: readonly FailureKind[]
   readonly responseHeaders: readonly ResponseHeader[]
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type is tied to the handler by the route's kind

@@ -42,11 +42,10 @@ export interface ApiParts
   readonly access: Access
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
-  /** Stands in references to artifacts, lower case. */
+  /** The vendor name in references to artifacts, in lower case. */
   readonly vendor: string
 }
 
-/** Every endpoint of the service, and the description of them all. */
 export const allRoutes = (parts: ApiParts): readonly AnyRoute[] => {
   const routes = servedRoutes(parts)
   return [...routes, openApiRoute(routes)]

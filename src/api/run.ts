@@ -1,5 +1,5 @@
 import type { Cause } from '../domain/event.js'
-import type { Executed } from '../runtime/execute.js'
+import type { ExecuteResult } from '../runtime/execute.js'
 import type { JsonObject } from '../domain/json/json.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { throwIfRefused } from './auth/rights.js'
@@ -12,18 +12,18 @@ export type AnyRequest = RouteRequest<any, any>
 
 type Authorize<Scope> = (request: AnyRequest) => Eventually<Scope>
 
-/** The query and the response, once the read models have reached the position. */
+/** Queries and responds, once the read models have reached the position. */
 type Query = (position: Position) => Eventually<RouteResponse>
 
-/** What a handler makes of a read request: its query, and how to wait for the position where not as its kind does. */
+/** What a read handler returns: its query, and how to wait for the position if not as its kind does. */
 export type PlannedRead = Query | { readonly waitFor: () => Promise<Position>; readonly read: Query }
 
 interface WriteResponse extends RouteResponse {
-  /** Where what a repeat found can be read, when it wrote nothing and has no `position`. */
+  /** The position of the earlier write, when a retry wrote nothing and has no `position`. */
   readonly readableAt?: Position | undefined
 }
 
-/** What a handler makes of a write request; `position` of the response is where the last event was written. */
+/** What a write handler returns. The `position` of the response is that of the last event written. */
 export type PlannedWrite = (cause: Cause) => Eventually<WriteResponse>
 
 /** Authorise, let the handler check the request, wait for the position, query, respond with the position. */
@@ -41,10 +41,10 @@ export const runRead =
     return { position, ...(await (isUsual ? planned : planned.read)(position)) }
   }
 
-/** What a kind of writes does between the check of a request and its write, and after it. */
+/** The steps of a kind of write around the handler. */
 interface WriteSteps<Request> {
   readonly prepare: (request: Request) => Promise<void>
-  /** The position of the response. */
+  /** Returns the position of the response. */
   readonly acknowledge: (request: Request, written: WriteResponse) => Position | undefined
 }
 
@@ -65,16 +65,16 @@ export const runWrite =
   }
 
 interface Responding<State, Event> {
-  /** `{}` without it. */
-  readonly respond?: (executed: Executed<State, Event>) => Omit<RouteResponse, 'position'>
+  /** The default is `{}`. */
+  readonly respond?: (executed: ExecuteResult<State, Event>) => Omit<RouteResponse, 'position'>
   /** Further members of the body when the first command is refused. */
   readonly refusalBody?: (state: State) => JsonObject
 }
 
-/** A write of commands to one stream; a refusal of the first is the failure of the request. */
+/** Writes commands to one stream. A refusal of the first command is the failure of the request. */
 export const writing =
   <State, Event>(
-    run: (cause: Cause) => Promise<Executed<State, Event>>,
+    run: (cause: Cause) => Promise<ExecuteResult<State, Event>>,
     { respond, refusalBody }: Responding<State, Event> = {},
   ): PlannedWrite =>
   async (cause) => {

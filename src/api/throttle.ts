@@ -1,5 +1,5 @@
-/** The part of a projector that says how far behind it is. */
-export interface Lagging {
+/** What throttling needs from the projector. */
+export interface ProjectionLag {
   lagMs(): number
   nextInsert(timeoutMs: number): Promise<boolean>
 }
@@ -8,11 +8,11 @@ const MAX_LAG_MS = 750
 const MAX_DELAY_MS = 2000
 
 /**
- * Delays writes while the read side is further behind than this, so that it stays within a second; never refuses. Half
- * a second behind is where it is by itself while nobody waits for it. Where nothing at all is inserted for the longest
- * delay, waiting helps nobody: writes then go on at once until something is inserted again.
+ * Delays writes while the projection lags by 750 ms, so that it stays below a second; never refuses. A lag of 500 ms is
+ * normal, because the projector batches while no read waits. If nothing is inserted within the maximum delay, the
+ * projection is stuck and waiting is useless: writes then pass until the next insert.
  */
-export const throttling = (projector: Lagging) => {
+export const throttleFor = (projector: ProjectionLag) => {
   let stuck = false
   const mustWait = () => !stuck && projector.lagMs() >= MAX_LAG_MS
 

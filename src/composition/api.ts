@@ -1,7 +1,7 @@
 import { openAccess, type Access } from '../api/auth/access.js'
 import { bootstrapAccess } from '../api/auth/bootstrap.js'
 import type { History } from '../api/as-of.js'
-import { throttling } from '../api/throttle.js'
+import { throttleFor } from '../api/throttle.js'
 import { readingFrom } from '../api/reading.js'
 import type { AnyRoute } from '../api/route.js'
 import { allRoutes, type ApiParts } from '../api/routes.js'
@@ -51,7 +51,7 @@ export const openApi = async (
     teams: access,
     reading,
     reader: ports.clickHouse.reader,
-    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttling(readSide.lagging),
+    throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttleFor(readSide.lagging),
     inference,
     ...managing,
     maxTraceCalls: config.maxTraceCalls,

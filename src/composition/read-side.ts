@@ -1,5 +1,5 @@
-import type { Lagging } from '../api/throttle.js'
-import type { Readable } from '../api/reading.js'
+import type { ProjectionLag } from '../api/throttle.js'
+import type { ReadableProjection } from '../api/reading.js'
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../domain/ports/clickhouse.js'
 import type { Clock } from '../domain/ports/clock.js'
@@ -14,9 +14,9 @@ import { startProjector } from '../projections/runtime/projector.js'
 import type { Stores } from './stores.js'
 
 /** The read models as this process sees them: it projects them itself, or follows the projector's checkpoint. */
-export interface ReadSide extends Readable {
+export interface ReadSide extends ReadableProjection {
   /** Only present in the projector's process, which alone knows how far they lag. */
-  readonly lagging?: Lagging
+  readonly lagging?: ProjectionLag
   /** Number of events not yet projected. Only present in the projector's process. */
   readonly behind?: () => Promise<number>
   readonly quarantined: () => number

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isOpenToOthers } from '../adapters/secrets/key-file.js'
+import { isReadableByOthers } from '../adapters/secrets/key-file.js'
 import { openKeyRing, type KeyRing } from '../adapters/secrets/key-ring.js'
 import { openSqliteSecretStore } from '../adapters/secrets/sqlite-secret-store.js'
 import type { Config } from '../config.js'
@@ -20,7 +20,7 @@ export const keyRingOf = ({ dataDirectory, masterKeys }: SecretsConfig): KeyRing
 /** Opens the secrets of the data directory. Missing master keys are logged; only what needs them fails. */
 export const openSecrets = async (config: SecretsConfig, log: Pick<Log, 'warn'>): Promise<SecretStore> => {
   const path = keyFile(config.dataDirectory)
-  if (isOpenToOthers(path)) log.warn('secrets.keys_open_to_others', { path, should: 'mode 0600' })
+  if (isReadableByOthers(path)) log.warn('secrets.keys_open_to_others', { path, should: 'mode 0600' })
   const store = await openSqliteSecretStore(secretsFile(config.dataDirectory), keyRingOf(config))
   const missing = await store.missingKeys()
   if (missing.length > 0) log.warn('secrets.keys_missing', { keys: [...missing] })

@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import { Codec, refuse } from '../domain/codec/codec.js'
 
-/** A whole number written in an environment variable. */
+/** A whole number in an environment variable. */
 export const integer = (least: number, most: number): Codec<number> =>
   new Codec<number>(
     'integer',

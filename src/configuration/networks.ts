@@ -18,7 +18,7 @@ const listOf = (name: string, isOne: (word: string) => boolean, says: string): C
 const isNetwork = (word: string): boolean =>
   ipaddr.IPv4.isValidCIDRFourPartDecimal(word) || ipaddr.IPv6.isValidCIDR(word)
 
-/** Networks, separated by commas. */
+/** A comma-separated list of networks. */
 export const networks = listOf(
   'networks',
   isNetwork,
@@ -34,7 +34,7 @@ const isHost = (word: string): boolean => {
   return found !== null && port >= 1 && port <= MOST_PORT
 }
 
-/** Names, each perhaps with a port, separated by commas. */
+/** A comma-separated list of hosts, each with an optional port. */
 export const hosts = listOf(
   'hosts',
   isHost,

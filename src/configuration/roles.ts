@@ -4,7 +4,7 @@ import { Codec, refuse } from '../domain/codec/codec.js'
 export const ROLES = ['api', 'projector', 'dispatcher'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Some of the roles, separated by commas. */
+/** A comma-separated list of roles. */
 export const roles = new Codec<ReadonlySet<Role>>(
   'roles',
   (u): u is ReadonlySet<Role> => u instanceof Set,

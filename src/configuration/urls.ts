@@ -14,12 +14,17 @@ export const clickHouseUrl = new Codec<string>(
   { type: 'string' },
 )
 
-/** An option of the connection string, in all spellings that its client takes: its letters with dashes between them. */
+/**
+ * Matches every spelling of an option that the client accepts: any case, with dashes or underscores between letters.
+ */
 const spelt = (option: string) => option.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}][-_]*`)
 
 const HOST = '[\\w.-]+(:\\d{1,5})?'
 
-/** What the client reads as it was meant: it would cut a password at a colon. An append that fails must throw. */
+/**
+ * Refuses what the client would misread, such as a colon in a password, and `throwOnAppendFailure`, since a failed
+ * append must throw.
+ */
 const CONNECTION_STRING = new RegExp(
   `^(?!.*[?&]${spelt('throwonappendfailure')}=)esdb(\\+discover)?://` +
     `([^:@/?\\s]+:[^:@/?\\s]+@)?${HOST}(,${HOST})*/?` +

@@ -12,7 +12,7 @@ whole log), \`recordedAt\`, and metadata: \`correlationId\` (the request's id), 
 Absent optional fields are null in the event.
 `
 
-/** The catalogue of events as a page of Markdown. */
+/** The event catalogue as a Markdown page. */
 export const eventsPage = (aggregates: readonly Aggregate[]): string =>
   [INTRODUCTION, ...aggregates.map(aggregateSection)].join('\n')
 
@@ -37,7 +37,7 @@ const eventSection = (type: string, schema: JsonObject): string => {
   ].join('\n')
 }
 
-/** A schema in a few words. */
+/** Describes a schema in a few words. */
 const typeText = (schema: Json | undefined): string => {
   if (!isJsonObject(schema) || Object.keys(schema).length === 0) return 'any JSON'
   if (Array.isArray(schema['anyOf'])) return (schema['anyOf'] as readonly Json[]).map(typeText).join(' or ')

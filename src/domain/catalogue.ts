@@ -22,12 +22,12 @@ import { webhookEvents } from './webhook/events.js'
 
 export interface Aggregate {
   readonly name: string
-  /** How its streams are named. */
+  /** Pattern of the stream names. */
   readonly stream: string
   readonly events: Readonly<Record<string, AnyCodec>>
 }
 
-/** Every event there is, by aggregate. */
+/** All event types, by aggregate. */
 export const catalogue: readonly Aggregate[] = [
   { name: 'call', stream: 'call-<entity>/<project>/<call id>', events: callEvents },
   { name: 'intake', stream: 'intake-<entity>/<project>/<id>', events: intakeEvents },

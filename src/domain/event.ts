@@ -2,20 +2,20 @@ import type { DomainEvent } from './decider.js'
 import type { JsonObject } from './json/json.js'
 import type { EventMetadata, NewEvent } from './ports/event-store.js'
 
-/** On whose behalf something is written: it becomes the metadata of every event it causes. */
+/** The origin of events: it becomes their metadata. */
 export interface Cause {
-  /** The id of the HTTP request (or of the event) that began it. */
+  /** Id of the HTTP request or event that started it. */
   readonly correlationId: string
   readonly causationId: string
   /** A user id, or `system`. */
   readonly actor: string
-  /** The part of the service that writes of its own knowledge, which no client can say it is. */
+  /** The part of the service that wrote it. Clients cannot set it. */
   readonly part?: 'inference'
 }
 
 /**
- * Stands in every event. Codecs take what was ever written under it; it is raised with the first event that a program of
- * before would not know, which then refuses the log.
+ * In the metadata of every event. Raise it with the first event type that earlier releases do not know: they then
+ * refuse to open the log. Codecs must keep accepting all events written so far.
  */
 export const SCHEMA_VERSION = 1
 
@@ -29,7 +29,7 @@ export const newEvent = (id: string, { type, data }: DomainEvent, cause: Cause):
 // eslint-disable-next-line no-restricted-syntax -- Memoizes one pure value, by which the stores recognise metadata that they have serialised.
 let last: { readonly cause: Cause; readonly metadata: EventMetadata } | undefined
 
-/** One object for the events that a cause has in a row: a store that has written it once knows its text. */
+/** Returns the same object for successive events of a cause, so that a store can reuse its serialised text. */
 const metadataOf = (cause: Cause): EventMetadata => {
   if (last?.cause !== cause) last = { cause, metadata: { schemaVersion: SCHEMA_VERSION, ...causeOf(cause) } }
   return last.metadata

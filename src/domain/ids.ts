@@ -5,7 +5,7 @@ import { textLike, utf8Bytes } from './codec/text.js'
 
 const MAX_ID_BYTES = 256
 
-/** C0 controls, DEL and C1 controls, NUL among them. */
+/** C0 and C1 controls and DEL. */
 const CONTROL = /\p{Cc}/u
 
 const isId = (u: unknown): u is string =>
@@ -15,7 +15,7 @@ const isId = (u: unknown): u is string =>
   !CONTROL.test(u) &&
   (u.length * 3 <= MAX_ID_BYTES || utf8Bytes(u) <= MAX_ID_BYTES)
 
-/** An id that a client chose: 1 to 256 bytes of UTF-8 without control characters. */
+/** A client-chosen id: 1 to 256 bytes of UTF-8 without control characters. */
 export const id: Codec<string> = new Codec(
   'id',
   isId,
@@ -31,7 +31,7 @@ export const id: Codec<string> = new Codec(
   'unchanged',
 )
 
-/** The name of a team: it is also the entity of the team's projects. */
+/** A team's name, which is also the entity of its projects. */
 export const teamName: Codec<string> = textLike(
   'team',
   /^[A-Za-z0-9._-]{1,128}$/,

@@ -3,7 +3,7 @@ interface Bounds {
   readonly bytes: number
 }
 
-/** Items in pages of bounded number and weight; one that is heavier than a page has a page of its own. */
+/** Splits items into pages of bounded count and size. An item larger than a page gets its own. */
 export function* inPages<A>(
   items: Iterable<A>,
   bytesOf: (item: A) => number,

@@ -3,8 +3,8 @@ import type { Sha256 } from './ports/sha256.js'
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789XY'
 
 /**
- * The digest by which clients know objects, rows and files: SHA-256 in base64url with `-` as X, `_` as Y and no
- * padding, 43 letters and digits. The npm SDK computes the same for files.
+ * The digest that clients use for objects, rows and files: SHA-256 in unpadded base64url with `-` as X and `_` as Y,
+ * 43 letters and digits. The npm SDK computes the same for files.
  */
 export const weaveDigest = (hex: ReturnType<Sha256>): string => {
   let digest = ''

@@ -4,49 +4,50 @@ import type { Appended, Expected, NewEvent, Position } from '../domain/ports/eve
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
-  CrowdedStream,
+  StreamContention,
   EventTooLarge,
 } from '../domain/ports/event-store-errors.js'
 import type { Ports } from '../domain/ports/ports.js'
 import { KeyedMutex } from './keyed-mutex.js'
 
-export interface Executed<State, Event = DomainEvent> {
+export interface ExecuteResult<State, Event = DomainEvent> {
   readonly state: State
-  /** What was written, in order. */
   readonly events: readonly Event[]
-  /** One for each command that was not taken, by the command's place in the list. */
+  /** The refused commands, by their index in the list. */
   readonly refusals: ReadonlyMap<number, Refusal>
-  /** Where the last event written stands; undefined when nothing had to be written. */
+  /** Position of the last event written; undefined when nothing was written. */
   readonly position: Position | undefined
-  /** Where the last event of the stream stands, written now or found there: what a repeat repeats can be read at it. */
+  /** Position of the last event of the stream, written now or earlier: a repeated command can be read at it. */
   readonly readableAt: Position | undefined
 }
 
-/** A stream's state, and the revision and position that it is of. */
-export interface Loaded<State> {
+/** A stream's state with its revision and position. */
+export interface LoadedState<State> {
   readonly state: State
   readonly expected: Expected
   readonly position: Position | undefined
 }
 
-/** After the first. */
+/** Retries after the first attempt. */
 const MAX_TRIES = 5
-/** A store waits and tries again itself before it says that an outcome is unknown. */
+/** The store retries on its own before it reports an unknown outcome. */
 const MAX_TRIES_OF_UNKNOWN = 2
 
 interface Options<State> {
   readonly assumeNew?: boolean
-  readonly reload?: () => Promise<Loaded<State>>
+  readonly reload?: () => Promise<LoadedState<State>>
   /**
-   * Writes what is too large for one append in several, in order. Only where a crash between them is harmless: each
-   * event stands by itself and a repeat writes the rest, or the last event makes the others count.
+   * Splits what is too large for one append into several, in order. Only for callers where a crash between them is
+   * harmless: each event is valid on its own and a repeat writes the rest, or the last event makes the others count.
    */
   readonly splitAppends?: boolean
 }
 
 type ExecutePorts = Pick<Ports, 'eventStore' | 'ids'>
 
-/** By store. A stream is locked while writers of this process that met a conflict wait for each other. */
+/**
+ * One mutex per store. A stream is locked while writers of this process that met a conflict retry one after another.
+ */
 const mutexes = new WeakMap<object, KeyedMutex>()
 
 const mutexOf = (store: object): KeyedMutex => {
@@ -65,12 +66,12 @@ export interface Decided<State, Event> {
 }
 
 /**
- * Runs commands on one stream: fold, decide, append what they decided as one append, all or none. When another
- * writer was faster the same commands are decided again on the fresh state, up to five times. Writers of this
- * process do so one after another, and who comes while some wait, waits too: however many they are, each is taken.
+ * Runs commands on one stream: fold, decide, and append all their events in one append. After a conflict it decides
+ * again on the new state, up to five times. From the first conflict on, writers of this process queue per stream, so
+ * contention within the process cannot use up the retries.
  *
- * `assumeNew` spares the read when the stream most likely does not exist yet and the commands would then surely
- * write. `reload` gets the state in another way than by folding the whole stream; the state is then changed here.
+ * `assumeNew` saves the read when the stream most likely does not exist yet and the commands are sure to write.
+ * `reload` gets the state without folding the whole stream; `execute` may mutate that state.
  */
 export const execute =
   (ports: ExecutePorts) =>
@@ -84,10 +85,10 @@ export const execute =
       reload = () => load(ports, decider, stream),
       splitAppends = false,
     }: Options<State> = {},
-  ): Promise<Executed<State, Event>> => {
+  ): Promise<ExecuteResult<State, Event>> => {
     let isNew = assumeNew
     const decide = async (): Promise<Decided<State, Event>> => {
-      const loaded: Loaded<State> = isNew
+      const loaded: LoadedState<State> = isNew
         ? { state: decider.initialState(), expected: 'none', position: undefined }
         : await reload()
       isNew = false
@@ -104,8 +105,8 @@ export const appendDecided = async <State, Event extends DomainEvent>(
   cause: Cause,
   decide: () => Promise<Decided<State, Event>>,
   append = appendSurely,
-): Promise<Executed<State, Event>> => {
-  const tryOnce = async (): Promise<Executed<State, Event>> => {
+): Promise<ExecuteResult<State, Event>> => {
+  const tryOnce = async (): Promise<ExecuteResult<State, Event>> => {
     const decided = await decide()
     const { state, events, refusals, expected } = decided
     if (events.length === 0) return unchanged(decided)
@@ -129,7 +130,7 @@ export const appendDecided = async <State, Event extends DomainEvent>(
       } catch (error) {
         if (!(error instanceof ConcurrencyConflict)) throw error
         if (tries === MAX_TRIES)
-          throw new CrowdedStream(`too many concurrent writes to stream ${stream}`, { cause: error })
+          throw new StreamContention(`too many concurrent writes to stream ${stream}`, { cause: error })
       }
   })
 }
@@ -139,7 +140,7 @@ const unchanged = <State, Event>({
   events,
   refusals,
   position,
-}: Decided<State, Event>): Executed<State, Event> => ({
+}: Decided<State, Event>): ExecuteResult<State, Event> => ({
   state,
   events,
   refusals,
@@ -147,12 +148,12 @@ const unchanged = <State, Event>({
   readableAt: position,
 })
 
-/** Folds a stream as it stands. */
+/** Folds the whole stream. */
 export const load = async <State, Command, Event extends DomainEvent>(
   ports: Pick<Ports, 'eventStore'>,
   { initialState, evolve }: Decider<State, Command, Event>,
   stream: string,
-): Promise<Loaded<State>> => {
+): Promise<LoadedState<State>> => {
   let state = initialState()
   let expected: Expected = 'none'
   let last: Position | undefined
@@ -199,7 +200,7 @@ const appendInParts = async (
   }
 }
 
-/** An append whose outcome is unknown is sent again with the same ids, which the store recognises. */
+/** Retries an append of unknown outcome with the same event ids, which the store recognises. */
 const appendSurely = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,

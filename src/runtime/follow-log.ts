@@ -46,7 +46,7 @@ export const followLog = (following: Following): LogFollower => {
     for (const waiter of reached) waiter.resolve()
   }
 
-  /** Returns a promise only where there is something to wait for: most events are handled at once. */
+  /** Returns undefined when nothing is to be awaited, so that most events are handled synchronously. */
   const handle = (item: TailItem): Promise<void> | undefined => {
     if (item.kind === 'caughtUp') return waitedFor(onCaughtUp?.())
     if (item.kind === 'checkpoint') {
@@ -57,7 +57,7 @@ export const followLog = (following: Following): LogFollower => {
       return undefined
     }
     const { event } = item
-    // A subscription may repeat events of the one before.
+    // A new subscription may repeat events of the previous one.
     if (event.position <= position) return undefined
     const done = () => {
       if (!attempt.signal.aborted) advance(event.position)
@@ -128,7 +128,7 @@ export interface LogAnchor {
   readonly revision: bigint
 }
 
-/** The event, if this is the log that has it; another log has a different event at its revision, or none. */
+/** The event, if this log has it. Another log has a different event at that revision, or none. */
 export const findAnchor = async (
   eventStore: Pick<EventStore, 'readStream'>,
   { id, stream, revision }: LogAnchor,

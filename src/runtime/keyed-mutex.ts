@@ -1,8 +1,12 @@
-import { AppendOutcomeUnknown, CrowdedStream, StoreUnavailable } from '../domain/ports/event-store-errors.js'
+import {
+  AppendOutcomeUnknown,
+  StreamContention,
+  StoreUnavailable,
+} from '../domain/ports/event-store-errors.js'
 
 /**
- * Runs tasks with the same key one after another, in the order of the calls. If the event store did not answer a task,
- * those queued at that time fail with it, so that they do not wait for one time-out each.
+ * Runs tasks with the same key one after another, in the order of the calls. If the event store times out, the tasks
+ * queued at that time fail at once instead of each waiting for its own time-out.
  */
 export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>()
@@ -26,9 +30,9 @@ export class KeyedMutex {
   }
 }
 
-/** The queued tasks have written nothing: for them an unknown outcome is an unavailable store. */
+/** The queued tasks have not started: for them an unknown outcome means that the store is unavailable. */
 const unavailability = (error: unknown): StoreUnavailable | undefined => {
   if (error instanceof AppendOutcomeUnknown)
     return new StoreUnavailable('the event store did not answer the task before', { cause: error })
-  return error instanceof StoreUnavailable && !(error instanceof CrowdedStream) ? error : undefined
+  return error instanceof StoreUnavailable && !(error instanceof StreamContention) ? error : undefined
 }

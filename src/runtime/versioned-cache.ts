@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache'
 
-/** An LRU cache of values that are each valid for one version of what they were computed from. */
+/** An LRU cache with one value per key, valid for one version only. */
 export interface VersionedCache<V> {
   readonly get: (key: string, version: string) => V | undefined
-  /** Replaces the value of another version. */
+  /** Replaces a value of another version. */
   readonly put: (key: string, version: string, value: V) => void
   readonly drop: (key: string) => void
 }
 
 interface Bounds<V> {
-  /** Of all values together. */
+  /** Sum of the sizes of all values. */
   readonly maxSize: number
-  /** A positive integer. */
+  /** Must return a positive integer. */
   readonly sizeOf?: (value: V, key: string) => number
   /** Larger values are not cached. */
   readonly maxEntrySize?: number

@@ -1,4 +1,4 @@
-/** The largest that `setTimeout` takes. */
+/** The longest delay `setTimeout` accepts. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** What a promise resolves to, or undefined if that takes longer. `ref`: the time limit keeps the process alive. */

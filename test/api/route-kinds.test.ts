@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { Failure } from '../../src/api/failure.js'
 import { administratorKey, anyKey } from '../../src/api/authorization.js'
-import type { AnyRoute } from '../../src/api/route.js'
+import type { AnyRoute, OnDisconnect } from '../../src/api/route.js'
 import {
   changeProject,
   openRoute,
@@ -14,6 +14,7 @@ import {
   writeDirectory,
   writeProject,
 } from '../../src/api/route-kinds.js'
+import type { ReadOptions, SqlParameters } from '../../src/domain/ports/clickhouse.js'
 
 const POSITION = 'Tallytree-Position'
 const PRESENT = ['Tallytree-Min-Position', 'Tallytree-Stale']
@@ -36,6 +37,13 @@ const noting = () => {
       waitForAsOf: waiting('wait as of'),
       waitForNow: waiting('wait for now'),
       logPosition: waiting('log position'),
+    },
+    reader: {
+      query: async (_: string, __?: SqlParameters, { team, signal }: ReadOptions = {}) => (
+        note(`query for ${team}${signal?.aborted === true ? ', cancelled' : ''}`),
+        []
+      ),
+      stream: () => Readable.from([]),
     },
   }
   const read = () => (note('check'), () => (note('read'), { body: {} }))
@@ -62,14 +70,14 @@ const noting = () => {
   }
 }
 
-const asking = ({ handle }: AnyRoute) => {
+const asking = ({ handle }: AnyRoute, onDisconnect: OnDisconnect = () => () => undefined) => {
   const principal = { userId: 'u', keyId: 'k', administrator: false, teams: ['own'], administers: [] }
   return handle({
     ...{ body: undefined, params: {}, query: undefined, headers: {}, principal },
     reauthenticate: () => principal,
     cause: { correlationId: 'c', causationId: 'c', actor: 'u' },
     stream: Readable.from([]),
-    onDisconnect: () => () => undefined,
+    onDisconnect,
   })
 }
 
@@ -125,6 +133,23 @@ describe('a route of a kind', () => {
     assert.deepEqual(steps, ['access foreign'])
     assert.ok(foreign.errors?.includes('not-found') === true)
     assert.deepEqual(administration.errors, ['forbidden'])
+  })
+
+  it("queries in the share of the project's team until the client disconnects", async () => {
+    const { steps, parts } = noting()
+    const route = readProject(parts, {
+      ...spec,
+      project: () => 'own/project',
+      handle:
+        ({ reader }) =>
+        async () => ({ body: await reader.query('SELECT 1') }),
+    })
+    await asking(route)
+    await asking(route, (leave) => (leave(), () => undefined))
+    assert.deepEqual(
+      steps.filter((step) => step.startsWith('query')),
+      ['query for own', 'query for own, cancelled'],
+    )
   })
 
   it('waits as the handler plans where that is not the way of its kind', async () => {

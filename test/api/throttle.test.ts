@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
-import { throttling } from '../../src/api/throttle.js'
+import { throttleFor } from '../../src/api/throttle.js'
 
 const LAGGING = 10_000
 
 describe('the throttling of writes', () => {
   it('lets writes pass while the read side keeps up', async () => {
-    const throttle = throttling({ lagMs: () => 500, nextInsert: () => Promise.reject(new Error('waited')) })
+    const throttle = throttleFor({ lagMs: () => 500, nextInsert: () => Promise.reject(new Error('waited')) })
     await throttle()
   })
 
   it('holds a write until inserts have caught up', async () => {
     let behind = 3
-    const throttle = throttling({
+    const throttle = throttleFor({
       lagMs: () => (behind > 0 ? LAGGING : 0),
       nextInsert: () => Promise.resolve((behind -= 1) >= 0),
     })
@@ -23,7 +23,7 @@ describe('the throttling of writes', () => {
     let waits = 0
     let moves = false
     const ended: (() => void)[] = []
-    const throttle = throttling({
+    const throttle = throttleFor({
       lagMs: () => LAGGING,
       nextInsert: (timeoutMs) => {
         waits += 1

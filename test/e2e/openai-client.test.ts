@@ -1,15 +1,55 @@
 import assert from 'node:assert/strict'
 import OpenAI, { APIUserAbortError } from 'openai'
 import * as does from '../support/upstreams/behaviours.js'
+import {
+  completionClientTests,
+  PLACE,
+  type CompletionClient,
+} from '../support/upstreams/completion-client.js'
 import { startGateway, type Gateway } from '../support/upstreams/gateway.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../support/service.js'
+import { until } from '../support/until.js'
 
 const PROJECT = 'acme/assistant'
 
-const WEATHER = {
-  type: 'function',
-  function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
-} as const
+const WEATHER = { type: 'function', function: { name: 'weather', parameters: PLACE } } as const
+
+const clientOf = (client: OpenAI, model: string): CompletionClient => {
+  const request = { model, messages: [{ role: 'user' as const, content: 'Say hello' }] }
+  const { completions } = client.chat
+  return {
+    ask: async () => {
+      const { choices, usage } = await completions.create(request)
+      return { text: choices[0]?.message.content ?? '', tokens: usage?.total_tokens ?? 0 }
+    },
+    stream: async (onText, signal) => {
+      const streaming = { ...request, stream: true, stream_options: { include_usage: true } } as const
+      let tokens = 0
+      for await (const { choices, usage } of await completions.create(streaming, { signal })) {
+        const text = choices[0]?.delta.content ?? ''
+        if (text !== '') onText(text)
+        tokens += usage?.total_tokens ?? 0
+      }
+      return tokens
+    },
+    callTool: async () => {
+      const withTool = { ...request, tools: [WEATHER] }
+      const whole = await completions.create(withTool)
+      const streamed = await completions.stream(withTool).finalChatCompletion()
+      return [whole, streamed].map(({ choices }) => {
+        const [call] = choices[0]?.message.tool_calls ?? []
+        assert.ok(call?.type === 'function')
+        assert.equal(choices[0]?.finish_reason, 'tool_calls')
+        return JSON.parse(call.function.arguments) as unknown
+      })
+    },
+    askForPlace: async () => {
+      const response_format = { type: 'json_schema', json_schema: { name: 'place', schema: PLACE } } as const
+      return (await completions.parse({ ...request, response_format })).choices[0]?.message.parsed
+    },
+    statusOf: (error) => (error instanceof OpenAI.APIError ? (error.status as number) : undefined),
+  }
+}
 
 describe('the openai client', () => {
   let service: TestService
@@ -33,6 +73,8 @@ describe('the openai client', () => {
     await service.stop()
     await gateway.upstream.close()
   })
+
+  completionClientTests(() => ({ client: clientOf(client, gateway.model), gateway }))
 
   it('lists the models and finds one by its id with a slash', async () => {
     const models = await client.models.list()
@@ -71,12 +113,6 @@ describe('the openai client', () => {
     assert.equal(said, 'Hello, world')
   })
 
-  it('gets the usage of a stream where it asks for it', async () => {
-    const stream = client.chat.completions.stream({ ...request, stream_options: { include_usage: true } })
-    assert.equal((await stream.finalChatCompletion()).choices[0]?.message.content, 'Hello, world')
-    assert.deepEqual(await stream.totalUsage(), does.usageOf(11, 3))
-  })
-
   it('sends one request, and one call is recorded, where the key of the upstream is wrong', async () => {
     const project = 'acme/wrong-key'
     gateway.upstream.behave(does.failingWith(401, 'Incorrect API key'))
@@ -86,30 +122,6 @@ describe('the openai client', () => {
     assert.equal(gateway.upstream.arrivals.length, arrived + 1)
     const read = await service.post('/calls/query', { project_id: project })
     assert.equal(read.json<{ calls: object[] }>().calls.length, 1)
-  })
-
-  it('gets calls of tools, whole and streamed', async () => {
-    gateway.upstream.behave(does.calling('weather', { city: 'Köln' }))
-    const whole = await client.chat.completions.create({ ...request, tools: [WEATHER] })
-    const streamed = await client.chat.completions
-      .stream({ ...request, tools: [WEATHER] })
-      .finalChatCompletion()
-    for (const { choices } of [whole, streamed]) {
-      const [call] = choices[0]?.message.tool_calls ?? []
-      assert.ok(call?.type === 'function')
-      assert.deepEqual(JSON.parse(call.function.arguments), { city: 'Köln' })
-      assert.equal(choices[0]?.finish_reason, 'tool_calls')
-    }
-    assert.deepEqual(gateway.upstream.arrivals.at(-1)?.body['tools'], [WEATHER])
-  })
-
-  it('gets an answer by a JSON schema', async () => {
-    gateway.upstream.behave(does.saying(['{"city":', '"Köln"}']))
-    const schema = { type: 'object', properties: { city: { type: 'string' } } }
-    const response_format = { type: 'json_schema', json_schema: { name: 'place', schema } } as const
-    const answer = await client.chat.completions.parse({ ...request, response_format })
-    assert.deepEqual(answer.choices[0]?.message.parsed, { city: 'Köln' })
-    assert.deepEqual(gateway.upstream.arrivals.at(-1)?.body['response_format'], response_format)
   })
 
   const classes = [
@@ -140,16 +152,6 @@ describe('the openai client', () => {
     await assert.rejects(stranger.chat.completions.create(request), OpenAI.AuthenticationError)
   })
 
-  it('throws where a stream breaks off, after what came', async () => {
-    gateway.upstream.behave(does.beginningWith(['Hel', 'lo'], does.behind.cut))
-    let said = ''
-    await assert.rejects(async () => {
-      for await (const chunk of await client.chat.completions.create({ ...request, stream: true }))
-        said += chunk.choices[0]?.delta.content ?? ''
-    }, OpenAI.APIError)
-    assert.equal(said, 'Hello')
-  })
-
   it('tries again after as long as it is told, and each try is a call', async () => {
     const before = gateway.upstream.arrivals.length
     gateway.upstream.behave(
@@ -172,18 +174,13 @@ describe('the openai client', () => {
     assert.equal(gateway.upstream.arrivals.length, before + 1)
   })
 
-  it('leaves, and the upstream is left too', async () => {
-    gateway.upstream.behave(does.beginningWith(['Hel', 'lo'], does.behind.silence))
-    const stream = await client.chat.completions.create({ ...request, stream: true })
-    for await (const chunk of stream) if (chunk.choices[0]?.delta.content === 'lo') break
-    assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)
-
+  it('closes the request to the upstream when it leaves before the answer', async () => {
     gateway.upstream.behave(does.hanging)
     const leaving = new AbortController()
     const before = gateway.upstream.arrivals.length
     const asked = client.chat.completions.create(request, { signal: leaving.signal })
     const refused = assert.rejects(asked, APIUserAbortError)
-    while (gateway.upstream.arrivals.length === before) await new Promise(setImmediate)
+    await until(() => gateway.upstream.arrivals.length > before)
     leaving.abort()
     await refused
     assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)

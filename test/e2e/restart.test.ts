@@ -1,34 +1,54 @@
 import assert from 'node:assert/strict'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 
+const WRITERS = 8
+
 describe('the program', () => {
   let service: RunningService
   before(async () => (service = await startRunningService()))
   after(() => service.remove())
 
   const project_id = 'team/restarted'
-  const startCall = async (id: string) => {
+  const startCall = (id: string) => {
     const start = { id, op_name: 'op', started_at: '2026-01-01T12:00:00Z', attributes: {}, inputs: {} }
-    const answer = await service.post('/call/start', { start: { project_id, ...start } })
-    assert.equal(answer.status, 200, answer.text)
+    return service.post('/call/start', { start: { project_id, ...start } })
   }
   const recorded = async () => {
     const { text } = await service.post('/calls/stream_query', { project_id, columns: ['id'] })
-    return [...text.matchAll(/"id":"(\w+)"/g)].map((match) => match[1])
+    return [...text.matchAll(/"id":"([\w-]+)"/g)].map((match) => match[1]!).sort()
   }
+  /** The ids of the calls that were acknowledged before the service ended. */
+  const writeUntilGone = async (writer: number): Promise<string[]> => {
+    const acknowledged: string[] = []
+    for (;;) {
+      const id = `call-${writer}-${acknowledged.length}`
+      const answer = await startCall(id).catch(() => undefined)
+      if (answer?.status !== 200) return acknowledged
+      acknowledged.push(id)
+    }
+  }
+  let calls: string[]
 
-  it('stops on SIGTERM with exit code 0, and has every call when it is started again', async () => {
-    await startCall('first')
-    assert.equal(await service.stop(), 0)
+  it('stops once and in order when it gets several signals, and has every acknowledged call afterwards', async () => {
+    const writing = Array.from({ length: WRITERS }, (_, writer) => writeUntilGone(writer))
+    await recorded()
+    const [ended] = await Promise.all([
+      service.kill('SIGTERM'),
+      service.kill('SIGINT'),
+      service.kill('SIGTERM'),
+      service.kill('SIGINT'),
+    ])
+    calls = (await Promise.all(writing)).flat().sort()
     await service.restart()
-    assert.deepEqual(await recorded(), ['first'])
+    assert.deepEqual(ended, { code: 0, signal: null })
+    assert.deepEqual(await recorded(), calls)
   })
 
   it('has every call that it acknowledged when it is killed', async () => {
-    await startCall('second')
+    assert.equal((await startCall('last')).status, 200)
     assert.deepEqual(await service.kill('SIGKILL'), { code: null, signal: 'SIGKILL' })
     await service.restart()
-    assert.deepEqual(await recorded(), ['first', 'second'])
+    assert.deepEqual(await recorded(), [...calls, 'last'].sort())
   })
 
   it('shows the key at the first start only', () => {

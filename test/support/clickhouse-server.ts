@@ -77,9 +77,9 @@ export const startClickHouseServer = async (): Promise<ClickHouseServer> => {
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
   const url = `http://127.0.0.1:${port}`
-  const until = performance.now() + STARTED_WITHIN_MS
+  const deadline = performance.now() + STARTED_WITHIN_MS
   while (!(await isListening(url))) {
-    if (child.exitCode !== null || performance.now() > until)
+    if (child.exitCode !== null || performance.now() > deadline)
       throw new Error(`ClickHouse does not listen: ${errors}`)
     await sleep(100)
   }

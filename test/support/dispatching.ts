@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteAttemptRecords } from '../../src/adapters/attempt-records/sqlite-attempt-records.js'
 import { openSqliteDispatcherState } from '../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openInMemoryEventStore } from '../../src/adapters/event-store/in-memory.js'
@@ -25,6 +24,8 @@ export interface Dispatching {
   readonly secrets: SecretStore
   readonly directory: string
   readonly append: (stream: string, ...events: readonly DomainEvent[]) => Promise<void>
+  /** Adds the webhook `w`, and the automation `a` that sends every new alias to it. */
+  readonly addWebhook: (url: string, content?: Readonly<Record<string, unknown>>) => Promise<void>
   /** Starts a dispatcher over this log; each has a state of its own under its name. */
   readonly start: (options?: Starting) => Promise<Dispatcher>
   /** Every event of deliveries so far. */
@@ -54,17 +55,22 @@ export const startDispatching = async (
   const secrets = openInMemorySecretStore()
   const running = new Set<Dispatcher>()
   const cause = { correlationId: 'test', causationId: 'test', actor: 'ada' }
+  const append: Dispatching['append'] = async (stream, ...events) => {
+    await appendNext(
+      eventStore,
+      stream,
+      events.map((event) => newEvent(systemIds.next(), event, cause)),
+    )
+  }
 
   return {
     eventStore,
     secrets,
     directory,
-    append: async (stream, ...events) => {
-      await appendNext(
-        eventStore,
-        stream,
-        events.map((event) => newEvent(systemIds.next(), event, cause)),
-      )
+    append,
+    addWebhook: async (url, content) => {
+      await append('webhook-w', webhookCreated('w', url, content))
+      await append('automation-a', automationCreated('a', 'w'))
     },
     start: async ({
       name = 'dispatcher',
@@ -113,15 +119,6 @@ export const startDispatching = async (
       await eventStore.close()
       await rm(directory, { recursive: true, force: true })
     },
-  }
-}
-
-/** Asks until it is so. */
-export const until = async (holds: () => boolean | Promise<boolean>, withinMs = 100_000): Promise<void> => {
-  const end = Date.now() + withinMs
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error('it did not come to be so')
-    await sleep(10)
   }
 }
 

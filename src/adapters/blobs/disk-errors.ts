@@ -1,6 +1,6 @@
 import { BlobsUnavailable } from '../../domain/ports/blobs.js'
 
-/** What a disk says that is full, fails, may not be used, or was taken away. A source that breaks off says something else. */
+/** Error codes of the file system, as opposed to those of a source stream that fails. */
 const OF_THE_DISK = new Set([
   'EACCES',
   'EDQUOT',
@@ -17,8 +17,8 @@ const OF_THE_DISK = new Set([
   'ESTALE',
 ])
 
-/** Rejects with the port's error where the disk is to blame. */
-export const onDisk = async <A>(work: Promise<A>): Promise<A> => {
+/** Maps errors of the file system to the error of the port. */
+export const mapDiskErrors = async <A>(work: Promise<A>): Promise<A> => {
   try {
     return await work
   } catch (cause) {

@@ -3,16 +3,16 @@ import { dirname } from 'node:path'
 import { syncDirectory } from '../../runtime/atomic-file.js'
 
 export interface DurableDirectories {
-  /** Makes a directory, with those above it. */
+  /** Creates a directory and its ancestors. */
   readonly make: (path: string) => Promise<void>
-  /** Makes the names in a directory durable, and those of the directory itself and of all above it up to the root. */
+  /** Makes the names in a directory durable, and its own name and those of its ancestors up to the root. */
   readonly sync: (path: string) => Promise<void>
 }
 
 /**
- * Directories below `root`. The name of one that is there already is synced once more by each process: it may have
- * been made by one that died before it could. Callers that come together wait for the same sync of a name, and all
- * syncs that a path needs run at once: the file system makes one of them.
+ * Directories below `root`. Each process syncs even existing names once, because the process that created them may have
+ * crashed before its sync. Concurrent callers share the sync of a name, and all syncs of a path run in parallel, which
+ * the file system merges.
  */
 export const durableDirectories = (root: string): DurableDirectories => {
   const make = once(async (path) => {
@@ -29,7 +29,7 @@ export const durableDirectories = (root: string): DurableDirectories => {
   }
 }
 
-/** Runs a task once for each path; one that failed is run again when it is asked for again. */
+/** Runs a task once per path, and again after a failure. */
 const once = (task: (path: string) => Promise<void>) => {
   const known = new Map<string, Promise<void>>()
   return (path: string): Promise<void> => {

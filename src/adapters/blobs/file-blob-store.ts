@@ -4,15 +4,15 @@ import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BlobStore } from '../../domain/ports/blobs.js'
 import { noHealthReports } from '../../domain/ports/health.js'
-import { onDisk } from './disk-errors.js'
+import { mapDiskErrors } from './disk-errors.js'
 import { durableDirectories } from './durable-directories.js'
 import { writeChunks } from './write-chunks.js'
 
 /**
- * Blobs as files, `directory/ab/cd/abcd…`. A blob gets its name when it is complete and synced: a file under
- * its digest is never half written, and writing it again changes nothing.
+ * Blobs are files named by digest, `directory/ab/cd/abcd…`. A file gets its name once it is complete and synced, so a
+ * blob is never partial and writing it again changes nothing.
  *
- * Several processes may share the directory, so only incomplete files that are a day old are removed when it is opened.
+ * Several processes may share the directory, so opening only removes incomplete files that are a day old.
  */
 export const openFileBlobStore = (directory: string, health = noHealthReports): BlobStore => {
   const root = resolve(directory)
@@ -21,7 +21,10 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   mkdirSync(incoming, { recursive: true })
   removeAbandoned(incoming)
 
-  /** Whether the blob is there, durably: whoever wrote it may have died before it had synced the directory. */
+  /**
+   * Checks that the blob exists and makes it durable, because the process that wrote it may have crashed before syncing
+   * the directory.
+   */
   const confirm = async (digest: string) => {
     const path = pathOf(root, digest)
     const isThere = (await stat(path).catch(undefinedWhenMissing)) !== undefined
@@ -67,20 +70,22 @@ export const openFileBlobStore = (directory: string, health = noHealthReports): 
   }
 
   return {
-    put: (content) => reported(onDisk(put(content))),
-    putStream: (source, limitBytes) => reported(onDisk(write(source, limitBytes))),
+    put: (content) => reported(mapDiskErrors(put(content))),
+    putStream: (source, limitBytes) => reported(mapDiskErrors(write(source, limitBytes))),
     get: async (digest) =>
-      isDigest(digest) ? onDisk(readFile(pathOf(root, digest)).catch(undefinedWhenMissing)) : undefined,
+      isDigest(digest)
+        ? mapDiskErrors(readFile(pathOf(root, digest)).catch(undefinedWhenMissing))
+        : undefined,
     open: async (digest) => {
       if (!isDigest(digest)) return undefined
       const path = pathOf(root, digest)
-      const found = await onDisk(stat(path).catch(undefinedWhenMissing))
+      const found = await mapDiskErrors(stat(path).catch(undefinedWhenMissing))
       return found && { size: found.size, chunks: chunksOf(path) }
     },
   }
 }
 
-/** An upload in progress writes to its file, so the file's time of modification is recent. */
+/** An upload in progress keeps the modification time of its file recent. */
 const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000
 
 const removeAbandoned = (incoming: string) => {

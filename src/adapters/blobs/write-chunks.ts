@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { BlobTooLarge, type StoredBlob } from '../../domain/ports/blobs.js'
 
-/** Writes chunks to a file as they come, and says what was written. */
+/** Streams chunks to a file and returns their size and digest. */
 export const writeChunks = async (
   file: FileHandle,
   source: AsyncIterable<Uint8Array>,

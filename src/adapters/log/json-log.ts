@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/json/json.js'
 import type { Log } from '../../domain/ports/log.js'
 
-/** One line of JSON an event, to a stream. */
+/** Writes one line of JSON per event. */
 export const jsonLog = (out: NodeJS.WritableStream): Log => {
   const write = (level: string) => (event: string, fields?: JsonObject) => {
     out.write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields })}\n`)

@@ -1,8 +1,7 @@
 import type { InferenceMetrics } from '../../domain/ports/metrics.js'
-import type { Registering } from './registering.js'
+import type { MetricFactory } from './metric-factory.js'
 
-/** Every metric of the inference gateway there is. */
-export const registerInference = ({ counter, gauge }: Registering): InferenceMetrics => ({
+export const registerInference = ({ counter, gauge }: MetricFactory): InferenceMetrics => ({
   tries: counter(
     'gateway_upstream_attempts_total',
     'Requests to upstreams that got a response head or failed, by outcome.',

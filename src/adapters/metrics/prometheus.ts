@@ -2,21 +2,21 @@ import { within } from '../../runtime/within.js'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type * as Port from '../../domain/ports/metrics.js'
 import { registerInference } from './inference.js'
-import { registering } from './registering.js'
+import { metricFactory } from './metric-factory.js'
 import { registerWebhooks } from './webhooks.js'
 
-/** Bounds of what a request takes, in seconds: from a point read to what time-outs allow. */
+/** Histogram bounds of request durations in seconds, from a point read to the timeouts. */
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** A task that looks at a store which is away must not hold up the reader. */
+/** An unreachable store must not delay the scrape longer than this. */
 const PATIENCE_MS = 2000
 
-/** The metrics of this process, in a registry of its own. */
+/** Uses a registry of its own, because several services may run in one process in tests. */
 export const openMetrics = (): Port.Metrics => {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const tasks: (() => void | Promise<void>)[] = []
-  const register = registering(registry)
+  const register = metricFactory(registry)
   return {
     requestSeconds: register.histogram(
       'http_request_duration_seconds',

@@ -1,14 +1,13 @@
 import type { WebhookMetrics } from '../../domain/ports/metrics.js'
-import type { Registering } from './registering.js'
+import type { MetricFactory } from './metric-factory.js'
 
-/** In seconds: an attempt ends after 30 at the latest, a delivery may be days on its way. */
+/** In seconds. An attempt takes at most 30 s, a delivery up to days. */
 const ATTEMPT_BOUNDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30]
 const FIRST_ATTEMPT_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600]
 const SUCCESS_BOUNDS = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600, 3600, 7200, 43_200, 86_400, 432_000]
 const MATCH_BOUNDS = [0.000_01, 0.000_1, 0.001, 0.01, 0.1, 1]
 
-/** Every metric of webhooks and automations there is. */
-export const registerWebhooks = ({ counter, gauge, histogram }: Registering): WebhookMetrics => ({
+export const registerWebhooks = ({ counter, gauge, histogram }: MetricFactory): WebhookMetrics => ({
   attempts: counter('webhook_attempts_total', 'Finished delivery attempts, by result.', ['result', 'class']),
   attemptSeconds: histogram(
     'webhook_attempt_seconds',

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import type { CompilePattern } from '../../domain/ports/patterns.js'
 
-/** RE2 in plain JavaScript: it knows no look-around and no back-references, and takes linear time. */
+/** RE2 in JavaScript: linear time, but no lookaround and no backreferences. */
 export const compileRe2: CompilePattern = (source) => {
   try {
     const compiled = RE2JS.compile(source)
@@ -11,7 +11,7 @@ export const compileRe2: CompilePattern = (source) => {
   }
 }
 
-/** What the library knows of a mistake: what kind it is, and the part of the pattern that it saw it in. */
+/** The library's error: its kind and the part of the pattern where it occurred. */
 interface Mistake {
   readonly error?: unknown
   readonly input?: unknown
@@ -23,7 +23,10 @@ const sentenceOf = (error: unknown, source: string): string => {
   return `Invalid pattern at character ${placeOf(known, input, source)}: ${known}`
 }
 
-/** Counts from 1. What is missing or trailing, is so at the end, and a parenthesis too many is the last one. */
+/**
+ * Counts from 1. The library reports no position: missing or trailing parts are at the end, and an unexpected
+ * parenthesis is the last one.
+ */
 const placeOf = (what: string, input: unknown, source: string): number => {
   if (what.startsWith('unexpected )')) return source.lastIndexOf(')') + 1
   const at = typeof input === 'string' && !what.startsWith('missing closing') ? source.indexOf(input) : -1

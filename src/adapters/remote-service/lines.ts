@@ -1,6 +1,6 @@
 const LINE_FEED = 10
 
-/** The whole lines of a stream of bytes, without their ends; what follows the last line end was cut off. */
+/** Splits a byte stream into lines. Throws if the last line is incomplete, since the response was cut off. */
 export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let begun: Buffer[] = []
   for await (const chunk of chunks) {

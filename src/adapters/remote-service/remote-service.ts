@@ -10,9 +10,9 @@ import { OperatorError } from '../../domain/ports/operator-error.js'
 import { linesOf } from './lines.js'
 import { askPatiently, asking, textOf, type Ask } from './request.js'
 
-/** A running service, as an auditor asks it. */
+/** A running service, as a source for audits. */
 export interface RemoteService extends LogSource {
-  /** What its read models say as of a position: the answer of `GET /api/admin/digests`. */
+  /** The response of `GET /api/admin/digests` as of a position. */
   digestsAt(position: Position): Promise<unknown>
 }
 
@@ -25,19 +25,19 @@ const line = decode(
   }),
 )
 
-/** Digests are answered once every read model was read whole. */
+/** The service only responds after reading all of its read models. */
 const DIGESTS_WITHIN_MS = 15 * 60_000
 
 const NO_BLOB = '0'.repeat(64)
 
 /**
- * The service at a URL, asked with the administrator's key.
+ * Connects to a service with the administrator's key.
  *
- * @throws OperatorError when it cannot be reached, or the key is not the administrator's
+ * @throws OperatorError if it cannot be reached, or the key is not the administrator's
  */
 export const openRemoteService = async (url: string, apiKey: string): Promise<RemoteService> => {
   const ask = asking(url, apiKey)
-  // Other keys see a part of the log, and would be refused this.
+  // Other keys would see only part of the log; this request refuses them.
   const probe = await ask(`/api/blobs/${NO_BLOB}`)
   probe.resume()
   if (probe.statusCode !== 404)
@@ -75,7 +75,7 @@ export const openRemoteService = async (url: string, apiKey: string): Promise<Re
   }
 }
 
-/** An answer that breaks off is taken up again behind the last whole line, as long as each try brings some. */
+/** Resumes an interrupted response after its last complete line, as long as each try makes progress. */
 async function* eventsAfter(ask: Ask, start: Position): AsyncGenerator<RecordedEvent> {
   let after = start
   for (;;) {

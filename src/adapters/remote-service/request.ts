@@ -11,12 +11,12 @@ export const requireApiKey = (apiKey: string | null): string => {
   return apiKey
 }
 
-/** Asks one service with one key; answers what it says, whatever the status. Fails with OperatorError. */
+/** Sends a request to the service and returns the response with any status. Fails with OperatorError. */
 export type Ask = (path: string, method?: 'GET' | 'POST', json?: string) => Promise<IncomingMessage>
 
 const SILENCE_MS = 15_000
 
-/** A request fails when the service sends nothing for `silenceMs`, before its answer or within it. */
+/** Requests fail after `silenceMs` without data, before or during the response. */
 export const asking = (url: string, apiKey: string, silenceMs = SILENCE_MS): Ask => {
   const base = new URL(url)
   const request = base.protocol === 'https:' ? requestHttps : requestHttp
@@ -32,7 +32,7 @@ export const asking = (url: string, apiKey: string, silenceMs = SILENCE_MS): Ask
         resolve(begun)
       })
       asked.on('timeout', () => {
-        // While bytes wait to be read the reader is slow, not the service.
+        // With unread data buffered, the reader is slow, not the service.
         if (answer !== undefined && answer.readableLength > 0) asked.setTimeout(silenceMs)
         else (answer ?? asked).destroy(new ServiceSilent(base.origin, silenceMs))
       })
@@ -59,7 +59,7 @@ export class ServiceSilent extends OperatorError {
 const TRIES = 60
 const WAIT_MS = 1000
 
-/** Asks again while the service says that it is not possible now; any other refusal is the operator's to mend. */
+/** Retries on 503. Other errors are for the operator to fix. */
 export const askPatiently = async (ask: Ask, path: string): Promise<IncomingMessage> => {
   for (let tries = 1; ; tries += 1) {
     const answer = await ask(path)

@@ -3,19 +3,19 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
 import { syncDirectory } from '../../runtime/atomic-file.js'
-import { patiently } from './patiently.js'
+import { retryWhileLocked } from './retry-while-locked.js'
 
 /**
- * Characters of every envelope, with spaces behind it: more than the longest has, and more than half a page. Measured:
- * without this, SQLite leaves copies of rows in the unused parts of pages where it moved them, secure_delete or not. Rows
- * of one length, one to a page, are overwritten whole.
+ * Envelopes are padded to this length, which is more than the longest and more than half a page, so that each page has
+ * one row of the same length and is overwritten as a whole. Measured: without padding, SQLite leaves copies of moved
+ * rows in unused parts of pages, even with secure_delete.
  */
 const PADDED = 11_264
 const PAGE_BYTES = 16_384
 
 export const padded = (envelope: string): string => envelope.padEnd(PADDED)
 
-// The envelope comes last, so that it stands at the same place of every page.
+// The envelope is the last column, so that it has the same place on every page.
 const SCHEMA = `
   CREATE TABLE secrets (
     team      TEXT    NOT NULL,
@@ -31,8 +31,8 @@ const SCHEMA = `
 const VERSION = 1
 
 /**
- * Opens the file, for its owner alone, beside other processes that have it open too. A rollback journal, which is deleted
- * with every commit: a write-ahead log would keep what was destroyed, and needs memory that machines cannot share.
+ * Opens the file with mode 0600, possibly while other processes have it open. Uses a rollback journal, which is deleted
+ * with every commit: a write-ahead log would keep destroyed values and needs memory shared by all processes.
  *
  * @throws SecretsUnavailable
  */
@@ -40,10 +40,10 @@ export const openSecretsDatabase = async (path: string): Promise<Database.Databa
   try {
     closeSync(openSync(path, 'a', 0o600))
     const db = new Database(path, { timeout: 0 })
-    await patiently(() => {
+    await retryWhileLocked(() => {
       db.pragma(`page_size = ${PAGE_BYTES}`)
       db.pragma('journal_mode = DELETE')
-      // Syncs the directory too: a journal that came back after a loss of power would take a commit back.
+      // Also syncs the directory: a deleted journal that reappears after a power loss would roll back a commit.
       db.pragma('synchronous = EXTRA')
       db.pragma('secure_delete = ON')
       db.transaction(() => ensureSchema(db)).immediate()

@@ -6,10 +6,10 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** What a value is bound to: under another team, name or version the same text cannot be opened. */
+/** Associated data: an envelope copied to another team, name or version cannot be decrypted. */
 const boundTo = ({ team, name, version }: SecretVersion) => Buffer.from(`${team}|${name}|${version}`)
 
-/** A value as AES-256-GCM under a key: `v1.<key id>.<nonce>.<ciphertext>.<tag>`, the last three in base64url. */
+/** Encrypts with AES-256-GCM: `v1.<key id>.<nonce>.<ciphertext>.<tag>`, the last three in base64url. */
 export const seal = (master: MasterKey, secret: SecretVersion, value: string): string => {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, master.key, nonce, { authTagLength: TAG_BYTES })
@@ -19,10 +19,10 @@ export const seal = (master: MasterKey, secret: SecretVersion, value: string): s
   return ['v1', master.id, ...parts].join('.')
 }
 
-/** The id of the key that an envelope needs; it is not known to be whole yet. */
+/** The id of an envelope's key, without checking the envelope. */
 export const keyIdOf = (envelope: string): string => envelope.split('.')[1] ?? ''
 
-/** @throws SecretUnreadable that names the key, for an envelope that was changed by as much as a bit */
+/** @throws SecretUnreadable naming the key, if the envelope was modified or its key is missing */
 export const unseal = (
   find: (keyId: string) => MasterKey | undefined,
   secret: SecretVersion,
@@ -49,7 +49,7 @@ export const unseal = (
   }
 }
 
-/** Undefined for what is not the one way to write some bytes. */
+/** Undefined for a non-canonical encoding. */
 const bytesOf = (text: string): Buffer | undefined => {
   const bytes = Buffer.from(text, 'base64url')
   return bytes.toString('base64url') === text ? bytes : undefined

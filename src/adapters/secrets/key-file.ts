@@ -15,7 +15,7 @@ import { decode } from '../../domain/codec/codec.js'
 import { OperatorError } from '../../domain/ports/operator-error.js'
 import { masterKeys, type MasterKeyText } from '../../domain/secret/master-keys.js'
 
-/** The keys in a file; none where there is no file. */
+/** Returns no keys if the file does not exist. */
 export const readKeyFile = (path: string): readonly MasterKeyText[] => {
   const text = textIn(path)
   if (text === undefined) return []
@@ -33,13 +33,13 @@ const textIn = (path: string): string | undefined => {
   }
 }
 
-/** Whether somebody else than its owner may read a file. */
-export const isOpenToOthers = (path: string): boolean =>
+/** Whether users other than the owner can read a file. */
+export const isReadableByOthers = (path: string): boolean =>
   ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
 
 /**
- * Makes a file with a new key, for its owner alone, and durable when it returns. Of several processes that do so at once
- * one makes it, and nobody ever reads half of it: it gets its name when it is whole.
+ * Creates a file with a new key and mode 0600, durable on return. The file is linked to its name only when complete, so
+ * that concurrent processes create it once and never read a partial key.
  */
 export const makeKeyFile = (path: string): void => {
   const scratch = `${path}.${randomBytes(8).toString('hex')}.new`
@@ -70,7 +70,7 @@ const discard = (path: string) => {
   try {
     unlinkSync(path)
   } catch {
-    // It was never made.
+    // The file was not created.
   }
 }
 

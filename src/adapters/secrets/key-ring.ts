@@ -4,15 +4,15 @@ import { makeKeyFile, readKeyFile } from './key-file.js'
 import { masterKey, type MasterKey } from './master-key.js'
 
 export interface KeyRing {
-  /** The key that new values are encrypted under; where there is none yet, it is made. */
+  /** The key for new values; created if there is none. */
   readonly active: () => MasterKey
-  /** Looks into the file once more for a key that was not known: another process may have made it. */
+  /** Reads the file again for an unknown key, which another process may have created. */
   readonly find: (keyId: string) => MasterKey | undefined
 }
 
 /**
- * The keys of the configuration, and behind them those of the file, which is made only where there is no other key and
- * one is needed.
+ * The keys of the configuration, followed by those of the file. The file is only created when a key is needed and none
+ * is configured.
  *
  * @throws OperatorError
  */

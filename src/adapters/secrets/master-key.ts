@@ -3,7 +3,7 @@ import type { MasterKeyText } from '../../domain/secret/master-keys.js'
 
 export interface MasterKey {
   readonly id: string
-  /** Not the bytes, which would show up wherever an object is printed. */
+  /** A KeyObject, because raw bytes would appear wherever the object is logged. */
   readonly key: KeyObject
 }
 

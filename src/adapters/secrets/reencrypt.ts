@@ -1,16 +1,16 @@
 import { openSecretsDatabase, padded } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
-import { patiently } from './patiently.js'
+import { retryWhileLocked } from './retry-while-locked.js'
 import { SecretUnreadable, type SecretVersion } from '../../domain/ports/secret-store.js'
 
-export interface Reencrypted {
-  /** The id of the key that everything readable is encrypted under now. */
+export interface ReencryptionResult {
+  /** The id of the key that all readable values now use. */
   readonly activeKey: string
   readonly reencrypted: number
-  /** Values that were under that key before. */
+  /** Values that already used the active key. */
   readonly already: number
-  /** How many values need a key that is missing, or were changed, by the key they name. */
+  /** The number of values per key id whose key is missing or whose envelope was modified. */
   readonly unreadable: ReadonlyMap<string, number>
 }
 
@@ -22,14 +22,14 @@ interface Row extends SecretVersion {
 const AT_ONCE = 50
 
 /**
- * Encrypts all values under the active key, a few in each transaction: services that use the file go on meanwhile, and
- * cut off, it goes on where it was when it is run again. `note` is told how many of how many values were looked at.
+ * Re-encrypts all values with the active key in small transactions, so that running services can use the file
+ * meanwhile. After an interruption, the next run skips the finished values. `note` receives the progress.
  */
 export const reencryptSecrets = async (
   path: string,
   ring: KeyRing,
   note: (done: number, all: number) => void,
-): Promise<Reencrypted> => {
+): Promise<ReencryptionResult> => {
   const db = await openSecretsDatabase(path)
   try {
     const master = ring.active()
@@ -54,9 +54,9 @@ export const reencryptSecrets = async (
       return { outcomes, last: rows.at(-1)?.rowid }
     })
 
-    const all = await patiently(() => count.get() ?? 0)
+    const all = await retryWhileLocked(() => count.get() ?? 0)
     for (;;) {
-      const { outcomes, last } = await patiently(() => reencryptPage.immediate())
+      const { outcomes, last } = await retryWhileLocked(() => reencryptPage.immediate())
       if (last === undefined) break
       for (const { keyId, outcome } of outcomes) {
         if (outcome === 'unreadable') unreadable.set(keyId, (unreadable.get(keyId) ?? 0) + 1)

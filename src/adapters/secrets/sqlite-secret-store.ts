@@ -2,7 +2,7 @@ import type { HeldSecret, SecretStore } from '../../domain/ports/secret-store.js
 import { openSecretsDatabase, padded } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
-import { patiently } from './patiently.js'
+import { retryWhileLocked } from './retry-while-locked.js'
 
 interface Row {
   readonly version: number
@@ -11,7 +11,7 @@ interface Row {
 }
 
 export interface SqliteSecretStore extends SecretStore {
-  /** The ids of the master keys that values here need and the ring does not have. */
+  /** The ids of the master keys that stored values need and the key ring lacks. */
   readonly missingKeys: () => Promise<readonly string[]>
 }
 
@@ -44,26 +44,26 @@ export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promis
       const envelope = padded(seal(ring.active(), secret, value))
       const { team, name, version } = secret
       const row = { team, name, version, envelope, now: Date.now() }
-      return (await patiently(() => add.run(row))).changes === 1
+      return (await retryWhileLocked(() => add.run(row))).changes === 1
     },
     get: async (secret) => {
-      const envelope = await patiently(() => find.get(secret))
+      const envelope = await retryWhileLocked(() => find.get(secret))
       return envelope === undefined ? undefined : unseal(ring.find, secret, envelope)
     },
     confirm: async (secret) => {
-      await patiently(() => confirm.run(secret))
+      await retryWhileLocked(() => confirm.run(secret))
     },
     destroy: async (secrets) => {
       const all = db.transaction(() => secrets.forEach((secret) => remove.run(secret)))
-      await patiently(() => all.immediate())
+      await retryWhileLocked(() => all.immediate())
     },
-    teams: () => patiently(() => teams.all()),
+    teams: () => retryWhileLocked(() => teams.all()),
     names: async (team, { after = '', limit }) => {
-      const found = await patiently(() => names.all({ team, after, limit }))
+      const found = await retryWhileLocked(() => names.all({ team, after, limit }))
       return found.map(({ name, since }) => ({ name, since: new Date(since) }))
     },
     versions: async ({ team, name }) => {
-      const found = await patiently(() => versions.all({ team, name }))
+      const found = await retryWhileLocked(() => versions.all({ team, name }))
       return found.map(({ version, stored_at, confirmed }): HeldSecret => ({
         ...{ team, name, version },
         storedAt: new Date(stored_at),
@@ -72,7 +72,7 @@ export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promis
     },
     missingKeys: async () => {
       const needed = new Set<string>()
-      await patiently(() => {
+      await retryWhileLocked(() => {
         for (const envelope of envelopes.iterate()) needed.add(keyIdOf(envelope))
       })
       return [...needed].filter((id) => ring.find(id) === undefined)

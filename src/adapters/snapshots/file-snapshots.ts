@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { Snapshots } from '../../domain/ports/snapshots.js'
 import { writeFileAtomic } from '../../runtime/atomic-file.js'
 
-/** One file, which its owner alone may read. */
+/** One file with mode 0600. */
 export const fileSnapshots = (path: string): Snapshots => ({
   read: () => readFile(path, 'utf8').catch(() => undefined),
   write: async (text) => {

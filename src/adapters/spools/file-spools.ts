@@ -9,8 +9,8 @@ const SUFFIX = '.spool'
 const CHUNK_BYTES = 64 * 1024
 
 /**
- * Spools as files that lose their names once they are open: the system frees them when they are closed, or when the process
- * ends in whatever way. What a process that died in between left there is removed here; several may share the directory.
+ * Spool files are unlinked once they are open, so that the system frees them when they are closed or the process ends.
+ * Opening removes files that a crashed process left before unlinking. Several processes may share the directory.
  */
 export const openFileSpools = (directory: string): Spools => {
   mkdirSync(directory, { recursive: true })

@@ -5,7 +5,7 @@ import type { Ids } from '../../domain/ports/clock.js'
 const BYTES = 16
 const AT_ONCE = 256
 
-/** UUIDv7s over random bytes that are drawn for many at a time: one draw an id would cost more than all else. */
+/** Draws random bytes for many UUIDv7s at once, because one draw per id would dominate the cost. */
 const pooledIds = (): Ids => {
   const pool = new Uint8Array(BYTES * AT_ONCE)
   let at = pool.length

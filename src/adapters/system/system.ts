@@ -11,5 +11,5 @@ export const sha256: Sha256 = (content) => hash('sha256', content, 'hex')
 export const hmacSha256: HmacSha256 = (key, content, form) =>
   createHmac('sha256', key).update(content).digest(form)
 
-/** 256 random bits in base64url, marked as a key of ours. */
+/** 256 random bits in base64url, with the prefix of our keys. */
 export const randomKey: RandomKey = () => `tt_${randomBytes(32).toString('base64url')}`

@@ -4,7 +4,7 @@ import { invalid } from '../failure.js'
 
 const MAX_BYTES = 255
 
-/** The id of a new thing: the same for a user's repeat with the same `Idempotency-Key`, otherwise a new one. */
+/** Derives the same id for a retry by the same user with the same `Idempotency-Key`; otherwise a new id. */
 export const repeatableId = (
   { ids, sha256 }: Pick<Ports, 'ids' | 'sha256'>,
   user: string,

@@ -16,7 +16,7 @@ import { pageOf, pageQuery, takePage } from './page.js'
 
 const PATH = '/api/teams/:team/members'
 
-/** The directory's decider checks the role, on the state that it writes to. */
+/** The directory's decider checks the role, because it decides on the latest state. */
 const decided: Authorization<object> = { ...anyKey, errors: ['not-found', 'forbidden'] }
 
 const newMember = closed('NewMember', {

@@ -8,7 +8,6 @@ import { integerInQuery } from '../integer-in-query.js'
 const USUAL_LIMIT = 100
 const LARGEST_LIMIT = 1000
 
-/** The query of a list. */
 export const pageFields = {
   limit: withDefault(integerInQuery(1, LARGEST_LIMIT), USUAL_LIMIT),
   after: withDefault(string, undefined),
@@ -16,11 +15,11 @@ export const pageFields = {
 export const pageQuery = open('Page', { optional: pageFields })
 export type PageQuery = t.TypeOf<typeof pageQuery>
 
-/** A list as it is answered: `next` is the `after` of the page behind this one, null on the last. */
+/** A page of a list. `next` is the `after` of the next page, null on the last page. */
 export const pageOf = <A>(item: Codec<A>) =>
   open(`${item.name}List`, { required: { data: arrayOf(item), next: nullable(string) } })
 
-/** The page that `limit` and `after` ask for, of items in the order of their names. */
+/** The page selected by `limit` and `after`, of items sorted by name. */
 export const takePage = <A>(
   { limit, after }: PageQuery,
   itemsAfter: (after: string | undefined) => Iterable<A>,

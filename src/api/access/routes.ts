@@ -6,7 +6,6 @@ import { showMe } from './me.js'
 import { addMember, listMembers, removeMember } from './members.js'
 import { createTeam, listTeams } from './teams.js'
 
-/** Teams, members and API keys. */
 export const accessRoutes = (ports: KeyPorts, access: Access): readonly AnyRoute[] => [
   createTeam(access),
   listTeams(access),

@@ -24,12 +24,11 @@ interface PriceLists {
   readonly reading: Reading
 }
 
-/** Under this name readers of prices wait for the last import, whichever project they ask about. */
-export const OF_PRICE_LISTS = 'price lists'
+/** Imports are acknowledged under this name. Reads with costs of any project wait for it. */
+export const PRICE_LISTS_SCOPE = 'price lists'
 
 const count = integerBetween(0, MAX_LISTED_PRICES)
 
-/** Price lists, for all projects. */
 export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRoute[] => [
   writeDirectory({
     method: 'post',
@@ -68,14 +67,14 @@ export const priceListRoutes = ({ ports, reading }: PriceLists): readonly AnyRou
       } as const
       const stream = priceStream({ project_id: null, list })
       return async (cause) => {
-        // `PriceListImported` comes last, so that a repeat completes an import that was cut off.
+        // `PriceListImported` comes last, so that a retry completes an interrupted import.
         const options = { splitAppends: true }
         const { events, position } = await execute(ports)(priceDecider, stream, [command], cause, options)
         const published = events.filter(({ type }) => type === 'PricePublished').length
         const withdrawn = events.filter(({ type }) => type === 'PriceWithdrawn').length
         return {
           body: { list, version, published, withdrawn, unchanged: prices.length - published },
-          position: reading.ackPosition(OF_PRICE_LISTS, position),
+          position: reading.ackPosition(PRICE_LISTS_SCOPE, position),
         }
       }
     },

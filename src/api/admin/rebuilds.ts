@@ -42,15 +42,14 @@ const rebuild = open('Rebuild', {
   },
 })
 
-/** Under this name the requests for rebuilds wait for each other as the writes of a project do. */
-const OF_REBUILDS = 'rebuilds'
+/** Requests for rebuilds are acknowledged under this name, in place of a project. */
+const REBUILDS_SCOPE = 'rebuilds'
 const MANY = 100
 
-/** Routes that rebuild the read models. */
 export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
   const { ports, reading, reader } = parts
   const mutex = new KeyedMutex()
-  const scope = () => OF_REBUILDS
+  const scope = () => REBUILDS_SCOPE
 
   return [
     writeDirectory({
@@ -59,15 +58,15 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       summary:
         'Starts a rebuild of all read models from the log, one rebuild at a time. Needs the administrator key.',
       requestHeaders: ['Tallytree-Min-Position'],
-      errors: [...alsoReads.errors, 'not-found', 'conflict'],
+      errors: [...alsoReads.errors, 'conflict'],
       response: rebuild,
       authorization: administratorKey,
       handle:
         ({ principal, headers }) =>
         (cause) =>
-          mutex.runExclusive(OF_REBUILDS, async () => {
-            // One that cannot be read yet would be overlooked.
-            await reading.waitForNow(OF_REBUILDS, { ...headers, 'tallytree-stale': undefined })
+          mutex.runExclusive(REBUILDS_SCOPE, async () => {
+            // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
+            await reading.waitForNow(REBUILDS_SCOPE, { ...headers, 'tallytree-stale': undefined })
             const [unfinished] = await rebuildsIn(reader, UNFINISHED, 1)
             if (unfinished !== undefined)
               throw new Failure(
@@ -85,7 +84,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
             const { position } = await execute(ports)(rebuildDecider, stream, [command], cause, {
               assumeNew: true,
             })
-            reading.ackPosition(OF_REBUILDS, position)
+            reading.ackPosition(REBUILDS_SCOPE, position)
             return { body: { state: 'requested', ...request }, position }
           }),
     }),
@@ -93,7 +92,6 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       method: 'get',
       path: '/api/admin/rebuilds',
       summary: 'Lists the latest rebuilds and their progress, newest first. Needs the administrator key.',
-      errors: ['not-found'],
       response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
       authorization: administratorKey,
       scope,

@@ -26,7 +26,7 @@ export const newVersion = closed('NewArtifactVersion', {
 })
 export type NewVersion = t.TypeOf<typeof newVersion>
 
-/** `version` is its name, `v0`. */
+/** `version` is a name such as `v0`. */
 export const createdVersion = open('CreatedArtifactVersion', {
   required: { version: string, artifact_id: id, digest: string },
 })
@@ -49,5 +49,5 @@ export const artifactVersion = open('ArtifactVersion', {
 export const newAlias = closed('NewAlias', { required: { alias } })
 export const newTag = closed('NewTag', { required: { tag } })
 
-/** The name of the version that was meant. */
+/** `version` is the name of the labelled version, also when the request named it by an alias. */
 export const labelledVersion = open('LabelledVersion', { required: { version: string } })

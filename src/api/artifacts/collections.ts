@@ -6,14 +6,14 @@ import { registeredDecider } from '../../domain/artifact/registered-decider.js'
 import { emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import type { Executed } from '../../runtime/execute.js'
-import { executeOnFold, keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
+import type { ExecuteResult } from '../../runtime/execute.js'
+import { executeOnFold, foldCache, type FoldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 
 export interface Collections {
-  readonly stateOf: KeptFolds<CollectionState>
+  readonly stateOf: FoldCache<CollectionState>
   readonly write: WriteCollection<ArtifactCommand, ArtifactEvent>
   readonly writeRegistered: WriteCollection<RegisteredCommand, RegisteredEvent>
 }
@@ -23,18 +23,17 @@ export type WriteCollection<Command, Event> = <Answer>(
   command: Command,
   cause: Cause,
   answer: (before: CollectionState, events: readonly Event[]) => Answer,
-) => Promise<Executed<Answer, Event>>
+) => Promise<ExecuteResult<Answer, Event>>
 
 /** Events of collections whose folds are kept: some 60 MB. */
 const MOST = 100_000
 
-/** What this process knows of collections of versions, and how it writes to them. */
 export const openCollections = (ports: CollectionPorts): Collections => {
-  const stateOf = keptFolds<CollectionState>(
+  const stateOf = foldCache<CollectionState>(
     ports,
     {
-      fresh: emptyCollection,
-      take: (state, { type, data }) =>
+      initialState: emptyCollection,
+      evolve: (state, { type, data }) =>
         evolve(state, { type, data } as unknown as ArtifactEvent | RegisteredEvent),
       weightOf: ({ length }) => length,
     },

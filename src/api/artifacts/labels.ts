@@ -8,7 +8,7 @@ import { writing, type PlannedWrite } from '../run.js'
 import { labelledVersion, newAlias, newTag } from './codecs.js'
 import type { WriteCollection } from './collections.js'
 
-/** A route that writes labels to the collection that the request names. */
+/** A route that changes the labels of the collection in the request. */
 export type LabelRoute<Body> = RouteSpec<Body> & {
   readonly handle: (
     request: Pick<RouteRequest<Body>, 'body' | 'params'>,
@@ -16,15 +16,14 @@ export type LabelRoute<Body> = RouteSpec<Body> & {
   ) => PlannedWrite
 }
 
-/** Collections of one kind, as their labels are written. */
+/** How the labels of one kind of collection are written. */
 export interface LabelledKind {
-  /** The path of a collection. */
   readonly collection: string
   readonly labelRoute: <Body = undefined>(route: LabelRoute<Body>) => AnyRoute
   readonly write: WriteCollection<LabelCommand, unknown>
 }
 
-/** Aliases and tags of versions, in projects and in registries alike. */
+/** Aliases and tags of versions, for collections of projects and of registries. */
 export const labelRoutes = ({ collection, labelRoute, write }: LabelledKind): readonly AnyRoute[] => {
   const set = (command: SetAlias | AddTag) =>
     writing((cause) => write(command, cause, (before) => versionNamed(before, command.version)), {

@@ -3,7 +3,6 @@ import { entityOf } from '../../domain/ids.js'
 import { Failure, invalid } from '../failure.js'
 import type { RouteRequest } from '../route.js'
 
-/** The collection that a path names. */
 export const collectionInPath = ({ params }: Pick<RouteRequest<unknown>, 'params'>): string => {
   const named = params['collection']!
   if (collectionName.is(named)) return named
@@ -27,7 +26,7 @@ export const placeInProject = (project_id: string, collection: string): ProjectP
   registry: null,
 })
 
-/** The place that a path names in the project of the request. */
+/** The collection in the path, within the project of the request. */
 export const placeInPath = (
   request: Pick<RouteRequest, 'params'> & { readonly project: string },
 ): ProjectPlace => placeInProject(request.project, collectionInPath(request))

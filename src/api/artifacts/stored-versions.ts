@@ -14,10 +14,10 @@ export interface StoredVersion extends LabelledVersion {
 
 const AT_ONCE = 16
 
-/** Characters of events after which a page ends early: metadata may be large. */
+/** A page ends after this many characters of events, because metadata may be large. */
 const MAX_PAGE = 8_388_608
 
-/** Versions with their events: all of them, or the first, as far as a page may hold them. */
+/** Reads the events of the versions, stopping at the size limit of a page. */
 export const storedVersions = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,

@@ -1,7 +1,7 @@
 import { collectionStream, type CollectionPlace } from '../../domain/artifact/place.js'
 import { versionNamed, type CollectionState } from '../../domain/artifact/state.js'
 import { versionIn, versionName } from '../../domain/artifact/version-name.js'
-import type { KeptFolds } from '../../runtime/kept-folds.js'
+import type { FoldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { takePage, type PageQuery } from '../access/page.js'
 import { invalid } from '../failure.js'
@@ -10,10 +10,10 @@ import { storedVersions, withAliases, type StoredVersion } from './stored-versio
 
 interface Versions {
   readonly ports: Pick<Ports, 'eventStore'>
-  readonly stateOf: KeptFolds<CollectionState>
+  readonly stateOf: FoldCache<CollectionState>
 }
 
-/** A page of a collection's versions by their numbers; `after` and `next` are their names. */
+/** Lists versions by number; `after` and `next` are version names. */
 export const listVersions =
   ({ ports, stateOf }: Versions) =>
   async <A>(place: CollectionPlace, query: PageQuery, shown: (version: StoredVersion) => A) => {
@@ -53,7 +53,7 @@ const firstAfter = (after: string | undefined): number => {
   ])
 }
 
-/** One version, by its name or an alias. */
+/** Reads a version by its name or an alias. */
 export const readVersion =
   ({ ports, stateOf }: Versions) =>
   async (place: CollectionPlace, named: string): Promise<StoredVersion> => {

@@ -28,7 +28,6 @@ export const COLLECTION = '/api/artifacts/:entity/:project/:collection'
 const MAX_ALIASES = 32
 const MAX_FILES_BYTES = 524_288
 
-/** Versions of a project's collection. */
 export const versionRoutes = (artifacts: Artifacts): readonly AnyRoute[] => {
   const { ports, collections } = artifacts
   const versions = { ports, stateOf: collections.stateOf }
@@ -124,7 +123,7 @@ const contentOf = ({ type, metadata, files, aliases }: NewVersion) => {
   return { content: { artifactType: type, metadata: metadata ?? {}, files }, aliases: aliases ?? [] }
 }
 
-/** An `Idempotency-Key` speaks of one collection: an artifact's id is its own in the whole service. */
+/** Includes the collection, since artifact ids are unique in the whole service but an `Idempotency-Key` is not. */
 const artifactId = (
   ports: Artifacts['ports'],
   { headers, principal }: Pick<RouteRequest, 'headers' | 'principal'>,

@@ -2,7 +2,6 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { Reading } from '../reading.js'
 
-/** What an auditor's questions are answered from. */
 export interface Audit {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
   readonly reading: Reading

@@ -15,7 +15,7 @@ const modelDigest = open('ModelDigest', { required: { model: string, rows: int64
 export const digestsRoute = (parts: Audit): AnyRoute => {
   const { eventStore } = parts.ports
   const { reading, reader } = parts
-  // They read every table: two at once would only take twice as long, and keep two readers from others.
+  // Digests read every table: one at a time leaves readers to other requests.
   const mutex = new KeyedMutex()
 
   return readPresent(parts, {

@@ -6,7 +6,7 @@ import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 
 const digits = describedAs(string, { pattern: '^[0-9]+$', description: 'A 64-bit integer.' })
 
-/** An event of the log, as a line tells it. */
+/** An event of the log, as one line of JSON. */
 export const eventLine = open('RecordedEvent', {
   required: {
     id: string,
@@ -14,7 +14,7 @@ export const eventLine = open('RecordedEvent', {
     stream: string,
     /** Counts from 0 within the stream. */
     revision: digits,
-    /** Where it stands in the log. */
+    /** Its position in the log. */
     position: digits,
     recorded_at: describedAs(string, { format: 'date-time' }),
     data: jsonObject,
@@ -22,7 +22,7 @@ export const eventLine = open('RecordedEvent', {
   },
 })
 
-/** The last line of an answer that ends before the log does. */
+/** The last line of a response that stops before the end of the log. */
 export const cursorLine = open('EventsCursor', { required: { position: digits, more: boolean } })
 
 export const cursorLineOf = (position: Position): string =>

@@ -13,7 +13,7 @@ import { cursorLine, cursorLineOf, eventLine, lineOf } from './event-line.js'
 
 const NDJSON = 'application/x-ndjson'
 
-/** Events, and characters of them, that one answer looks at for others than the administrator. */
+/** Limits of one response without the administrator key: scanned events and their characters. */
 const MOST_SCANNED = 20_000
 const MOST_CHARACTERS = 32 * 1024 * 1024
 
@@ -50,7 +50,7 @@ interface Question {
   readonly head: Position
 }
 
-/** Characters of lines that are handed on together. */
+/** Lines are written in chunks of about this many characters. */
 const TOGETHER = 65_536
 
 async function* linesFor(
@@ -83,7 +83,7 @@ async function* linesFor(
   if (gathered !== '') yield gathered
 }
 
-/** Where nothing can be shown, nothing is read: a stream of others is answered as one that is not there. */
+/** Does not read a stream that the principal may not read, so that it looks the same as a missing one. */
 async function* eventsOf(
   eventStore: EventStore,
   { after, stream, head }: Omit<Question, 'limit'>,

@@ -8,7 +8,6 @@ import type { Position } from '../../domain/ports/event-store.js'
 
 const MAX_POSITION = 2n ** 63n - 1n
 
-/** A log position in the decimal digits of a query. */
 const positionText: Codec<Position> = new Codec<Position>(
   'position',
   (u): u is Position => typeof u === 'bigint',
@@ -47,15 +46,14 @@ const typesText: Codec<ReadonlySet<string>> = new Codec<ReadonlySet<string>>(
   },
 )
 
-/** What of the log is asked for. */
 export const eventsQuery = closed('Events', {
   optional: {
-    /** Only what comes later than this position. */
+    /** Exclusive. */
     after: withDefault(positionText, 0n),
-    /** Only this stream, by its whole name. */
+    /** The full name of a stream. */
     stream: withDefault(string, undefined),
     types: withDefault(typesText, undefined),
-    /** How many events at most; without it, all up to the head of the log when it was asked. */
+    /** The maximum number of events; without it, all up to the head of the log at the time of the request. */
     limit: withDefault(limitText, undefined),
   },
 })

@@ -4,7 +4,7 @@ import type { Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM } from '../../domain/access/events.js'
 import { principalOf } from '../../domain/access/look-ups.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
+import { execute, type ExecuteResult } from '../../runtime/execute.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
@@ -13,21 +13,20 @@ import { keyIn } from './credentials.js'
 import { followDirectory } from './live-directory.js'
 import { canAccessTeam } from './rights.js'
 
-/** Who may do what, as one process knows it. */
+/** Authentication and the directory of teams, users and keys, cached in this process. */
 export interface Access {
-  /** The directory as this process knows it. It changes as events come in, so do not keep it across an `await`. */
+  /** It changes as events arrive, so do not keep it across an `await`. */
   readonly directory: () => Directory
-  /** Whom an `Authorization` header stands for; undefined for a missing, malformed, unknown or revoked key. */
+  /** The principal of an `Authorization` header; undefined for a missing, malformed, unknown or revoked key. */
   readonly authenticate: (authorization: string | undefined) => Principal | undefined
-  /** Whether the principal may use an entity's projects: its own teams', and any for the administrator. */
   readonly canAccessTeam: (principal: Principal, entity: string) => boolean
-  /** Makes a team that the administrator names for the first time; for others, and for a known team, nothing. */
+  /** Creates a team when the administrator first uses its name; does nothing for others or for a known team. */
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
-  /** Runs a command; when it resolves, this process already knows what was written. */
-  readonly run: (command: AccessCommand, cause: Cause) => Promise<Executed<Directory>>
-  /** Reads what other processes wrote since the last time. */
+  /** Runs a command. Once it resolves, this process sees the written events. */
+  readonly run: (command: AccessCommand, cause: Cause) => Promise<ExecuteResult<Directory>>
+  /** Reads the events since the last refresh. */
   readonly refresh: () => Promise<void>
-  /** Stops following; what is known stays. */
+  /** Stops refreshing; the directory remains readable. */
   readonly close: () => void
 }
 
@@ -36,8 +35,8 @@ export type AccessPorts = Pick<Ports, 'eventStore' | 'ids' | 'sha256'> & { reado
 const REFRESH_MS = 500
 
 /**
- * Loads the directory and follows it: what another process writes is known here within a second (every 500 ms and
- * the time of one read). Rejects when the store cannot be read.
+ * Loads the directory and polls for the writes of other processes, so that they are visible within a second. Rejects
+ * when the event store cannot be read.
  */
 export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } = {}): Promise<Access> => {
   const live = followDirectory(ports)
@@ -71,7 +70,7 @@ export const openAccess = async (ports: AccessPorts, { refreshMs = REFRESH_MS } 
   }
 }
 
-/** What was written stays written when the look at it fails: the next one comes soon. */
+/** A failed refresh is only logged, because the events are already written and the next refresh follows soon. */
 const refreshOrWarn = async (
   { log }: Pick<AccessPorts, 'log'>,
   refresh: () => Promise<void>,
@@ -83,7 +82,7 @@ const refreshOrWarn = async (
   }
 }
 
-/** Repeats a task until stopped, never two at once, and without keeping the process alive. */
+/** Runs a task periodically and never concurrently, without keeping the process alive. */
 const every = (ms: number, task: () => Promise<void>): (() => void) => {
   let busy = false
   const timer = setInterval(() => {

@@ -5,27 +5,27 @@ import { OperatorError } from '../../domain/ports/operator-error.js'
 import type { Access } from './access.js'
 import { describeKey, makeKey, type KeyPorts } from './new-key.js'
 
-export interface Bootstrapped {
-  /** The administrator's key, made now and shown once; absent at later starts and where the operator gave it. */
+export interface BootstrapResult {
+  /** The administrator's key, shown once. Absent on later starts and when the operator provided the key. */
   readonly createdKey?: string
-  /** The operator's key is not one of the administrator's: it was ignored, and a warning is due. */
+  /** The operator's key was ignored, because it is not a key of the administrator. */
   readonly ignoredKey: boolean
 }
 
-/** The user that the first start makes. */
+/** The user that the first start creates. */
 export const ADMINISTRATOR = 'admin'
 const TEAM = 'default'
 const KEY_NAME = 'bootstrap'
 
 /**
- * At first start, makes the administrator with a key and the team `default`. Of several processes that start at
- * once, one makes it; the others find it made.
+ * On the first start, creates the administrator with a key and the team `default`. When several processes start at
+ * once, one of them creates these and the others find them.
  */
 export const bootstrapAccess = async (
   ports: KeyPorts,
   access: Pick<Access, 'directory' | 'run'>,
   givenKey: string | undefined,
-): Promise<Bootstrapped> => {
+): Promise<BootstrapResult> => {
   if (givenKey !== undefined) refuseUnusable(givenKey)
   const { key, known } =
     givenKey === undefined

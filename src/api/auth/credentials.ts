@@ -1,6 +1,6 @@
 /**
- * The API key an `Authorization` header carries: the password of Basic authentication (RFC 7617, any user name or
- * none) or a Bearer token. Undefined for anything else; never throws, never quotes the header.
+ * The API key in an `Authorization` header: the password of Basic authentication (RFC 7617, any user name or none) or a
+ * Bearer token. Undefined for anything else. Never throws, because an error could quote the header.
  */
 export const keyIn = (authorization: string | undefined): string | undefined => {
   if (typeof authorization !== 'string' || authorization.length > MAX_HEADER) return undefined

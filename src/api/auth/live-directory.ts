@@ -2,7 +2,7 @@ import { emptyDirectory, evolve, type Directory } from '../../domain/access/dire
 import { ACCESS_STREAM, type AccessEvent } from '../../domain/access/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 
-/** The directory as this process knows it: it follows the stream. */
+/** A directory that is updated from its stream. */
 export interface LiveDirectory {
   readonly now: () => Directory
   /** Reads what was written since the last time. */
@@ -18,7 +18,7 @@ export const followDirectory = ({ eventStore }: Pick<Ports, 'eventStore'>): Live
 
     refresh: async () => {
       for await (const { type, data, revision } of eventStore.readStream(ACCESS_STREAM, { from: next })) {
-        // Two refreshes may read the same events at once; each event counts when its turn comes, once.
+        // Concurrent refreshes read the same events: each event is applied once, in order.
         if (revision !== next) continue
         evolve(directory, { type, data } as unknown as AccessEvent)
         next = revision + 1n

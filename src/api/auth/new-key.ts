@@ -5,22 +5,22 @@ import type { RandomKey } from '../../domain/ports/secrets.js'
 
 export type KeyPorts = Pick<Ports, 'ids' | 'clock' | 'sha256'> & { readonly randomKey: RandomKey }
 
-/** A key in clear, to be shown once, and what the log may know of it. */
-export interface MadeKey {
+/** A key in clear text, to be shown once, and the part that the log stores. */
+export interface CreatedKey {
   readonly key: string
   readonly known: NewApiKey
 }
 
-export const makeKey = (ports: KeyPorts, name: string | null, id = ports.ids.next()): MadeKey =>
+export const makeKey = (ports: KeyPorts, name: string | null, id = ports.ids.next()): CreatedKey =>
   describeKey(ports, ports.randomKey(), name, id)
 
-/** What the log may know of a key that somebody else made. */
+/** The part of a provided key that the log stores. */
 export const describeKey = (
   { clock, sha256 }: Pick<KeyPorts, 'clock' | 'sha256'>,
   key: string,
   name: string | null,
   id: string,
-): MadeKey => ({
+): CreatedKey => ({
   key,
   known: {
     key_id: id,
@@ -33,8 +33,8 @@ export const describeKey = (
 
 const MOST_VISIBLE = 8
 
-/** At most a quarter of a key is shown, so that a short one of the operator's own keeps its strength. */
+/** Shows at most a quarter of a key, so that a short key of the operator stays hard to guess. */
 const visiblePart = (key: string): string => key.slice(0, Math.min(MOST_VISIBLE, key.length >> 2))
 
-/** Headers of responses that carry a key: no cache on the way may keep it. */
+/** Keys must not be stored by caches. */
 export const neverStored = { 'Cache-Control': 'no-store' }

@@ -6,13 +6,13 @@ import type { JsonObject } from '../../domain/json/json.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
 
-/** Whether an entity's projects are open to the principal: those of its teams, and any to the administrator. */
+/** A team's members may use its projects; the administrator may use all. */
 export const canAccessTeam = ({ administrator, teams }: Principal, entity: string): boolean =>
   administrator || teams.includes(entity)
 
 /**
- * Refuses what needs a role in a team: 404 to those outside, the same as for a team that does not exist, and 403
- * naming the role to members without it.
+ * Refuses principals without a role in a team: 404 to non-members, the same as for a team that does not exist, and 403
+ * naming the role to members.
  */
 export const requireRole = (
   { directory }: { readonly directory: () => Directory },
@@ -21,12 +21,11 @@ export const requireRole = (
   role: Role,
 ): void => throwIfRefused(missingRight(directory(), userId, team, role))
 
-/** Refuses everybody but the administrator. */
 export const requireAdministrator = ({ administrator }: Principal): void => {
   if (!administrator) throw new Failure('forbidden', 'This requires the administrator key.')
 }
 
-/** Throws a command's refusal as the failure it is answered with; `body` goes along with the reason. */
+/** Throws the refusal of a command as a failure with `body` as further members. */
 export const throwIfRefused = (refusal: Refusal | undefined, body: JsonObject = {}): void => {
   if (refusal !== undefined) throw new Failure(refusal.kind, refusal.reason, { body })
 }

@@ -19,23 +19,23 @@ import { boolean } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { id, teamName } from '../../domain/ids.js'
 import { givenMetricName } from '../../domain/run/given-metrics.js'
-import { given } from './given.js'
-import { thingName } from './webhook-codecs.js'
+import { definedFields } from './defined-fields.js'
+import { resourceName } from './webhook-codecs.js'
 
 const newScope = closed('NewAutomationScope', scopeFields)
 const newConditionFields = { ...conditionFields, metric: nullable(givenMetricName) }
 
-/** The same fields, of which those that are absent stay as they are. */
-const kept = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>
+/** The same fields, all optional; absent ones keep their values. */
+const allOptional = <Fields extends Readonly<Record<string, AnyCodec>>>(fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).map(([field, codec]) => [field, withDefault(codec, undefined)]),
   ) as { [Field in keyof Fields]: Codec<t.TypeOf<Fields[Field]> | undefined> }
 
 export const newAutomation = closed('NewAutomation', {
   required: {
-    name: thingName,
+    name: resourceName,
     team: teamName,
-    webhook: thingName,
+    webhook: resourceName,
     payload: templateText,
     scope: newScope,
     event: closed('NewAutomationEvent', { required: { type: eventType }, optional: newConditionFields }),
@@ -48,15 +48,15 @@ export const newAutomation = closed('NewAutomation', {
 })
 
 const eventChange = closed('AutomationEventChange', {
-  optional: { type: withDefault(eventType, undefined), ...kept(newConditionFields) },
+  optional: { type: withDefault(eventType, undefined), ...allOptional(newConditionFields) },
 })
-const runFilterChange = closed('RunFilterChange', { optional: kept(runFilterFields) })
+const runFilterChange = closed('RunFilterChange', { optional: allOptional(runFilterFields) })
 
-/** What is absent stays, inside `event` and `run_filters` too; null takes something away. */
+/** Absent fields keep their values, also inside `event` and `run_filters`; null removes an option. */
 export const automationChange = closed('AutomationChange', {
   optional: {
-    name: withDefault(thingName, undefined),
-    webhook: withDefault(thingName, undefined),
+    name: withDefault(resourceName, undefined),
+    webhook: withDefault(resourceName, undefined),
     payload: withDefault(templateText, undefined),
     scope: withDefault(newScope, undefined),
     event: withDefault(eventChange, undefined),
@@ -66,13 +66,13 @@ export const automationChange = closed('AutomationChange', {
   },
 })
 
-/** Of another type, an event keeps nothing of the one before. */
+/** Conditions belong to one event type, so that changing the type resets them. */
 export const changedEvent = (
   before: AutomationCondition,
   change: t.TypeOf<typeof eventChange> = {} as t.TypeOf<typeof eventChange>,
 ): AutomationCondition => {
   const type = change.type ?? before.type
-  const changed = { ...(type === before.type ? before : {}), ...given(change), type }
+  const changed = { ...(type === before.type ? before : {}), ...definedFields(change), type }
   const complete = condition.decode(changed)
   return E.isRight(complete) ? complete.right : before
 }
@@ -82,7 +82,7 @@ export const automationJson = open('Automation', {
   required: {
     id,
     team: teamName,
-    name: thingName,
+    name: resourceName,
     webhook: id,
     payload: templateText,
     scope,

@@ -15,9 +15,9 @@ import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory, writeDirectory } from '../route-kinds.js'
 import { automationJson, newAutomation, shownAutomation } from './automation-codecs.js'
 import type { Automations } from './automations.js'
-import { checkedContent, roleFor, webhookCalled, webhookCalledThen } from './checks.js'
-import { automationById, rosterOf } from './kept.js'
-import { keepName, takeName } from './names.js'
+import { checkedContent, roleFor, findWebhook, findWebhookAtCreation } from './checks.js'
+import { automationById, rosterOf } from './current-state.js'
+import { confirmName, takeName } from './names.js'
 
 const PATH = '/api/automations'
 
@@ -51,11 +51,11 @@ export const createAutomation = ({ ports, access, runExclusive }: Automations): 
       return (cause) =>
         runExclusive(async () => {
           const before = key === undefined ? null : await automationById(ports, id, cause)
-          // A repeat is compared with what was made then, whatever became of the webhook and its secrets.
+          // A retry is compared with the original request, even if its webhook or secrets have changed.
           const isRepeat = before !== null
           const webhook = isRepeat
-            ? await webhookCalledThen(ports, before, proposed.webhook, cause)
-            : await webhookCalled(ports, team, proposed.webhook, cause)
+            ? await findWebhookAtCreation(ports, before, proposed.webhook, cause)
+            : await findWebhook(ports, team, proposed.webhook, cause)
           const checked = await checkedContent(ports, team, proposed, payload, isRepeat ? undefined : webhook)
           const { secret } = isRepeat ? before.first.content : webhook.content
           const content: AutomationContent = {
@@ -70,7 +70,7 @@ export const createAutomation = ({ ports, access, runExclusive }: Automations): 
           const created = await run({ type: 'CreateAutomation', id, team, content, enabled }, cause)
           throwIfRefused(created.refusals.get(0))
           if (!isRepeat)
-            await keepName(ports, named, cause, () => run({ type: 'DeleteAutomation', id, team }, cause))
+            await confirmName(ports, named, cause, () => run({ type: 'DeleteAutomation', id, team }, cause))
           return { body: shownAutomation(created.state!), position: created.position }
         })
     },

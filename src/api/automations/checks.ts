@@ -5,19 +5,19 @@ import {
   type AutomationContent,
   type AutomationScope,
 } from '../../domain/automation/events.js'
-import { watchedBy, type Watched } from '../../domain/automation/watched.js'
+import { completeWatchConfig, type WatchConfig } from '../../domain/automation/watch-config.js'
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Role } from '../../domain/access/roles.js'
 import type { Cause } from '../../domain/event.js'
-import { holderOf } from '../../domain/names/decider.js'
+import { ownerOf } from '../../domain/names/decider.js'
 import { parseTemplate } from '../../domain/template/parse.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
 import { invalidBody, invalidField } from '../failure.js'
-import type { CheckingPorts } from './automations.js'
-import { hasRegistry, rosterOf, webhookById } from './kept.js'
+import type { ValidationPorts } from './automations.js'
+import { hasRegistry, rosterOf, webhookById } from './current-state.js'
 
-/** What somebody needs to be in a team for automations of a scope. */
+/** The role in the team that automations of a scope require. */
 export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
   (
     ({
@@ -27,9 +27,9 @@ export const roleFor = ({ type }: Pick<AutomationScope, 'type'>): Role =>
     }) as const
   )[type]
 
-/** The webhook of a team by its id or its name. */
-export const webhookCalled = async (
-  ports: CheckingPorts,
+/** Finds a webhook of the team by id or name. */
+export const findWebhook = async (
+  ports: ValidationPorts,
   team: string,
   named: string,
   cause: Cause,
@@ -40,14 +40,17 @@ export const webhookCalled = async (
   }
   const byId = await standing(named)
   if (byId !== undefined) return byId
-  const byName = await standing(holderOf(await rosterOf(ports, team, cause), 'webhook', named))
+  const byName = await standing(ownerOf(await rosterOf(ports, team, cause), 'webhook', named))
   if (byName?.content.name === named) return byName
   throw invalidField(['webhook'], 'value_error', 'The team has no webhook with this name or id')
 }
 
-/** The same for a repeat of an automation's creation: the webhook that the name or id stood for then, whatever became of it. */
-export const webhookCalledThen = async (
-  ports: CheckingPorts,
+/**
+ * As `webhookCalled`, for a retry of an automation's creation: the webhook that the name or id meant at that time, even
+ * if it was renamed or deleted since.
+ */
+export const findWebhookAtCreation = async (
+  ports: ValidationPorts,
   { id, team, first }: Automation,
   named: string,
   cause: Cause,
@@ -55,12 +58,12 @@ export const webhookCalledThen = async (
   const webhook = await webhookById(ports, first.content.webhook, cause)
   return webhook !== null && (webhook.id === named || (await nameThen(ports, webhook.id, id)) === named)
     ? webhook
-    : webhookCalled(ports, team, named, cause)
+    : findWebhook(ports, team, named, cause)
 }
 
-/** What a webhook was called when an automation was made. */
+/** The webhook's name when the automation was created. */
 const nameThen = async (
-  { eventStore }: CheckingPorts,
+  { eventStore }: ValidationPorts,
   webhook: string,
   automation: string,
 ): Promise<unknown> => {
@@ -73,7 +76,7 @@ const nameThen = async (
   return name
 }
 
-/** What of a payload is kept: its text and the secret that it was written for; or why it is no template. */
+/** The parts of an automation that depend on its payload and webhook, or why the payload is not a template. */
 const payloadFor = (
   payload: string,
   { content: { access_token, secret } }: Webhook,
@@ -84,15 +87,15 @@ const payloadFor = (
     : E.left([{ loc: ['payload'], type: 'value_error', msg: parsed.left }])
 }
 
-/** Completes what an automation watches for and what it sends, or refuses it with all that is wrong. */
+/** Completes the conditions and the payload of an automation, or refuses them with all problems. */
 export const checkedContent = async (
-  ports: CheckingPorts,
+  ports: ValidationPorts,
   team: string,
-  proposed: Watched,
+  proposed: WatchConfig,
   payload: string,
   webhook: Webhook | undefined,
-): Promise<Watched & Partial<Pick<AutomationContent, 'payload' | 'secret'>>> => {
-  const watched = watchedBy(ports.compilePattern, team, proposed)
+): Promise<WatchConfig & Partial<Pick<AutomationContent, 'payload' | 'secret'>>> => {
+  const watched = completeWatchConfig(ports.compilePattern, team, proposed)
   const sent = webhook === undefined ? E.right({}) : payloadFor(payload, webhook)
   const problems = [
     ...(E.isLeft(watched) ? watched.left : await registryProblems(ports, team, watched.right.scope)),
@@ -102,9 +105,9 @@ export const checkedContent = async (
   return { ...watched.right, ...sent.right }
 }
 
-/** Registries are made by name; projects come into being with what is written to them. */
+/** Registries are created explicitly; projects exist as soon as something is written to them. */
 const registryProblems = async (
-  ports: CheckingPorts,
+  ports: ValidationPorts,
   team: string,
   { registry }: AutomationScope,
 ): Promise<readonly Problem[]> =>

@@ -1,14 +1,14 @@
 import type { Cause } from '../../domain/event.js'
 import { execute } from '../../runtime/execute.js'
-import { holderOf, namesDecider } from '../../domain/names/decider.js'
+import { ownerOf, namesDecider } from '../../domain/names/decider.js'
 import { namesStream, type NamedKind } from '../../domain/names/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { Failure } from '../failure.js'
-import { automationById, rosterOf, webhookById } from './kept.js'
+import { automationById, rosterOf, webhookById } from './current-state.js'
 
 type Streams = Pick<Ports, 'eventStore' | 'ids'>
 
-export interface Named {
+export interface NameReservation {
   readonly team: string
   readonly kind: NamedKind
   readonly name: string
@@ -16,12 +16,12 @@ export interface Named {
 }
 
 /**
- * Takes a name for a thing that is about to be made or renamed. Where it stands for one that was never made, or goes by
- * another name now, it is taken from that one.
+ * Reserves a name for a new or renamed webhook or automation. A reservation whose holder was never created or has
+ * another name now is stale and is taken over.
  *
- * @throws Failure, a conflict with the id of the thing that has the name
+ * @throws Failure, a conflict with the id of the holder
  */
-export const takeName = async (ports: Streams, named: Named, cause: Cause): Promise<void> => {
+export const takeName = async (ports: Streams, named: NameReservation, cause: Cause): Promise<void> => {
   const { kind, name, id } = named
   const run = (to: string, from: string | null) =>
     execute(ports)(
@@ -31,36 +31,36 @@ export const takeName = async (ports: Streams, named: Named, cause: Cause): Prom
       cause,
     )
   const { state, refusals } = await run(id, null)
-  const holder = holderOf(state, kind, name)
+  const holder = ownerOf(state, kind, name)
   if (refusals.size === 0 || holder === undefined) return
-  if ((await nameNow(ports, kind, holder, cause)) === name) throw taken(kind, holder)
+  if ((await nameNow(ports, kind, holder, cause)) === name) throw nameTaken(kind, holder)
 
   const second = await run(id, holder)
-  if (second.refusals.size > 0) throw taken(kind, holderOf(second.state, kind, name) ?? holder)
-  // Whoever had taken it may have made the thing meanwhile, in another process.
+  if (second.refusals.size > 0) throw nameTaken(kind, ownerOf(second.state, kind, name) ?? holder)
+  // The previous holder may have been created meanwhile by another process.
   if ((await nameNow(ports, kind, holder, cause)) !== name) return
   await run(holder, id)
-  throw taken(kind, holder)
+  throw nameTaken(kind, holder)
 }
 
-/** Refuses what was made under a name that another process took away meanwhile; `unmake` undoes it first. */
-export const keepName = async (
+/** Refuses a creation whose name another process has taken over meanwhile, after `unmake` has undone it. */
+export const confirmName = async (
   ports: Streams,
-  { team, kind, name, id }: Named,
+  { team, kind, name, id }: NameReservation,
   cause: Cause,
   unmake: () => Promise<unknown>,
 ): Promise<void> => {
-  const holder = holderOf(await rosterOf(ports, team, cause), kind, name)
+  const holder = ownerOf(await rosterOf(ports, team, cause), kind, name)
   if (holder === id) return
   await unmake()
-  throw taken(kind, holder ?? id)
+  throw nameTaken(kind, holder ?? id)
 }
 
-export const releaseName = async (ports: Streams, named: Named, cause: Cause): Promise<void> => {
+export const releaseName = async (ports: Streams, named: NameReservation, cause: Cause): Promise<void> => {
   await execute(ports)(namesDecider, namesStream(named.team), [{ type: 'ReleaseName', ...named }], cause)
 }
 
-/** What a thing is called; undefined for one that is not there. */
+/** The current name of a webhook or automation; undefined if it does not exist. */
 const nameNow = async (
   ports: Streams,
   kind: NamedKind,
@@ -71,7 +71,7 @@ const nameNow = async (
   return thing === null || thing.deleted ? undefined : thing.content.name
 }
 
-const taken = (kind: NamedKind, id: string): Failure =>
+const nameTaken = (kind: NamedKind, id: string): Failure =>
   new Failure('conflict', `The team already has ${NAMED[kind]} with this name.`, { body: { id } })
 
 const NAMED = { webhook: 'a webhook', automation: 'an automation' }

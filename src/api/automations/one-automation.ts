@@ -10,17 +10,17 @@ import { Failure } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory, writeDirectory } from '../route-kinds.js'
 import { automationChange, automationJson, changedEvent, shownAutomation } from './automation-codecs.js'
-import type { Automations, CheckingPorts } from './automations.js'
-import { checkedContent, roleFor, webhookCalled } from './checks.js'
-import { given } from './given.js'
-import { automationById } from './kept.js'
+import type { Automations, ValidationPorts } from './automations.js'
+import { checkedContent, roleFor, findWebhook } from './checks.js'
+import { definedFields } from './defined-fields.js'
+import { automationById } from './current-state.js'
 import { releaseName, takeName } from './names.js'
 
 const PATH = '/api/automations/:id'
 
 const notFound = () => new Failure(noSuchAutomation.kind, noSuchAutomation.reason)
 
-/** The automation that a path names, deleted ones too; those of other teams are as if they were not there. */
+/** The automation in the path, also a deleted one. One of another team is a 404. */
 export const automationInPath = async (
   { ports, access }: Pick<Automations, 'access'> & { readonly ports: Pick<Ports, 'eventStore' | 'ids'> },
   { params, principal, cause }: Pick<RouteRequest, 'params' | 'principal' | 'cause'>,
@@ -32,12 +32,12 @@ export const automationInPath = async (
   return automation
 }
 
-export const standing = (automation: Automation): Automation => {
+export const requireExisting = (automation: Automation): Automation => {
   if (automation.deleted) throw notFound()
   return automation
 }
 
-/** The automation that a path names, for members of its team, deleted ones too. */
+/** Requires membership in the team of the automation in the path, which may be deleted. */
 export const ofAutomation = (
   automations: Parameters<typeof automationInPath>[0],
 ): Authorization<{ readonly automation: Automation }> => ({
@@ -52,7 +52,7 @@ export const showAutomation = (automations: Automations): AnyRoute =>
     summary: 'Reads an automation. Needs membership in its team.',
     response: automationJson,
     authorization: ofAutomation(automations),
-    handle: ({ automation }) => ({ body: shownAutomation(standing(automation)) }),
+    handle: ({ automation }) => ({ body: shownAutomation(requireExisting(automation)) }),
   })
 
 export const changeAutomation = (automations: Automations): AnyRoute =>
@@ -70,11 +70,11 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
       automations.runExclusive(async () => {
         const { ports, access } = automations
         const { body, principal } = request
-        const automation = standing(await automationInPath(automations, request))
+        const automation = requireExisting(await automationInPath(automations, request))
         const { id, team, edition, content: before } = automation
         for (const scope of [before.scope, body.scope ?? before.scope])
           requireRole(access, principal, team, roleFor(scope))
-        const content = await changed(automations, request, automation)
+        const content = await applyChange(automations, request, automation)
         const named = { team, kind: 'automation', id } as const
         const isRenamed = content.name !== before.name
         if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
@@ -93,19 +93,19 @@ export const changeAutomation = (automations: Automations): AnyRoute =>
 
 type Change = RouteRequest<(typeof automationChange)['_A']>
 
-/** The content that a change makes of the one before. A payload is read anew only with a new one, or a new webhook. */
-export const changed = async (
-  { ports }: { readonly ports: CheckingPorts },
+/** Applies a change to the content. The payload is only validated again if it or the webhook changes. */
+export const applyChange = async (
+  { ports }: { readonly ports: ValidationPorts },
   { body, cause }: Pick<Change, 'body' | 'cause'>,
   { team, content: before }: Automation,
 ): Promise<AutomationContent> => {
-  const { name, description, payload, scope, event, run_filters } = given(body)
+  const { name, description, payload, scope, event, run_filters } = definedFields(body)
   const isSentElsewhere = body.webhook !== undefined
   const webhook =
     isSentElsewhere || payload !== undefined
-      ? await webhookCalled(ports, team, body.webhook ?? before.webhook, cause)
+      ? await findWebhook(ports, team, body.webhook ?? before.webhook, cause)
       : undefined
-  const filters = run_filters === null ? null : { ...before.run_filters, ...given(run_filters ?? {}) }
+  const filters = run_filters === null ? null : { ...before.run_filters, ...definedFields(run_filters ?? {}) }
   const proposed = {
     scope: scope ?? before.scope,
     event: changedEvent(before.event, event),
@@ -114,7 +114,7 @@ export const changed = async (
   const checked = await checkedContent(ports, team, proposed, payload ?? before.payload, webhook)
   return {
     ...before,
-    ...given({ name, description }),
+    ...definedFields({ name, description }),
     webhook: webhook?.id ?? before.webhook,
     ...checked,
   }

@@ -12,15 +12,15 @@ import { Failure } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory, writeDirectory } from '../route-kinds.js'
 import type { Automations } from './automations.js'
-import { given } from './given.js'
-import { webhookById } from './kept.js'
+import { definedFields } from './defined-fields.js'
+import { webhookById } from './current-state.js'
 import { releaseName, takeName } from './names.js'
 import { shownWebhook, webhookChange, webhookJson } from './webhook-codecs.js'
 import { requireGoodWebhook } from './webhooks.js'
 
 export const WEBHOOK_PATH = '/api/teams/:team/webhooks/:id'
 
-/** The webhook that a path names, deleted ones too. */
+/** The webhook in the path, also a deleted one. */
 export const webhookInPath = async (
   { ports }: Pick<Automations, 'ports'>,
   { team, params, cause }: Pick<RouteRequest, 'params' | 'cause'> & { readonly team: string },
@@ -30,7 +30,7 @@ export const webhookInPath = async (
   return webhook
 }
 
-export const standing = (webhook: Webhook): Webhook => {
+export const requireExisting = (webhook: Webhook): Webhook => {
   if (webhook.deleted) throw new Failure(noSuchWebhook.kind, noSuchWebhook.reason)
   return webhook
 }
@@ -42,7 +42,9 @@ export const showWebhook = (automations: Automations): AnyRoute =>
     summary: 'Reads a webhook of a team. Needs the role team_administrator.',
     response: webhookJson,
     authorization: roleInTeam(automations.access, 'team_administrator'),
-    handle: async (request) => ({ body: shownWebhook(standing(await webhookInPath(automations, request))) }),
+    handle: async (request) => ({
+      body: shownWebhook(requireExisting(await webhookInPath(automations, request))),
+    }),
   })
 
 export const changeWebhook = (automations: Automations): AnyRoute =>
@@ -59,10 +61,15 @@ export const changeWebhook = (automations: Automations): AnyRoute =>
     handle: (request) => (cause) =>
       automations.runExclusive(async () => {
         const { ports } = automations
-        const { id, team, content: before, edition } = standing(await webhookInPath(automations, request))
+        const {
+          id,
+          team,
+          content: before,
+          edition,
+        } = requireExisting(await webhookInPath(automations, request))
         const { enabled, ...fields } = request.body
-        const content = { ...before, ...given(fields) }
-        await requireGoodWebhook(ports, team, content, given(fields))
+        const content = { ...before, ...definedFields(fields) }
+        await requireGoodWebhook(ports, team, content, definedFields(fields))
         const named = { team, kind: 'webhook', id } as const
         const isRenamed = content.name !== before.name
         if (isRenamed) await takeName(ports, { ...named, name: content.name }, cause)
@@ -108,7 +115,7 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
     },
   })
 
-/** Those that still wait are canceled by who would have sent them. */
+/** The dispatcher cancels the pending deliveries later, so these are counted as canceled. */
 const canceledWith = async (
   { reading, reader }: Automations,
   { id, team, position }: { readonly id: string; readonly team: string; readonly position: Position },

@@ -7,7 +7,6 @@ import { changeWebhook, deleteWebhook, showWebhook } from './one-webhook.js'
 import { testWebhook } from './test-webhook.js'
 import { createWebhook, listWebhooks } from './webhooks.js'
 
-/** Webhooks and automations. */
 export const automationRoutes = (parts: Omit<Automations, 'runExclusive'>): readonly AnyRoute[] => {
   const mutex = new KeyedMutex()
   const automations: Automations = {

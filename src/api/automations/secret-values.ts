@@ -7,7 +7,7 @@ interface SecretPorts extends Pick<Ports, 'eventStore'> {
   readonly secrets: Pick<SecretStore, 'get'>
 }
 
-/** The values of a team's secret that the log knows of, the newest first; none where no secret is named. */
+/** The values of a team's secret that are confirmed by the log, newest first; none if `name` is null. */
 export const secretValuesOf = async (
   { eventStore, secrets }: SecretPorts,
   team: string,

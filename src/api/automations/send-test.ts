@@ -17,35 +17,34 @@ export interface TestPorts {
 
 export interface TestedWebhook {
   readonly url: string
-  /** Seconds; null for the usual limit. */
+  /** Seconds; null for the default. */
   readonly timeout_s: number | null
-  /** All versions of each, the newest first; none where the webhook names none. */
+  /** All versions, newest first; empty if the webhook names no secret. */
   readonly accessTokens: readonly SigningSecret[]
   readonly secrets: readonly SigningSecret[]
 }
 
-export interface TestAnswer {
-  /** What receivers know it by; begins with `test_`. */
+export interface TestResponse {
+  /** The message id that the receiver sees; begins with `test_`. */
   readonly id: string
   readonly status: number | null
   readonly headers: Readonly<Record<string, string>>
-  /** The first 16 KiB, what is no UTF-8 replaced. */
+  /** The first 16 KiB; invalid UTF-8 is replaced. */
   readonly body: string
-  /** Why there was no answer, as deliveries say it. */
+  /** Why there was no response, in the terms of deliveries. */
   readonly error: string | null
   readonly durationMs: number
 }
 
-/** Seconds that one attempt may take where the webhook does not say. */
 const USUAL_TIMEOUT_S = 20
 
 /**
- * Sends a rendered payload once, on the way that deliveries take, and answers what the endpoint said, without any
- * secret of the webhook. Nothing of it is kept.
+ * Sends a rendered payload once, in the same way as deliveries, and returns the endpoint's response with secrets
+ * redacted. Stores nothing.
  */
 export const sendTest =
   ({ webhookSender, hmacSha256, clock, ids, vendor }: TestPorts) =>
-  async (webhook: TestedWebhook, body: Uint8Array, signal?: AbortSignal): Promise<TestAnswer> => {
+  async (webhook: TestedWebhook, body: Uint8Array, signal?: AbortSignal): Promise<TestResponse> => {
     const id = `test_${ids.next()}`
     const headers = messageHeaders(hmacSha256)({
       vendor,

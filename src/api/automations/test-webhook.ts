@@ -17,10 +17,10 @@ import { Failure, invalidField } from '../failure.js'
 import type { AnyRoute, RouteResponse } from '../route.js'
 import { writeDirectory } from '../route-kinds.js'
 import type { Automations } from './automations.js'
-import { standing, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
+import { requireExisting, WEBHOOK_PATH, webhookInPath } from './one-webhook.js'
 import { secretValuesOf } from './secret-values.js'
-import { sendTest, type TestAnswer } from './send-test.js'
-import { shares } from './shares.js'
+import { sendTest, type TestResponse } from './send-test.js'
+import { concurrencyLimit } from './concurrency-limit.js'
 
 const newTest = closed('WebhookTest', {
   says: 'A payload template as in automations. It is sent once and not stored.',
@@ -41,11 +41,11 @@ const testAnswer = open('WebhookTestAnswer', {
 const USUAL_PAYLOAD = '{"event_type": "TEST"}'
 const MOST_AT_ONCE = 4
 
-/** The Test button: one message, on the way and past the guard that deliveries take. */
+/** Sends one test message through the same SSRF guard as deliveries. */
 export const testWebhook = (automations: Automations): AnyRoute => {
   const { ports } = automations
   const send = sendTest(ports)
-  const ofTeam = shares(MOST_AT_ONCE)
+  const ofTeam = concurrencyLimit(MOST_AT_ONCE)
   const tested = async (webhook: Webhook, template: Template, cause: Cause): Promise<RouteResponse> => {
     const { team, id, content } = webhook
     const leave = ofTeam.enter(team)
@@ -98,13 +98,13 @@ export const testWebhook = (automations: Automations): AnyRoute => {
     response: testAnswer,
     authorization: roleInTeam(automations.access, 'team_administrator'),
     handle: async (request) => {
-      const webhook = standing(await webhookInPath(automations, request))
+      const webhook = requireExisting(await webhookInPath(automations, request))
       const template = templateOf(webhook, request.body.payload ?? USUAL_PAYLOAD)
       return (cause) => tested(webhook, template, cause)
     },
   })
 }
-/** What was sent of it may have arrived. */
+/** The message may have arrived. */
 const ending = () =>
   new Failure('overloaded', 'The service is stopping before the endpoint has responded. Try again.', {
     retryAfter: 5,
@@ -127,7 +127,10 @@ const bodyOf = (
   return E.isRight(rendered) ? E.right(rendered.right.body) : rendered
 }
 
-const unsent = (id: string, error: string): t.TypeOf<typeof testAnswer> & Omit<TestAnswer, 'durationMs'> => ({
+const unsent = (
+  id: string,
+  error: string,
+): t.TypeOf<typeof testAnswer> & Omit<TestResponse, 'durationMs'> => ({
   id: `test_${id}`,
   status: null,
   headers: {},

@@ -7,20 +7,20 @@ import { id, teamName } from '../../domain/ids.js'
 import type { Webhook } from '../../domain/webhook/decider.js'
 import { disablingReason, webhookOptions } from '../../domain/webhook/events.js'
 
-/** Names of things have 1 to 256 bytes without control characters, as ids do. */
-export const thingName = id
+/** Names follow the rules of ids: 1 to 256 bytes without control characters. */
+export const resourceName = id
 
 const url = textUpToBytes(2048)
 
 export const newWebhook = closed('NewWebhook', {
-  required: { name: thingName, url },
+  required: { name: resourceName, url },
   optional: { ...webhookOptions, enabled: withDefault(boolean, true) },
 })
 
-/** What is absent stays; null takes an option away. */
+/** Absent fields keep their values; null removes an option. */
 export const webhookChange = closed('WebhookChange', {
   optional: {
-    name: withDefault(thingName, undefined),
+    name: withDefault(resourceName, undefined),
     url: withDefault(url, undefined),
     access_token: withDefault(webhookOptions.access_token, undefined),
     secret: withDefault(webhookOptions.secret, undefined),
@@ -33,7 +33,7 @@ export const webhookChange = closed('WebhookChange', {
 
 export const webhookJson = open('Webhook', {
   says: 'A webhook. `access_token` and `secret` are the names of secrets of its team.',
-  required: { id, team: teamName, name: thingName, url, enabled: boolean },
+  required: { id, team: teamName, name: resourceName, url, enabled: boolean },
   optional: { ...webhookOptions, disabled_reason: nullable(disablingReason) },
 })
 

@@ -12,9 +12,9 @@ import { roleInTeam } from '../authorization.js'
 import { invalidBody } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory, writeDirectory } from '../route-kinds.js'
-import type { Automations, CheckingPorts } from './automations.js'
-import { hasSecret, rosterOf, webhookById } from './kept.js'
-import { keepName, takeName } from './names.js'
+import type { Automations, ValidationPorts } from './automations.js'
+import { hasSecret, rosterOf, webhookById } from './current-state.js'
+import { confirmName, takeName } from './names.js'
 import { newWebhook, shownWebhook, webhookJson } from './webhook-codecs.js'
 
 const PATH = '/api/teams/:team/webhooks'
@@ -50,15 +50,15 @@ export const createWebhook = ({ ports, access, runExclusive }: Automations): Any
           const created = await run({ type: 'CreateWebhook', id, team, content, enabled }, cause)
           throwIfRefused(created.refusals.get(0))
           if (!isRepeat)
-            await keepName(ports, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
+            await confirmName(ports, named, cause, () => run({ type: 'DeleteWebhook', id, team }, cause))
           return { body: shownWebhook(created.state!), position: created.position }
         })
     },
   })
 
-/** Refuses values that a webhook cannot have, and names of secrets that were given and are none of the team's. */
+/** Refuses invalid values, and newly named secrets that the team does not have. */
 export const requireGoodWebhook = async (
-  ports: CheckingPorts,
+  ports: ValidationPorts,
   team: string,
   content: WebhookContent,
   { access_token, secret }: Partial<WebhookContent>,

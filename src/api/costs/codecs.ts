@@ -19,7 +19,6 @@ export const costCreate = closed('CostCreateRequest', {
   optional: { wb_user_id: nullable(string) },
 })
 
-/** A model's name and the id of its price. */
 const pair = { type: 'array', prefixItems: [string.schema, id.schema], minItems: 2, maxItems: 2 }
 
 export const costCreated = {
@@ -45,7 +44,7 @@ export const costQuery = closed('CostQueryRequest', {
 })
 export type CostQuery = t.TypeOf<typeof costQuery>
 
-/** What a client reads of a price; what it did not ask for is null. */
+/** A price in a response; fields that were not requested are null. */
 const COST = {
   id,
   llm_id: string,

@@ -20,7 +20,6 @@ export interface CostWrites extends ProjectWrites {
 
 const MOST = 1000
 
-/** `/cost/create`: prices of a project, by model. */
 export const createRoute = (writes: CostWrites): AnyRoute =>
   writeProject(writes, {
     method: 'post',
@@ -53,7 +52,7 @@ export const createRoute = (writes: CostWrites): AnyRoute =>
     },
   })
 
-/** The price's own id, or that of the one that said the same already. */
+/** The id of the price, or of an earlier identical one. */
 const standingId = (
   state: PriceState,
   id: string,

@@ -10,7 +10,6 @@ import { writing } from '../run.js'
 import { costPurge } from './codecs.js'
 import type { CostWrites } from './create.js'
 
-/** `/cost/purge`: answers from here on know nothing of the prices. */
 export const purgeRoute = (writes: CostWrites): AnyRoute =>
   changeProject(writes, {
     method: 'post',

@@ -1,4 +1,3 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
@@ -8,14 +7,9 @@ import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { COST_FIELDS, costQueried, costQuery, type CostField, type CostQuery } from './codecs.js'
 
-export interface CostReads extends ProjectReads {
-  readonly reader: ClickHouseReader
-}
-
 const MAX_SORT_FIELDS = 8
 
-/** `/cost/query`: a project's own prices. */
-export const queryRoute = (reads: CostReads): AnyRoute =>
+export const queryRoute = (reads: ProjectReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
     path: '/cost/query',
@@ -24,11 +18,11 @@ export const queryRoute = (reads: CostReads): AnyRoute =>
     errors: ['forbidden'],
     response: costQueried,
     project: inBody,
-    handle: ({ body: { fields, query, sort_by, limit, offset }, project: owner }) => {
+    handle: ({ body: { fields, query, sort_by, limit, offset }, project: owner, reader }) => {
       const row = rowOf(fields)
       const order = orderOf(sort_by)
       return async (position) => {
-        const prices = await pricesOf(reads.reader)({
+        const prices = await pricesOf(reader)({
           ...{ owner, position, order },
           operation: query?.$expr ?? null,
           limit: limit ?? Number.MAX_SAFE_INTEGER,
@@ -39,16 +33,17 @@ export const queryRoute = (reads: CostReads): AnyRoute =>
     },
   })
 
-/** A field named again says nothing more. */
+/** If a field is repeated, its first occurrence counts. */
 const orderOf = (asked: CostQuery['sort_by']) => {
-  const order = new Map((asked ?? []).toReversed().map((one) => [one.field, one]))
+  const order = new Map<string, NonNullable<typeof asked>[number]>()
+  for (const one of asked ?? []) if (!order.has(one.field)) order.set(one.field, one)
   if (order.size > MAX_SORT_FIELDS)
     throw invalidField(
       ['sort_by'],
       'too_long',
       `List should have at most ${MAX_SORT_FIELDS} items after validation`,
     )
-  return [...order.values()].toReversed()
+  return [...order.values()]
 }
 
 const rowOf = (fields: CostQuery['fields']): ((price: StoredPrice) => Record<CostField, unknown>) => {

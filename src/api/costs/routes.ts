@@ -1,9 +1,10 @@
 import type { AnyRoute } from '../route.js'
 import { createRoute, type CostWrites } from './create.js'
 import { purgeRoute } from './purge.js'
-import { queryRoute, type CostReads } from './query.js'
+import type { ProjectReads } from '../route-kinds.js'
+import { queryRoute } from './query.js'
 
-export const costRoutes = (parts: CostWrites & CostReads): readonly AnyRoute[] => [
+export const costRoutes = (parts: CostWrites & ProjectReads): readonly AnyRoute[] => [
   createRoute(parts),
   queryRoute(parts),
   purgeRoute(parts),

@@ -2,28 +2,28 @@ import { id } from '../../domain/ids.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import type { Account } from '../../domain/delivery/account.js'
+import type { DeliveryHistory } from '../../domain/delivery/history.js'
 import type { DeliveryCommand } from '../../domain/delivery/commands.js'
 import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
 import { execute } from '../../runtime/execute.js'
-import { automationById, webhookById } from '../automations/kept.js'
+import { automationById, webhookById } from '../automations/current-state.js'
 import type { Authorization } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { writeDirectory } from '../route-kinds.js'
 import { writing, type PlannedWrite } from '../run.js'
 import { deliveryState } from './codecs.js'
-import { acknowledgedAs, type Deliveries } from './deliveries.js'
-import { eventIdFor, wroteBefore } from './repeats.js'
-import { ofDelivery, requireManaging } from './rights.js'
+import { ackScopeOf, type Deliveries } from './deliveries.js'
+import { eventIdFor, hasEvent } from './repeats.js'
+import { ofDelivery, requireManagementRole } from './rights.js'
 
 const acted = open('DeliveryActedOn', { required: { id, state: deliveryState, attempts: int64 } })
 
-/** The delivery, for those who may manage its automation. */
+/** The delivery in the path, for principals who may manage its automation. */
 const managed = (
   deliveries: Deliveries,
-): Authorization<{ readonly scheduled: NonNullable<Account['scheduled']> }> => {
+): Authorization<{ readonly scheduled: NonNullable<DeliveryHistory['scheduled']> }> => {
   const { authorize } = ofDelivery(deliveries)
   return {
     errors: ['not-found', 'forbidden', 'conflict'],
@@ -34,7 +34,7 @@ const managed = (
       if (scheduled === null) throw new Failure('conflict', 'The delivery was suppressed and cannot be sent.')
       const automation = await automationById(deliveries.ports, scheduled.automation_id, request.cause)
       if (automation === null) throw new Failure('conflict', 'The automation of the delivery does not exist.')
-      requireManaging(deliveries, request, automation)
+      requireManagementRole(deliveries, request, automation)
       return { scheduled }
     },
   }
@@ -59,8 +59,7 @@ export const resendRoute = (deliveries: Deliveries): AnyRoute =>
       const { delivery_id: deliveryId } = scheduled
       const now = instantOf(ports.clock.now())
       const eventId = eventIdFor(ports, request, `${deliveryId}\nresend`)
-      const isRepeat =
-        eventId !== undefined && (await wroteBefore(ports, deliveryStream(deliveryId), eventId))
+      const isRepeat = eventId !== undefined && (await hasEvent(ports, deliveryStream(deliveryId), eventId))
       return act(
         deliveries,
         scheduled,
@@ -111,6 +110,6 @@ const act = (
   )
   return async (cause) => {
     const response = await write(cause)
-    return { ...response, position: reading.ackPosition(acknowledgedAs(team), response.position) }
+    return { ...response, position: reading.ackPosition(ackScopeOf(team), response.position) }
   }
 }

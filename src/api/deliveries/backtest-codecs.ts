@@ -8,18 +8,17 @@ import { deliverySource } from '../../domain/delivery/events.js'
 import { id } from '../../domain/ids.js'
 import { automationChange } from '../automations/automation-codecs.js'
 
-/** A place in the log, or a time. */
-export type Point = { readonly position: bigint } | { readonly time: Instant }
+export type LogPoint = { readonly position: bigint } | { readonly time: Instant }
 
-const pointOf = (text: string): Point | undefined => {
+const pointOf = (text: string): LogPoint | undefined => {
   if (/^\d{1,19}$/.test(text)) return { position: BigInt(text) }
   const time = parseInstant(text)
   return time && { time }
 }
 
-const point: Codec<Point> = new Codec<Point>(
+const point: Codec<LogPoint> = new Codec<LogPoint>(
   'point',
-  (u): u is Point => typeof u === 'object' && u !== null && ('position' in u || 'time' in u),
+  (u): u is LogPoint => typeof u === 'object' && u !== null && ('position' in u || 'time' in u),
   (u, c) => {
     const read = typeof u === 'string' ? pointOf(u) : undefined
     return read === undefined
@@ -29,15 +28,15 @@ const point: Codec<Point> = new Codec<Point>(
   { type: 'string', description: 'A log position in decimal digits or a time.' },
 )
 
-/** What happened behind `from`, up to `to`. */
+/** Tests the events after `from`, up to and including `to`. */
 export const backtestBody = closed('Backtest', {
   optional: {
     from: nullable(point),
     to: nullable(point),
     limit: withDefault(integerBetween(1, 1000), 100),
-    /** `current`: as if it had always been what it is; `historic`: as it was at each time. */
+    /** `current` applies the latest version to all events, `historic` the version at the time of each event. */
     versions: withDefault(oneOf('current', 'historic'), 'current'),
-    /** Changes to try without making them. */
+    /** Changes to test without applying them. */
     candidate: nullable(automationChange),
   },
 })
@@ -50,7 +49,7 @@ export const backtested = open('Backtested', {
     data: arrayOf(
       open('BacktestedDelivery', {
         required: {
-          /** The one that the automation's delivery has, or would have had. */
+          /** The id that the real delivery has or would have had. */
           delivery: id,
           event_type: string,
           source: deliverySource,
@@ -64,7 +63,7 @@ export const backtested = open('Backtested', {
       }),
     ),
     next: nullable(string),
-    /** Events that were read, those that windows and cooldowns were taken from among them. */
+    /** Includes the events read for windows and cooldowns. */
     events_read: int64,
   },
 })

@@ -1,23 +1,23 @@
 import type * as t from 'io-ts'
-import { retoldVariables } from '../../domain/automation/matching/retold.js'
-import { watched, type Automation } from '../../domain/automation/decider.js'
-import { versionsAlong } from '../../domain/automation/matching/versions-along.js'
+import { pastVariables } from '../../domain/automation/matching/past-variables.js'
+import { watchConfigOf, type Automation } from '../../domain/automation/decider.js'
+import { versionHistory } from '../../domain/automation/matching/version-history.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import { jsonEqual } from '../../domain/json/equal.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { changed } from '../automations/one-automation.js'
+import { applyChange } from '../automations/one-automation.js'
 import { Failure, invalid } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, readDirectory } from '../route-kinds.js'
-import { backtestBody, backtested, type Point } from './backtest-codecs.js'
-import { replayed, type Fired } from './backtesting.js'
+import { backtestBody, backtested, type LogPoint } from './backtest-codecs.js'
+import { replayAutomation, type FiredEvent } from './backtesting.js'
 import type { Deliveries } from './deliveries.js'
 import { renderedFor, templateOf } from './rendered.js'
-import { judgingAs, judgingThen } from './retraced.js'
-import { ofStandingAutomation } from './rights.js'
+import { judgeWithVersion, judgeAtTime } from './retraced.js'
+import { ofExistingAutomation } from './rights.js'
 import { sourceOf } from './source.js'
 
-/** Characters of bodies that an answer holds. */
+/** Limits the bodies in a response, in characters. */
 const MOST_SIZE = 8 * 1024 * 1024
 
 export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
@@ -30,19 +30,19 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
     body: backtestBody,
     errors: alsoReads.errors,
     response: backtested,
-    authorization: ofStandingAutomation(deliveries),
+    authorization: ofExistingAutomation(deliveries),
     handle: async (asked) => {
       const { ports } = deliveries
       const { body, automation } = asked
       const head = await ports.eventStore.head()
-      const versions = versionsAlong(ports.eventStore, automation.id)
+      const versions = versionHistory(ports.eventStore, automation.id)
       const to = body.to === null ? head : await positionOf(deliveries, body.to, head)
       const after = body.from === null ? 0n : await positionOf(deliveries, body.from, head)
       const judge =
         body.versions === 'historic' && body.candidate === null
-          ? judgingThen(ports, versions)
-          : judgingAs(ports, await tried(deliveries, asked, automation, (await versions.newest())!))
-      const page = await replayed(ports, judge, { after, to, limit: body.limit })
+          ? judgeAtTime(ports, versions)
+          : judgeWithVersion(ports, await tried(deliveries, asked, automation, (await versions.newest())!))
+      const page = await replayAutomation(ports, judge, { after, to, limit: body.limit })
       const data = []
       let { next } = page
       let size = 0
@@ -60,7 +60,7 @@ export const backtestRoute = (deliveries: Deliveries): AnyRoute =>
 
 type Backtesting = Pick<RouteRequest<t.TypeOf<typeof backtestBody>>, 'body' | 'cause'>
 
-/** The version that is tried: the newest, with the changes that are asked for, as if it had always been there. */
+/** The version to test: the latest, with the requested changes, as if it had always applied. */
 const tried = async (
   { ports }: Deliveries,
   { body, cause }: Backtesting,
@@ -69,13 +69,13 @@ const tried = async (
 ): Promise<AutomationVersion> => {
   const standing = { ...newest, enabled: true }
   if (body.candidate === null) return standing
-  const content = await changed({ ports }, { body: body.candidate, cause }, automation).catch(
+  const content = await applyChange({ ports }, { body: body.candidate, cause }, automation).catch(
     (error: unknown) => {
       throw insideCandidate(error)
     },
   )
-  // What watches for something else would not have known the cooldowns that began with the last change.
-  const isSame = jsonEqual(watched(content), watched(newest.content))
+  // With other conditions, cooldowns do not start at the automation's last change.
+  const isSame = jsonEqual(watchConfigOf(content), watchConfigOf(newest.content))
   return { ...standing, content, conditionsSince: isSame ? newest.conditionsSince : 0n }
 }
 
@@ -87,10 +87,10 @@ const insideCandidate = (error: unknown): unknown => {
   )
 }
 
-/** Nothing is behind the head of the log, and nothing was recorded in times to come. */
+/** Limits positions and times to the head of the log. */
 const positionOf = async (
   { ports, reading }: Deliveries,
-  point: Point,
+  point: LogPoint,
   head: Position,
 ): Promise<Position> => {
   if ('position' in point) return point.position < head ? point.position : head
@@ -101,7 +101,7 @@ const positionOf = async (
 
 const shown = async (
   { ports, vendor }: Deliveries,
-  { event, retraced, version, figure, deliveryId, suppressed }: Fired,
+  { event, retraced, version, figure, deliveryId, suppressed }: FiredEvent,
   isCandidate: boolean,
 ) => {
   const { trigger } = retraced
@@ -109,7 +109,7 @@ const shown = async (
   const template = templateOf(version.content)
   const told = { trigger, eventType, figure }
   const variables =
-    template === undefined ? {} : await retoldVariables(ports.eventStore, template, told, vendor)
+    template === undefined ? {} : await pastVariables(ports.eventStore, template, told, vendor)
   return {
     delivery: deliveryId,
     event_type: eventType,

@@ -1,14 +1,13 @@
-import type { Retraced } from '../../domain/automation/matching/retracing.js'
+import type { PastDecision } from '../../domain/automation/matching/past-decisions.js'
 import type { Figure } from '../../domain/automation/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Deliveries } from './deliveries.js'
-import { firingOf, type Judge } from './retraced.js'
+import { predictFiring, type Judge } from './retraced.js'
 
-/** An event that made an automation fire. */
-export interface Fired {
+export interface FiredEvent {
   readonly event: RecordedEvent
-  readonly retraced: Retraced
+  readonly retraced: PastDecision
   readonly version: AutomationVersion
   readonly figure: Figure | null
   readonly deliveryId: string
@@ -25,25 +24,29 @@ interface Range {
 }
 
 /**
- * Events that a page reads: of the range at least so many, since what runs were before has to be read anew in each page,
- * and with all that no more than so many where that is enough.
+ * A page reads at most `most` events, including those read for windows, but at least `least` of the range. Otherwise
+ * reading the windows again would use up every page.
  */
 const READS = { least: 1000, most: 50_000 }
-/** Characters of events that fired, which a page holds at once. */
+/** Limits the fired events of a page, in characters. */
 const MOST_SIZE = 8 * 1024 * 1024
 
 /**
- * What events of a range made fire, in log order. It ends early after as many as asked for, or after many events: `next`
- * is then the position behind which it goes on, as exactly as if it had not ended.
+ * Finds the events of a range for which an automation fires, in log order. Stops at the limit or after reading many
+ * events; `next` is then the position to continue after, with the same results as without the stop.
  */
-export const replayed = async (
+export const replayAutomation = async (
   ports: Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>,
   judge: Judge,
   { after, to, limit }: Range,
   reads = READS,
-): Promise<{ readonly fired: readonly Fired[]; readonly next: Position | null; readonly read: number }> => {
-  const firing = firingOf(ports)
-  const fired: Fired[] = []
+): Promise<{
+  readonly fired: readonly FiredEvent[]
+  readonly next: Position | null
+  readonly read: number
+}> => {
+  const firing = predictFiring(ports)
+  const fired: FiredEvent[] = []
   let read = 0
   let ofRange = 0
   let size = 0

@@ -9,7 +9,7 @@ import { pageFields } from '../access/page.js'
 import { invalid } from '../failure.js'
 import { integerInQuery } from '../integer-in-query.js'
 
-/** `held`: it waits, and its webhook is disabled. `suppressed`: nothing was ever to be sent. */
+/** `held` deliveries wait for their disabled webhook. `suppressed` deliveries are never sent. */
 export const deliveryState = oneOf(
   'pending',
   'in_flight',
@@ -23,9 +23,9 @@ export const deliveryState = oneOf(
 
 const filters = {
   state: withDefault(deliveryState, undefined),
-  /** The status of the last answer. */
+  /** The status of the last response. */
   status: withDefault(integerInQuery(100, 999), undefined),
-  /** When they were scheduled: from the one on, before the other. */
+  /** The range of their scheduling times: `from` is inclusive, `to` exclusive. */
   from: withDefault(instant, undefined),
   to: withDefault(instant, undefined),
   ...pageFields,
@@ -40,7 +40,7 @@ export const deliveriesQuery = closed('DeliveriesAsked', {
   optional: { ...filters, webhook: withDefault(id, undefined), automation: withDefault(id, undefined) },
 })
 
-/** Before which position of the log a page begins, from the `next` of the page before. */
+/** Parses `after`, the `next` of the previous page: the log position before which the page starts. */
 export const cursorIn = (loc: readonly string[], after: string | null | undefined): Position | undefined => {
   if (after === undefined || after === null) return undefined
   if (/^\d{1,19}$/.test(after)) return BigInt(after)
@@ -57,11 +57,10 @@ export const deliveryJson = open('Delivery', {
     event_type: nullable(string),
     state: deliveryState,
     attempts: int64,
-    /** Of the last attempt that ended. */
+    /** Of the last finished attempt. */
     status: nullable(int64),
     error: nullable(string),
     duration_ms: nullable(number),
-    /** Why it is dead, canceled or suppressed. */
     reason: nullable(string),
     source: open('DeliverySourceShown', { required: { event_id: id, type: string, position: string } }),
     scheduled_at: instant,
@@ -70,7 +69,7 @@ export const deliveryJson = open('Delivery', {
   },
 })
 
-/** Of attempts those before the one of this number. */
+/** `attempts_before` selects the attempts before this number. */
 export const detailQuery = closed('DeliveryAsked', {
   optional: { attempts_before: withDefault(integerInQuery(1, 999_999_999), undefined) },
 })

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import type { Account, AttemptAccount } from '../../domain/delivery/account.js'
+import type { DeliveryHistory, AttemptHistory } from '../../domain/delivery/history.js'
 import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
@@ -44,7 +44,7 @@ type Detail = t.TypeOf<typeof deliveryDetail>
 
 const shownDetail = async (
   { ports }: Pick<Deliveries, 'ports'>,
-  account: Account,
+  account: DeliveryHistory,
   isHeld: boolean,
 ): Promise<Detail> => {
   const { scheduled, suppressed, state, at } = account
@@ -77,7 +77,7 @@ const shownDetail = async (
 }
 
 const shownAttempt = (
-  { started, finished, isUnknown, endedAt }: AttemptAccount,
+  { started, finished, isUnknown, endedAt }: AttemptHistory,
   record: AttemptRecord | undefined,
 ): Detail['attempts'][number] => ({
   attempt: started.attempt,

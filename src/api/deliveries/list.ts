@@ -12,7 +12,7 @@ import type { AnyRoute } from '../route.js'
 import { readPresent } from '../route-kinds.js'
 import type { PlannedRead } from '../run.js'
 import { automationDeliveriesQuery, cursorIn, deliveriesQuery, deliveryJson } from './codecs.js'
-import { acknowledgedAs, type Deliveries } from './deliveries.js'
+import { ackScopeOf, type Deliveries } from './deliveries.js'
 import { disabledAmong, disabledIn } from './webhooks.js'
 
 export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
@@ -23,7 +23,7 @@ export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
     query: automationDeliveriesQuery,
     response: pageOf(deliveryJson),
     authorization: ofAutomation(deliveries),
-    scope: ({ automation: { team } }) => acknowledgedAs(team),
+    scope: ({ automation: { team } }) => ackScopeOf(team),
     handle: ({ automation: { team, id }, query }) => listed(deliveries, { ...query, team, automation: id }),
   })
 
@@ -35,7 +35,7 @@ export const listOfTeam = (deliveries: Deliveries): AnyRoute =>
     query: deliveriesQuery,
     response: pageOf(deliveryJson),
     authorization: memberOfTeam(deliveries.access),
-    scope: ({ team }) => acknowledgedAs(team),
+    scope: ({ team }) => ackScopeOf(team),
     handle: ({ query }) => listed(deliveries, query),
   })
 
@@ -61,7 +61,7 @@ const listed = (deliveries: Deliveries, { state, limit, after, ...filters }: OfA
 
 const waits = (state: StoredState): boolean => state === 'pending' || state === 'retrying'
 
-/** What waits for a disabled webhook is held, and nothing else. */
+/** `held` is not stored: it means waiting for a webhook that is disabled now. */
 const inState = async (
   deliveries: Deliveries,
   question: DeliveryQuestion,

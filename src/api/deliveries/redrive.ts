@@ -18,12 +18,12 @@ import {
 import { ofAutomation } from '../automations/one-automation.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, writeDirectory } from '../route-kinds.js'
-import { redriveAskedAt } from './asked-before.js'
+import { redriveRequestedAt } from './redrive-request.js'
 import { cursorIn } from './codecs.js'
-import { acknowledgedAs, type Deliveries } from './deliveries.js'
-import { eventIdFor, wroteBefore } from './repeats.js'
-import { requireManaging } from './rights.js'
-import { webhooksThat } from './webhooks.js'
+import { ackScopeOf, type Deliveries } from './deliveries.js'
+import { eventIdFor, hasEvent } from './repeats.js'
+import { requireManagementRole } from './rights.js'
+import { webhooksWithStatus } from './webhooks.js'
 
 const MOST_AT_ONCE = 10_000
 const PAGE = 500
@@ -63,21 +63,21 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     handle: async (asked) => {
       const { ports, reading, reader } = deliveries
       const { body, headers, automation } = asked
-      requireManaging(deliveries, asked, automation)
+      requireManagementRole(deliveries, asked, automation)
       const { dry_run, limit, reason, from, to, states } = body
       const before = cursorIn(['body', 'after'], body.after)
       const { team, id } = automation
-      const name = acknowledgedAs(team)
+      const name = ackScopeOf(team)
       const now = await reading.waitForNow(name, headers, await ports.eventStore.head())
-      const askedAt = dry_run ? undefined : await redriveAskedAt(deliveries, asked, automation, body)
-      // A repeat has to find the same, which tables that have not come so far cannot tell, stale as the request may take them.
+      const askedAt = dry_run ? undefined : await redriveRequestedAt(deliveries, asked, automation, body)
+      // A retry must find the same deliveries, so it waits for its position even with `Tallytree-Stale: allow`.
       const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
       const position = askedAt ?? now
       const asking: DeliveryQuestion = {
         ...{ team, automation: id, position, states, before },
         ...{ reason: reason ?? undefined, from: from ?? undefined, to: to ?? undefined },
       }
-      const gone = await webhooksThat(ports, GONE, await webhooksOf(reader)(asking), askedAt)
+      const gone = await webhooksWithStatus(ports, GONE, await webhooksOf(reader)(asking), askedAt)
       const question = { ...asking, webhooks: { only: false, ids: [...gone] } }
       const matching = await countDeliveries(reader)(question)
       const left = Math.max(0, matching - limit)
@@ -107,7 +107,7 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
       asking,
     )
     const webhooks = page.flatMap(({ webhook }) => (webhook === null ? [] : [webhook]))
-    const gone = await webhooksThat(deliveries.ports, GONE, webhooks)
+    const gone = await webhooksWithStatus(deliveries.ports, GONE, webhooks)
     for (let at = 0; at < page.length; at += TOGETHER) {
       const some = page.slice(at, at + TOGETHER)
       for (const done of await Promise.all(some.map((one) => resend(deliveries, asked, one, gone)))) {
@@ -123,7 +123,10 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
   return { resent, position, last }
 }
 
-/** Where it was resent, if now; undefined where it is not what was asked for any more. */
+/**
+ * Resends one delivery. Returns undefined if its state no longer matches the request, and no position if an earlier
+ * attempt of this request has already resent it.
+ */
 const resend = async (
   { ports }: Deliveries,
   asked: Redriving,
@@ -132,7 +135,7 @@ const resend = async (
 ): Promise<{ readonly at: Position | undefined } | undefined> => {
   const stream = deliveryStream(deliveryId)
   const eventId = eventIdFor(ports, asked, `${deliveryId}\nredrive`)
-  if (eventId !== undefined && (await wroteBefore(ports, stream, eventId))) return { at: undefined }
+  if (eventId !== undefined && (await hasEvent(ports, stream, eventId))) return { at: undefined }
   if (webhook !== null && gone.has(webhook)) return undefined
   const { state } = await load(ports, deliveryDecider, stream)
   if (!asked.body.states.some((wanted) => wanted === state.phase)) return undefined

@@ -11,15 +11,15 @@ import { redacted, render } from '../../domain/template/render.js'
 import type { Template } from '../../domain/template/template.js'
 import type { Variables } from '../../domain/template/variables.js'
 
-/** What a message says, with names in place of secrets; null where it cannot be rendered. */
-export interface Shown {
+/** A rendered payload with the names of secrets instead of their values; null if it cannot be rendered. */
+export interface RenderedPayload {
   readonly body: string | null
   readonly unresolved: readonly string[]
 }
 
-const nothing: Shown = { body: null, unresolved: [] }
+const nothing: RenderedPayload = { body: null, unresolved: [] }
 
-/** The template of an automation's payload. Whether its secrets are still there does not matter to what is shown. */
+/** Secrets are never shown, so it does not matter whether they still exist. */
 export const templateOf = ({
   payload,
   secret,
@@ -28,16 +28,16 @@ export const templateOf = ({
   return E.isRight(parsed) ? parsed.right : undefined
 }
 
-export const renderedFor = (template: Template | undefined, variables: Variables): Shown => {
+export const renderedFor = (template: Template | undefined, variables: Variables): RenderedPayload => {
   const rendered = template === undefined ? undefined : render(template, variables, redacted)
   return rendered !== undefined && E.isRight(rendered) ? rendered.right : nothing
 }
 
-/** The body of a delivery, rendered from what was frozen when it was scheduled. */
+/** Renders the body of a delivery from the variables that were stored when it was scheduled. */
 export const bodyOf = async (
   eventStore: Pick<EventStore, 'readStream'>,
   { automation_id, automation_revision, variables }: DeliveryScheduled,
-): Promise<Shown> => {
+): Promise<RenderedPayload> => {
   const range = { from: BigInt(automation_revision), limit: 1 }
   for await (const { data } of eventStore.readStream(automationStream(automation_id), range)) {
     const content = automationContent.decode(data)

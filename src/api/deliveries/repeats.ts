@@ -3,8 +3,8 @@ import { repeatableId } from '../access/idempotency.js'
 import type { RouteRequest } from '../route.js'
 
 /**
- * The id of the event that a request writes about something: the same for the same user's repeat with the same
- * `Idempotency-Key`; undefined without one.
+ * Derives an event id from the `Idempotency-Key`, so that a retry by the same user writes the same event. Undefined
+ * without a key.
  */
 export const eventIdFor = (
   ports: Pick<Ports, 'ids' | 'sha256'>,
@@ -18,8 +18,7 @@ export const eventIdFor = (
 const asUuid = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 
-/** Whether a stream has an event of this id. */
-export const wroteBefore = async (
+export const hasEvent = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,
   eventId: string,

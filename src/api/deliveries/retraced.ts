@@ -1,7 +1,7 @@
-import { rememberedPatterns } from '../../runtime/patterns.js'
-import { depthOf } from '../../domain/automation/matching/retold.js'
-import { retracing, type Retraced } from '../../domain/automation/matching/retracing.js'
-import type { VersionsAlong } from '../../domain/automation/matching/versions-along.js'
+import { cachedPatterns } from '../../runtime/patterns.js'
+import { depthOf } from '../../domain/automation/matching/past-variables.js'
+import { pastDecisions, type PastDecision } from '../../domain/automation/matching/past-decisions.js'
+import type { VersionHistory } from '../../domain/automation/matching/version-history.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import { DEEPEST } from '../../domain/delivery/events.js'
 import { deliveryIdOf } from '../../domain/delivery/id.js'
@@ -11,11 +11,11 @@ import type { Deliveries } from './deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>
 
-/** Judges events of the past, given in log order. */
-export type Judge = (event: RecordedEvent) => Promise<Retraced | undefined>
+/** Evaluates an automation's conditions for past events, which must be passed in log order. */
+export type Judge = (event: RecordedEvent) => Promise<PastDecision | undefined>
 
-/** Judges them against the versions that an automation had when they happened. */
-export const judgingThen = (ports: Ports, versions: VersionsAlong): Judge => {
+/** Evaluates each event with the version of the automation at that time. */
+export const judgeAtTime = (ports: Ports, versions: VersionHistory): Judge => {
   const judge = judging(ports, versions.at)
   return async (event) => {
     const before = versions.read()
@@ -24,20 +24,20 @@ export const judgingThen = (ports: Ports, versions: VersionsAlong): Judge => {
   }
 }
 
-/** Judges them against one version, as if there had always been that one. */
-export const judgingAs = (ports: Ports, version: AutomationVersion): Judge =>
+/** Evaluates all events with one version. */
+export const judgeWithVersion = (ports: Ports, version: AutomationVersion): Judge =>
   judging(ports, () => Promise.resolve(version))
 
-const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionsAlong['at']): Judge =>
-  retracing({ eventStore, pattern: rememberedPatterns(compilePattern), versionFor })
+const judging = ({ eventStore, compilePattern }: Ports, versionFor: VersionHistory['at']): Judge =>
+  pastDecisions({ eventStore, pattern: cachedPatterns(compilePattern), versionFor })
 
-/** What came of an automation firing for an event: a delivery, or the reason why there is none. */
+/** The delivery that an event causes; none if the webhook was deleted before. */
 export type Firing =
   | { readonly deliveryId: string; readonly suppressed: 'loop' | null }
   | { readonly deliveryId: null; readonly suppressed: null }
 
-/** Tells what the dispatcher does when an automation fires: nothing, once its webhook is deleted. */
-export const firingOf = ({ eventStore, sha256 }: Ports) => {
+/** Predicts what the dispatcher does when an automation fires. */
+export const predictFiring = ({ eventStore, sha256 }: Ports) => {
   const deletions = new Map<string, Promise<Position | undefined>>()
   const deletionOf = (webhook: string) => {
     const known = deletions.get(webhook) ?? deletedAt(eventStore, webhook)
@@ -46,7 +46,7 @@ export const firingOf = ({ eventStore, sha256 }: Ports) => {
   }
   return async (
     event: RecordedEvent,
-    { trigger }: Pick<Retraced, 'trigger'>,
+    { trigger }: Pick<PastDecision, 'trigger'>,
     { id, content }: Pick<AutomationVersion, 'id' | 'content'>,
   ): Promise<Firing> => {
     const deleted = await deletionOf(content.webhook)

@@ -7,7 +7,6 @@ import { listOfAutomation, listOfTeam } from './list.js'
 import { redriveRoute } from './redrive.js'
 import { whyRoute } from './why.js'
 
-/** The delivery log, and what can be done with it. */
 export const deliveryRoutes = (deliveries: Deliveries): readonly AnyRoute[] => [
   listOfTeam(deliveries),
   deliveryDetailRoute(deliveries),

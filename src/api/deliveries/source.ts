@@ -3,7 +3,7 @@ import { instantOf } from '../../domain/codec/instant.js'
 import type { deliverySource } from '../../domain/delivery/events.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
 
-/** The event that a delivery tells of, as its own events name it. */
+/** The event that triggered a delivery, in the format of delivery events. */
 export const sourceOf = ({
   id,
   type,

@@ -1,5 +1,5 @@
 import type { Position } from '../../domain/ports/event-store.js'
-import { standingOf, type Standing } from '../../domain/webhook/standing.js'
+import { webhookStatus, type WebhookStatus } from '../../domain/webhook/status.js'
 import { webhooksOf, type DeliveryQuestion } from '../../projections/deliveries/queries.js'
 import type { Deliveries } from './deliveries.js'
 
@@ -7,10 +7,10 @@ type Ports = Pick<Deliveries['ports'], 'eventStore'>
 
 const TOGETHER = 16
 
-/** Those of some webhooks that stand in one of these ways now, or stood so at a position. */
-export const webhooksThat = async (
+/** Filters webhooks by their status, now or as of a position. */
+export const webhooksWithStatus = async (
   { eventStore }: Ports,
-  are: readonly (Standing | undefined)[],
+  are: readonly (WebhookStatus | undefined)[],
   ids: Iterable<string>,
   asOf?: Position,
 ): Promise<ReadonlySet<string>> => {
@@ -18,17 +18,17 @@ export const webhooksThat = async (
   const found = new Set<string>()
   for (let at = 0; at < all.length; at += TOGETHER) {
     const some = all.slice(at, at + TOGETHER)
-    const standings = await Promise.all(some.map((id) => standingOf(eventStore, id, asOf)))
-    for (const [place, id] of some.entries()) if (are.includes(standings[place])) found.add(id)
+    const statuses = await Promise.all(some.map((id) => webhookStatus(eventStore, id, asOf)))
+    for (const [place, id] of some.entries()) if (are.includes(statuses[place])) found.add(id)
   }
   return found
 }
 
-/** What waits for these is held: webhooks that stand, and are disabled now. */
+/** Deliveries of these webhooks are held. */
 export const disabledAmong = (ports: Ports, ids: Iterable<string>): Promise<ReadonlySet<string>> =>
-  webhooksThat(ports, ['disabled'], ids)
+  webhooksWithStatus(ports, ['disabled'], ids)
 
-/** The disabled webhooks that anything of what a question is about waits for. */
+/** The disabled webhooks for which selected deliveries wait. */
 export const disabledIn = async (
   { ports, reader }: Pick<Deliveries, 'reader'> & { readonly ports: Ports },
   question: DeliveryQuestion,

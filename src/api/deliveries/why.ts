@@ -1,8 +1,8 @@
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
-import { inWords } from '../../domain/automation/matching/in-words.js'
+import { describeUnmet } from '../../domain/automation/matching/describe-unmet.js'
 import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
 import type { Unmet } from '../../domain/automation/matching/verdict.js'
-import { versionsAlong } from '../../domain/automation/matching/versions-along.js'
+import { versionHistory } from '../../domain/automation/matching/version-history.js'
 import { nullable, withDefault } from '../../domain/codec/containers.js'
 import { instant, instantOf } from '../../domain/codec/instant.js'
 import { boolean, int64, number, string } from '../../domain/codec/leaves.js'
@@ -16,7 +16,7 @@ import { ofAutomation } from '../automations/one-automation.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import type { Deliveries } from './deliveries.js'
-import { firingOf, judgingThen } from './retraced.js'
+import { predictFiring, judgeAtTime } from './retraced.js'
 import { sourceOf } from './source.js'
 
 const whyQuery = closed('WhyAsked', {
@@ -65,7 +65,7 @@ export const whyRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-/** The event at a position, or the one with an id. */
+/** Finds an event by position or id. */
 const found = async (
   eventStore: EventStore,
   named: string,
@@ -100,7 +100,7 @@ const needsStream = () =>
 const notNamed = (field: string, msg: string, type = 'value_error') =>
   invalid([{ loc: ['query', field], type, msg }])
 
-/** An event of another team is as if it were not there. */
+/** An event of another team is a 404. */
 const visible = (event: RecordedEvent | undefined, team: string, principal: Principal): RecordedEvent => {
   if (event !== undefined && (triggerOf(event)?.team === team || mayRead(principal, event))) return event
   throw noSuchEvent()
@@ -119,7 +119,7 @@ const NOTHING = {
 }
 
 const explained = async ({ ports }: Deliveries, automationId: string, event: RecordedEvent) => {
-  const retraced = await judgingThen(ports, versionsAlong(ports.eventStore, automationId))(event)
+  const retraced = await judgeAtTime(ports, versionHistory(ports.eventStore, automationId))(event)
   const about = { ...NOTHING, event: sourceOf(event), matched: false }
   if (retraced === undefined)
     return { ...about, reason: 'no_trigger', says: 'No automation can trigger on events of this type.' }
@@ -130,7 +130,7 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
       ...(version === undefined ? {} : { automation_revision: Number(version.revision) }),
       ...unmetShown(verdict.matched ? { why: 'not_there' } : verdict.unmet),
     }
-  const { deliveryId, suppressed } = await firingOf(ports)(event, retraced, version)
+  const { deliveryId, suppressed } = await predictFiring(ports)(event, retraced, version)
   const figure = { value: verdict.figure?.metric_value ?? null, threshold: verdict.figure?.threshold ?? null }
   const automation_revision = Number(version.revision)
   const fired = { ...about, ...figure, automation_revision, matched: true, delivery: deliveryId }
@@ -151,7 +151,7 @@ const explained = async ({ ports }: Deliveries, automationId: string, event: Rec
 
 const unmetShown = (unmet: Unmet) => ({
   reason: unmet.why,
-  says: inWords(unmet),
+  says: describeUnmet(unmet),
   ...(unmet.why === 'threshold' ? { value: unmet.value, threshold: unmet.threshold } : {}),
   ...(unmet.why === 'window_not_full' ? { values_there: unmet.has, values_needed: unmet.needs } : {}),
   ...(unmet.why === 'cooldown' ? { until: instantOf(unmet.until) } : {}),

@@ -15,7 +15,6 @@ const refText = textUpToBytes(MAX_REF_BYTES)
 const REF = /^weave:\/\/\/[^/\p{Cc}]+\/[^/\p{Cc}]+\/[a-z_-]+\/\P{Cc}+$/u
 const RULE = "String should be a reference of the form 'weave:///entity/project/kind/name'"
 
-/** A reference as the SDKs write it. */
 const ref: Codec<string> = new Codec(
   'ref',
   (u): u is string => refText.is(u) && REF.test(u),

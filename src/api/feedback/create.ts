@@ -11,7 +11,15 @@ import { later } from '../tracing/tracing.js'
 import { feedbackBatch, feedbackBatchCreated, feedbackCreate, feedbackCreated } from './codecs.js'
 import type { FeedbackCreate } from './codecs.js'
 import { repeatableId } from './repeatable-id.js'
-import { answerOf, give, givingOf, problemsOf, rehearsal, type FeedbackPorts, type Giving } from './write.js'
+import {
+  responseOf,
+  recordFeedback,
+  prepareFeedback,
+  problemsOf,
+  dryRunDecider,
+  type FeedbackPorts,
+  type PreparedFeedback,
+} from './write.js'
 
 export interface FeedbackWrites extends ProjectWrites {
   readonly ports: FeedbackPorts
@@ -19,7 +27,6 @@ export interface FeedbackWrites extends ProjectWrites {
 
 const AT_ONCE = 100
 
-/** `/feedback/create` and `/feedback/batch/create`. */
 export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
   writeProject(writes, {
     method: 'post',
@@ -31,7 +38,7 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
     response: feedbackCreated,
     project: inBody,
     handle: (request) => {
-      const give = givingAll(writes)([request.body], request, (problem) => problem)
+      const give = prepareBatch(writes)([request.body], request, (problem) => problem)
       return async () => {
         const { answers, position } = await give()
         return { body: answers[0], position }
@@ -52,7 +59,7 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
         ...problem,
         loc: ['batch', index, ...problem.loc],
       })
-      const give = givingAll(writes)(request.body.batch, request, inBatch)
+      const give = prepareBatch(writes)(request.body.batch, request, inBatch)
       return async () => {
         const { answers, position } = await give()
         return { body: { res: answers }, position }
@@ -62,10 +69,10 @@ export const createRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
 ]
 
 /**
- * Checks all; what it answers with records all. Answers and problems are in their order. `replacing` is the id of the
- * feedback in whose place this is given.
+ * Validates all feedback and returns a function that records it. Results and problems keep the order of the request.
+ * `replacing` is the id of the feedback to be replaced, if any.
  */
-export const givingAll =
+export const prepareBatch =
   ({ ports }: Pick<FeedbackWrites, 'ports'>) =>
   (
     all: readonly FeedbackCreate[],
@@ -79,19 +86,19 @@ export const givingAll =
 
     return async () => {
       const repeatable = (one: FeedbackCreate) => repeatableId(ports, principal.userId, one, replacing)
-      const givings = await inTurns(all, (one, index) =>
-        givingOf(ports, one, one.id ?? repeatable(one) ?? idFor(ports, request, index, one)),
+      const givings = await inBatches(all, (one, index) =>
+        prepareFeedback(ports, one, one.id ?? repeatable(one) ?? idFor(ports, request, index, one)),
       )
       const now = instantOf(ports.clock.now())
-      if (givings.length > 1) await rehearse(ports, givings, all, cause)
-      const given = await inTurns(givings, async (giving, index) => {
-        const executed = await give(ports, giving, now, cause)
+      if (givings.length > 1) await refuseConflicts(ports, givings, all, cause)
+      const given = await inBatches(givings, async (giving, index) => {
+        const executed = await recordFeedback(ports, giving, now, cause)
         if (all[index]!.id !== null || !executed.state.gone)
-          return { answer: answerOf(giving, executed), position: executed.readableAt }
-        // said again after it was purged: under its first id it would be acknowledged and never seen
+          return { answer: responseOf(giving, executed), position: executed.readableAt }
+        // Feedback with a derived id that was purged before gets a new id: under the old one it would stay invisible.
         const anew = { ...giving, content: { ...giving.content, id: ports.ids.next() } }
-        const again = await give(ports, anew, now, cause)
-        return { answer: answerOf(anew, again), position: again.readableAt }
+        const again = await recordFeedback(ports, anew, now, cause)
+        return { answer: responseOf(anew, again), position: again.readableAt }
       })
       let position: Position | undefined
       for (const one of given) position = later(position, one.position)
@@ -101,10 +108,10 @@ export const givingAll =
 
 const MAX_PROBLEMS = 100
 
-/** One piece that contradicts what is recorded, or another of the batch, refuses the batch before it writes. */
-const rehearse = async (
+/** Refuses the whole batch before writing if one piece conflicts with recorded feedback or with another piece. */
+const refuseConflicts = async (
   ports: FeedbackPorts,
-  givings: readonly Giving[],
+  givings: readonly PreparedFeedback[],
   all: readonly FeedbackCreate[],
   cause: Cause,
 ): Promise<void> => {
@@ -113,14 +120,14 @@ const rehearse = async (
   if (streams.size < own.length)
     throw new Failure('conflict', 'Duplicate id in the batch. Every piece of feedback needs its own id.')
   const now = instantOf(ports.clock.now())
-  await inTurns(own, async (giving) => {
-    const { refusals } = await give(ports, giving, now, cause, rehearsal)
+  await inBatches(own, async (giving) => {
+    const { refusals } = await recordFeedback(ports, giving, now, cause, dryRunDecider)
     for (const { reason } of refusals.values()) throw new Failure('conflict', reason)
   })
 }
 
-/** So many at a time, so that a large batch does not hold all of its reads and writes at once. */
-const inTurns = async <A, B>(
+/** Limits concurrency, so that a large batch does not start all reads and writes at once. */
+const inBatches = async <A, B>(
   all: readonly A[],
   work: (one: A, index: number) => Promise<B>,
 ): Promise<readonly B[]> => {

@@ -14,7 +14,6 @@ import type { FeedbackWrites } from './create.js'
 
 const AT_ONCE = 500
 
-/** `/feedback/purge`: by ids alone, so that no query deletes more than it names. */
 export const purgeRoute = (writes: FeedbackWrites): AnyRoute =>
   changeProject(writes, {
     method: 'post',

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { entityOf } from '../../domain/ids.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import {
@@ -12,7 +11,6 @@ import {
 } from '../../projections/feedback/queries.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
@@ -20,15 +18,11 @@ import { pages } from '../tracing/pages.js'
 import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
 import { rowsOf } from './row-json.js'
 
-export interface FeedbackReads extends ProjectReads {
-  readonly reader: ClickHouseReader
-}
-
 const MAX_FIELDS = 1000
 const MAX_SORT_FIELDS = 8
 
-/** `/feedback/query`: what a query selects, with how much that is in all. */
-export const readRoute = (reads: FeedbackReads): AnyRoute =>
+/** `/feedback/query` returns a page and the total count. */
+export const readRoute = (reads: ProjectReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
     path: '/feedback/query',
@@ -37,13 +31,12 @@ export const readRoute = (reads: FeedbackReads): AnyRoute =>
     errors: ['forbidden'],
     response: feedbackQueried,
     project: inBody,
-    handle: ({ body, project: projectId, onDisconnect }) => {
+    handle: ({ body, project: projectId, reader }) => {
       const { fields, query, limit, offset } = body
       requireFew(fields ?? [], 'fields', MAX_FIELDS)
       const row = rowsOf(fields)
       const order = orderOf(body.sort_by)
       return async (position) => {
-        const reader = readerOfRequest(reads.reader, onDisconnect, entityOf(projectId))
         const asked = { projectId, operation: query?.$expr ?? null, position }
         const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
         const isAll = limit === null && (offset ?? 0) === 0
@@ -54,7 +47,7 @@ export const readRoute = (reads: FeedbackReads): AnyRoute =>
     },
   })
 
-/** Without a request the order is that of time; a field named again says nothing more. */
+/** The default order is by time. If a field is repeated, its first occurrence counts. */
 const orderOf = (asked: FeedbackQuery['sort_by']): readonly OrderBy[] => {
   if (asked === null) return [{ field: 'created_at', direction: 'asc' }]
   const order = new Map<string, OrderBy>()

@@ -4,9 +4,9 @@ import { uuidOf } from '../tracing/refusals.js'
 import type { FeedbackCreate } from './codecs.js'
 
 /**
- * An id for feedback that names none but can only be meant once: a score that names the call of its scorer, or what
- * stands in the place of another. It derives from what is said, so that clients that know no ids here, such as the SDK
- * of npm, may send it again when an answer got lost. Undefined where the same may be said twice.
+ * Derives an id from the content of feedback that can only be meant once: a score that names the call of its scorer, or
+ * a replacement. Clients that send no ids, such as the npm SDK, can then retry after a lost response. Undefined where
+ * the same feedback may be given twice.
  */
 export const repeatableId = (
   { sha256 }: Pick<Ports, 'sha256'>,

@@ -8,9 +8,9 @@ import type { AnyRoute } from '../route.js'
 import { writeProject } from '../route-kinds.js'
 import { later } from '../tracing/tracing.js'
 import { feedbackCreated, feedbackReplace } from './codecs.js'
-import { givingAll, type FeedbackWrites } from './create.js'
+import { prepareBatch, type FeedbackWrites } from './create.js'
 
-/** `/feedback/replace`: the new one first, so that what breaks off between them loses neither. */
+/** Writes the replacement before purging the old feedback, so that an interruption loses neither. */
 export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
   writeProject(writes, {
     method: 'post',
@@ -26,7 +26,7 @@ export const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
       const { project_id } = replacement
       if (replacement.id === feedback_id)
         throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
-      const give = givingAll(writes)([replacement], request, (problem) => problem, feedback_id)
+      const give = prepareBatch(writes)([replacement], request, (problem) => problem, feedback_id)
       return async (cause) => {
         const { answers, position } = await give()
         const [answer] = answers

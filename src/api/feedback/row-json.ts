@@ -2,7 +2,7 @@ import type { JsonObject } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import { fieldPicker, type StoredFeedback } from '../../projections/feedback/queries.js'
 
-/** What clients of all versions know; newer columns are in a row where they were given. */
+/** Columns that every client version knows; newer columns are only included if set. */
 const ALWAYS = [
   'id',
   'project_id',
@@ -18,7 +18,6 @@ const ALWAYS = [
   'trigger_ref',
 ] as const
 
-/** A piece of feedback as clients read it. */
 export const feedbackJson = (feedback: StoredFeedback): JsonObject => {
   const given = Object.entries(feedback).filter(([, value]) => value !== null)
   return {
@@ -28,7 +27,7 @@ export const feedbackJson = (feedback: StoredFeedback): JsonObject => {
 }
 
 /**
- * Its text, or that of the fields that were asked for, each under its dotted name.
+ * Serialises feedback, or only the requested fields, each under its dotted name.
  *
  * @throws UnknownField
  */

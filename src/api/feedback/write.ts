@@ -2,7 +2,7 @@ import type { Instant } from '../../domain/codec/instant.js'
 import type { Problem } from '../../domain/codec/problem.js'
 import type { Decider } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
-import { execute, type Executed } from '../../runtime/execute.js'
+import { execute, type ExecuteResult } from '../../runtime/execute.js'
 import type { FeedbackCommand, GiveFeedback } from '../../domain/feedback/commands.js'
 import { FEEDBACK_PAYLOAD } from '../../domain/feedback/content.js'
 import { feedbackDecider, type FeedbackState } from '../../domain/feedback/decider.js'
@@ -16,34 +16,37 @@ import type { FeedbackCreate } from './codecs.js'
 
 export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
-/** Feedback that is about to be recorded, under the id it will have. */
-export interface Giving {
+export interface PreparedFeedback {
   readonly content: FeedbackContent
   readonly payload: JsonObject
 }
 
-/** What is wrong with a piece of feedback beyond its shape. */
+/** Validation beyond the codec. */
 export const problemsOf = (asked: FeedbackCreate): readonly Problem[] => {
   const own = asked.weave_ref.startsWith(`weave:///${asked.project_id}/`)
   const msg = 'Value error, the reference should be in the same project'
   return [...(own ? [] : [{ loc: ['weave_ref'], type: 'value_error', msg }]), ...kindProblems(asked)]
 }
 
-export const givingOf = async (ports: FeedbackPorts, asked: FeedbackCreate, id: string): Promise<Giving> => {
+export const prepareFeedback = async (
+  ports: FeedbackPorts,
+  asked: FeedbackCreate,
+  id: string,
+): Promise<PreparedFeedback> => {
   const payload = keptPayload(asked.feedback_type, asked.payload)
   const { wb_user_id: _ignored, ...said } = asked
   const content = await spill(ports)({ ...said, id, payload, spilled: {} }, FEEDBACK_PAYLOAD)
   return { content, payload }
 }
 
-/** Records feedback. Under an id that has said the same already it writes nothing. */
-export const give = (
+/** Records feedback. A retry with the same id and content writes nothing. */
+export const recordFeedback = (
   ports: FeedbackPorts,
-  { content }: Giving,
+  { content }: PreparedFeedback,
   now: Instant,
   cause: Cause,
   decider: FeedbackDecider = feedbackDecider,
-): Promise<Executed<FeedbackState>> => {
+): Promise<ExecuteResult<FeedbackState>> => {
   const command: GiveFeedback = { type: 'GiveFeedback', content, userId: cause.actor, now }
   const stream = feedbackStream(content.project_id, content.id)
   return execute(ports)(decider, stream, [command], cause, { assumeNew: decider === feedbackDecider })
@@ -51,14 +54,17 @@ export const give = (
 
 type FeedbackDecider = Decider<FeedbackState, FeedbackCommand, FeedbackEvent>
 
-/** Decides as the real one does, and records nothing: it says beforehand what would be refused. */
-export const rehearsal: FeedbackDecider = {
+/** A dry run: returns the refusals of the real decider without events. */
+export const dryRunDecider: FeedbackDecider = {
   ...feedbackDecider,
   decide: (state, command) => ({ ...feedbackDecider.decide(state, command), events: [] }),
 }
 
-/** What is answered for feedback that now stands. */
-export const answerOf = ({ content, payload }: Giving, { state, refusals }: Executed<FeedbackState>) => {
+/** The response for recorded feedback. */
+export const responseOf = (
+  { content, payload }: PreparedFeedback,
+  { state, refusals }: ExecuteResult<FeedbackState>,
+) => {
   const [refusal] = refusals.values()
   if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
   const given = state.given!

@@ -13,7 +13,7 @@ import type { Files } from './files.js'
 
 const fileContent = closed('FileContentRequest', { required: { project_id: projectId, digest: string } })
 
-/** `/file/content`, and under its newer name `/files/content`: a file's bytes. */
+/** `/files/content` is the newer name. */
 export const contentRoutes = (files: Files): readonly AnyRoute[] =>
   ['/file/content', '/files/content'].map((path) =>
     readProject(files, {
@@ -42,7 +42,7 @@ export const contentRoutes = (files: Files): readonly AnyRoute[] =>
 
 const LONGEST_DIGEST = 256
 
-/** What the log says of a project's file at a position: what is acknowledged can be read, without a projection. */
+/** Reads the log instead of a projection, so that an acknowledged file is readable at once. */
 const storedFile = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   project_id: string,

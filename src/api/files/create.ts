@@ -14,7 +14,7 @@ import { writing } from '../run.js'
 import { readUpload, type Upload } from './read-upload.js'
 import type { Files } from './files.js'
 
-/** `/file/create`, and under its newer name `/files/create`: a file by its content. */
+/** `/files/create` is the newer name. */
 export const createRoutes = (files: Files): readonly AnyRoute[] =>
   ['/file/create', '/files/create'].map((path) =>
     writeAuthorized(files, {
@@ -51,7 +51,7 @@ export const createRoutes = (files: Files): readonly AnyRoute[] =>
     }),
   )
 
-/** The form names its project, and takes a while to read: the key has to be valid still. */
+/** The project is only known after reading the form, which may take long: the key is checked again. */
 const uploadToProject = ({
   ports,
   teams,
@@ -77,7 +77,7 @@ const projectOf = (fields: Upload['fields']): string => {
   throw invalidField(['project_id'], 'string_pattern_mismatch', "String should be 'entity/project'")
 }
 
-/** A client that computed the digest itself learns that the content changed on its way, and nothing is recorded. */
+/** If the client sent a digest, detects content that was changed in transit and records nothing. */
 const requireExpected = (fields: Upload['fields'], digest: string): void => {
   const expected = fields.get('expected_digest') ?? ''
   if (expected !== '' && expected !== digest)

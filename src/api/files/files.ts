@@ -1,6 +1,6 @@
 import type { Ports } from '../../domain/ports/ports.js'
-import type { ProjectWrites } from '../route-kinds.js'
+import type { ProjectReads, ProjectWrites } from '../route-kinds.js'
 
-export interface Files extends ProjectWrites {
+export interface Files extends ProjectReads, ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>
 }

@@ -6,16 +6,15 @@ import { Failure, invalid, invalidField } from '../failure.js'
 
 export interface Upload {
   readonly fields: ReadonlyMap<string, string>
-  /** The file's content in the blob store, already durable. */
+  /** The file's content, already durable in the blob store. */
   readonly file: { readonly digest: string; readonly size: number } | undefined
 }
 
-/** The largest file, in bytes. */
 const MAX_FILE_BYTES = 104_857_600
 
 /**
- * Reads a multipart form with at most one file, which goes to the blob store as it comes, unless the fields before it
- * say that it may not.
+ * Reads a multipart form with at most one file and streams the file to the blob store, if `mayStore` accepts the fields
+ * before it.
  */
 export const readUpload = async (
   blobs: BlobStore,
@@ -30,7 +29,7 @@ export const readUpload = async (
   parser.on('field', (name: string, value: string) => fields.set(name, value))
   parser.on('file', (name: string, file: Readable) => {
     if (name === 'file') files += 1
-    // It ends with an error when the form breaks off, also where nobody reads it yet.
+    // An incomplete form emits an error on the file, even if nothing reads it yet.
     file.on('error', () => undefined)
     if (name !== 'file' || files > 1 || !mayStore(fields)) file.resume()
     else storing = store(blobs, file)
@@ -43,13 +42,12 @@ export const readUpload = async (
   return { fields, file }
 }
 
-/** Settles when the form is complete, or when it or the request turns out not to be. */
 const parsed = (parser: busboy.Busboy, body: Readable): Promise<void> =>
   new Promise((resolve, reject) => {
     const broken = () => {
       body.unpipe(parser)
       body.resume()
-      // A file that is being stored ends with the parser.
+      // Destroying the parser also ends the file stream that is being stored.
       parser.destroy(new Error('the form is incomplete'))
       reject(malformed())
     }
@@ -62,7 +60,7 @@ const parsed = (parser: busboy.Busboy, body: Readable): Promise<void> =>
 
 const store = async (blobs: BlobStore, file: Readable): Promise<Upload['file']> => {
   try {
-    // The parser waits for ever for a file that is destroyed before its end.
+    // The parser hangs if a file stream is destroyed before its end.
     return await blobs.putStream(file.iterator({ destroyOnReturn: false }), MAX_FILE_BYTES)
   } catch (error) {
     if (error instanceof BlobTooLarge)

@@ -3,7 +3,6 @@ import { contentRoutes } from './content.js'
 import { createRoutes } from './create.js'
 import type { Files } from './files.js'
 
-/** Files by their content, in and out. */
 export const fileRoutes = (files: Files): readonly AnyRoute[] => [
   ...createRoutes(files),
   ...contentRoutes(files),

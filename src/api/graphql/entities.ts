@@ -5,14 +5,13 @@ import type { Teams } from '../projects/access.js'
 
 const MOST_TEAMS = 1000
 
-/** An entity as GraphQL shows it: every entity is a team. */
+/** Every entity is a team. */
 export const entityOf = (name: string) => ({ id: name, name, isTeam: true, readOnly: false })
 
-/** The entity of those who name none; undefined for a user without a team. */
+/** The entity of requests that name none; undefined for a user without a team. */
 export const defaultEntityOf = ({ administrator, teams }: Principal): string | undefined =>
   administrator ? 'default' : teams[0]
 
-/** Whom the key stands for. */
 export const viewerOf = (principal: Principal) => {
   const { userId, administrator, teams } = principal
   const entity = defaultEntityOf(principal)
@@ -47,7 +46,7 @@ const pageOf = (teams: readonly string[], { first, after }: TeamsPage) => {
   }
 }
 
-/** The same answer for an entity of others and for none at all. */
+/** Does not distinguish missing entities from those without access. */
 export const visibleEntity = (
   { canAccessTeam }: Teams,
   principal: Principal,

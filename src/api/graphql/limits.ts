@@ -5,7 +5,7 @@ const MAX_TOKENS = 1000
 const MAX_DEPTH = 20
 const MAX_ERRORS = 10
 
-/** A query that may be run, or what is wrong with it: it does not parse, asks for what is not there, or for too much. */
+/** Parses and validates a query, including its depth and size, or returns the errors. */
 export const readDocument = (query: string): DocumentNode | readonly GraphQLError[] => {
   try {
     const document = parse(query, { maxTokens: MAX_TOKENS })
@@ -20,7 +20,9 @@ export const readDocument = (query: string): DocumentNode | readonly GraphQLErro
   }
 }
 
-/** The levels of fields, those of fragments where they are spread; fragments do not contain themselves. */
+/**
+ * The depth of a query, with fragments expanded where they are used. Validation has already excluded cyclic fragments.
+ */
 const depthOf = ({ definitions }: DocumentNode): number => {
   const known = new Map<string, number>()
   const below = ({ selections }: SelectionSetNode): number =>

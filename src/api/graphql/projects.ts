@@ -27,7 +27,7 @@ export interface ProjectNames {
   readonly entityName?: string | null
 }
 
-/** A project as GraphQL shows it: within a team of the key every project exists. */
+/** Within a team of the key every project exists. */
 export const projectNamed = async (
   parts: GraphQlParts,
   { principal, cause }: Asking,
@@ -46,7 +46,7 @@ export interface UpsertModelInput extends ProjectNames {
   readonly clientMutationId?: string | null
 }
 
-/** Asks for a project by name; a repeat writes nothing. */
+/** Creates a project by name. A retry writes nothing. */
 export const upsertModel = async (
   parts: GraphQlParts,
   { principal, cause }: Asking,

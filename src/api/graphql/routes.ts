@@ -32,8 +32,8 @@ const graphQlRequest = closed('GraphQlRequest', {
 })
 
 /**
- * `/graphql`: what SDKs ask before they trace. As GraphQL has it over HTTP, whatever is
- * wrong with a query is said in `errors` of a 200; only what is no GraphQL request at all is a 422.
+ * The requests of SDKs before tracing. As usual for GraphQL over HTTP, errors of a query are in `errors` of a 200; only
+ * a request that is not GraphQL is a 422.
  */
 export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
   writeDirectory({
@@ -72,7 +72,6 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
   }),
 ]
 
-/** The fields of Query and Mutation, for one request. */
 const rootFor = (parts: GraphQlParts, { principal, cause }: Pick<RouteRequest, 'principal' | 'cause'>) => {
   let written: Position | undefined
   const asking = { principal, cause }
@@ -94,7 +93,7 @@ const rootFor = (parts: GraphQlParts, { principal, cause }: Pick<RouteRequest, '
   }
 }
 
-/** What the request asked wrongly is told in `errors`; that the service could not answer is told by the status. */
+/** Errors in the request are reported in `errors`; errors of the service are reported by the status. */
 const rethrowUnforeseen = ({ originalError }: GraphQLError): void => {
   if (originalError == null || originalError instanceof GraphQLError || originalError instanceof Failure)
     return

@@ -1,6 +1,6 @@
 import { buildSchema } from 'graphql'
 
-/** What clients of the vendor's GraphQL endpoint ask before they trace, under the names that they use for it. */
+/** The part of the vendor's GraphQL schema that clients use before tracing. */
 export const schema = buildSchema(`
 "Any JSON value."
 scalar JSON

@@ -3,20 +3,20 @@ import type { Exact } from '../../domain/price/exact.js'
 
 const CHUNK_BYTES = 256 * 1024
 
-/** One entry more than a full chunk usually fits without growing. */
+/** Room for one more entry after a chunk is full, so that it rarely has to grow. */
 const SLACK_BYTES = 8 * 1024
 
-/** Up to this length a loop is faster than a call. */
+/** Up to this length a loop is faster than `set`. */
 const SHORT = 32
 const [QUOTE, BACKSLASH, MINUS, POINT, ZERO] = [34, 92, 45, 46, 48]
 const ONE = 1e12
 
-/** `000`, `001` and so on, one after the other. */
+/** The digits `000` to `999`, concatenated. */
 const THREE_DIGITS = Buffer.from(
   Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0')).join(''),
 )
 
-/** Bytes being written, handed over when there are enough of them. */
+/** A growing buffer that is taken whenever it is full. */
 export class ByteChunk {
   #bytes = Buffer.allocUnsafe(CHUNK_BYTES + SLACK_BYTES)
   #at = 0
@@ -49,7 +49,7 @@ export class ByteChunk {
     this.#at += this.#bytes.write(text, this.#at)
   }
 
-  /** Ids have no control characters: only quotes and backslashes need escaping. */
+  /** Ids have no control characters, so only quotes and backslashes need escaping. */
   escaped(from: Uint8Array, start: number, end: number): void {
     this.#reserve((end - start) * 2)
     const out = this.#bytes
@@ -84,7 +84,7 @@ export class ByteChunk {
     this.#at += digits
   }
 
-  /** A number of 10^-12 as a decimal without zeros at its end: exact, whatever its size. */
+  /** Writes a number of 10^-12 units as an exact decimal without trailing zeros. */
   decimal(amount: Exact): void {
     if (typeof amount === 'bigint') {
       this.text(decimalText(amount))
@@ -110,7 +110,7 @@ export class ByteChunk {
     if (rest !== 0) this.#fraction(rest)
   }
 
-  /** Twelve places, three at a time, but for zeros at their end. */
+  /** Twelve decimal places, three at a time, without trailing zeros. */
   #fraction(rest: number): void {
     this.#reserve(24)
     const out = this.#bytes

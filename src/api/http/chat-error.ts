@@ -2,7 +2,7 @@ import type { Problem } from '../../domain/codec/problem.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { Failure } from '../failure.js'
 
-/** By status: the type and the code that clients know. */
+/** The error type and code by status. */
 const USUAL: Readonly<Record<number, readonly [type: string, code: string | null]>> = {
   400: ['invalid_request_error', null],
   401: ['authentication_error', 'invalid_api_key'],
@@ -19,7 +19,7 @@ const USUAL: Readonly<Record<number, readonly [type: string, code: string | null
   504: ['server_error', 'upstream_timeout'],
 }
 
-/** A failure in both forms that clients read: the field's `error`, and FastAPI's `detail`. */
+/** Combines both formats that clients read: `error` of chat completions and FastAPI's `detail`. */
 export const chatErrorOf = (
   { reason, details }: Pick<Failure, 'reason' | 'details'>,
   status: number,
@@ -40,5 +40,4 @@ const told = ({ loc, type, msg }: Problem): { readonly message: string; readonly
     ? { message: 'The body is not JSON.', param: null }
     : { message: `${loc.slice(1).join('.') || loc.join('.')}: ${msg}`, param: String(loc.at(-1)) }
 
-/** Whether the same request can succeed a little later. */
 export const shouldRetry = (status: number): boolean => status === 408 || status === 429 || status >= 500

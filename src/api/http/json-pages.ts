@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../domain/codec/codec.js'
 
 export const JSON_LINES = 'application/jsonl'
 
-/** How lines of JSON are described. */
+/** The OpenAPI schema of JSON lines. */
 export const linesOf = (description: string, line: JsonSchema): JsonSchema => ({
   type: 'string',
   description,
@@ -10,12 +10,11 @@ export const linesOf = (description: string, line: JsonSchema): JsonSchema => ({
   contentSchema: line,
 })
 
-/** Pages of JSON texts as lines. */
 export async function* asLines(pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   for await (const texts of pages) if (texts.length > 0) yield `${texts.join('\n')}\n`
 }
 
-/** Pages of JSON texts as one object whose only member is the list of them all. */
+/** Wraps pages of JSON texts in an object with one array. */
 export async function* asArray(
   member: string,
   pages: AsyncIterable<readonly string[]>,

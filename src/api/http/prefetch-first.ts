@@ -1,6 +1,6 @@
 /**
- * The same items, the first of them already made: what goes wrong before it can still be answered with a status of its
- * own, while an answer that has begun can only be cut off. Whoever leaves before the first item ends the source too.
+ * Fetches the first item before the response starts, so that an error until then still gets its own status; later
+ * errors can only abort the response. Closing the result early closes the source.
  */
 export const prefetchFirst = async <A>(items: AsyncIterable<A>): Promise<AsyncIterable<A>> => {
   const rest = items[Symbol.asyncIterator]()

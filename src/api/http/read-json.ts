@@ -3,20 +3,19 @@ import getRawBody from 'raw-body'
 import type { Json } from '../../domain/json/json.js'
 import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../domain/json/parse.js'
 import { Failure, invalid } from '../failure.js'
-import { inflated } from './inflated.js'
+import { inflateBody } from './inflate-body.js'
 
-/** The largest JSON body, in bytes after decompression. */
+/** In bytes, after decompression. */
 export const MAX_BODY_BYTES = 33_554_432
 
 export interface JsonBody {
   readonly value: Json
-  /** What was parsed. */
   readonly text: string
-  /** A string in it may hold half of a surrogate pair, written as an escape. */
+  /** The text contains escapes that may form an unpaired surrogate. */
   readonly mayBeIllFormed: boolean
 }
 
-/** Reads a request's JSON body; bytes that are not UTF-8 become U+FFFD, and a byte order mark is left out. */
+/** Reads a request's JSON body. Invalid UTF-8 becomes U+FFFD and a byte order mark is removed. */
 export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
   refuseOtherTypes(request.headers['content-type'])
   const decoded = (await readBytes(request)).toString('utf8')
@@ -26,7 +25,7 @@ export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
 }
 
 const readBytes = async (request: IncomingMessage): Promise<Buffer> => {
-  const { stream, stop } = inflated(request)
+  const { stream, stop } = inflateBody(request)
   try {
     return await getRawBody(stream, { limit: MAX_BODY_BYTES })
   } catch (error) {
@@ -68,7 +67,7 @@ const parse = (text: string): Json => {
         'too-large',
         `The request body has more than ${MOST_WIDE_NUMBERS} integers beyond 2^53. Split it into smaller requests.`,
       )
-    // Other messages quote the text, and what they quote may look like a position.
+    // Other messages quote the body, which could look like a position.
     const position = / in JSON at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(String(error))?.[1]
     const loc = position === undefined ? ['body'] : ['body', Number(position)]
     throw invalid([{ loc, type: 'json_invalid', msg: 'JSON decode error' }])

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { OnDisconnect } from '../route.js'
 
-/** A reader whose reads are cancelled when the client of the request leaves, and count in the share of a team. */
+/** A reader that counts in the team's share and cancels its queries when the client disconnects. */
 export const readerOfRequest = (
   reader: ClickHouseReader,
   onDisconnect: OnDisconnect,

@@ -27,7 +27,7 @@ export const respond = (
 ): void => {
   ctx.status = status
   if (isPlain(body) && holdsDigits(body)) {
-    // Koa itself would write doubles.
+    // Koa's own serialiser would lose digits of large integers.
     ctx.body = jsonText(body)
     ctx.type = 'json'
   } else ctx.body = body
@@ -40,15 +40,15 @@ export const respond = (
 const isPlain = (body: unknown): body is JsonObject =>
   isJsonObject(body) && Object.getPrototypeOf(body) === Object.prototype
 
-/** Since when a request is answered as clients of chat completions expect, by the clock of `performance`. */
+/** The `performance` time since which this request responds in the format of chat completions. */
 const CHAT_SINCE = 'chat'
 
-/** From here on this request is answered as clients of chat completions expect. */
-export const answerAsChat = (ctx: Context): void => {
+/** Responds in the format of chat completions from here on. */
+export const respondAsChat = (ctx: Context): void => {
   ctx.state[CHAT_SINCE] ??= performance.now()
 }
 
-/** Clients of chat completions look for how long to wait after these. */
+/** Clients of chat completions expect `Retry-After` with these. */
 const WAITED_AFTER = new Set([429, 503])
 
 const isChat = (ctx: Context): boolean => ctx.state[CHAT_SINCE] !== undefined
@@ -59,7 +59,7 @@ const sayTime = (ctx: Context): void => {
     ctx.set('openai-processing-ms', String(Math.round(performance.now() - since)))
 }
 
-/** Answers a failure; false for an error that nobody foresaw, which is then a 500. */
+/** Responds with a failure. Returns false for an unexpected error, which is a 500. */
 export const respondFailure = (ctx: Context, error: unknown): boolean => {
   const failure = failureOf(error)
   ctx.status = failure === undefined ? 500 : STATUS[failure.kind]
@@ -75,7 +75,7 @@ export const respondFailure = (ctx: Context, error: unknown): boolean => {
   return failure !== undefined
 }
 
-/** Answers what no route serves; `code` is for clients of chat completions. */
+/** Responds to a path or method without a route. `code` is for clients of chat completions. */
 export const respondUnrouted = (ctx: Context, status: 404 | 405, code: string, reason: string): void => {
   ctx.status = status
   ctx.body = isChat(ctx) ? chatErrorOf({ reason, details: { code } }, status) : { reason }

@@ -18,8 +18,8 @@ export interface Authenticator {
 const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, teams: [], administers: [] }
 
 /**
- * A route as a Koa handler: authenticate, decode, handle, respond. A body may take long to come: whose it is, is asked
- * before it is read and again after.
+ * A route as a Koa handler: authenticate, decode, handle, respond. Authenticates again after reading the body, which
+ * may take long.
  */
 export const serve = (authenticating: Authenticator, route: AnyRoute) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
@@ -44,14 +44,14 @@ export const serve = (authenticating: Authenticator, route: AnyRoute) => {
       reauthenticate,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
-      onDisconnect: leaving(ctx),
+      onDisconnect: onDisconnectOf(ctx),
     })
     respond(ctx, response)
   }
 }
 
-/** A response that waits behind another one of its connection does not hear of its end. */
-const leaving =
+/** A pipelined response that waits for an earlier one emits no `close`, so the socket is watched too. */
+const onDisconnectOf =
   ({ req: { socket }, res }: Context): OnDisconnect =>
   (leave) => {
     const forget = () => {
@@ -82,7 +82,7 @@ const principalOf = ({ authenticate }: Authenticator, ctx: Context): Principal =
 
 type RawQuery = Readonly<Record<string, string | string[] | undefined>>
 
-/** Decodes a query when it is first asked for. */
+/** Decodes the query lazily and once. */
 export const queryDecoder = ({ query: codec }: Pick<AnyRoute, 'query'>) => {
   if (codec === undefined) return () => () => undefined
   const decodeQuery = decode(codec)

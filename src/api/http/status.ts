@@ -1,6 +1,5 @@
 import type { FailureKind } from '../failure.js'
 
-/** The status that each kind of failure is answered with. */
 export const STATUS: Readonly<Record<FailureKind, number>> = {
   'bad-request': 400,
   unauthenticated: 401,

@@ -22,7 +22,7 @@ const objectCreate = closed('ObjectCreateRequest', {
       required: { project_id: projectId, object_id: objectId, val: json },
       optional: {
         wb_user_id: nullable(string),
-        /** The older name of the next. */
+        /** The older name of `builtin_object_class`. */
         set_base_object_class: nullableText(string),
         builtin_object_class: nullableText(string),
         expected_digest: nullable(string),
@@ -31,7 +31,7 @@ const objectCreate = closed('ObjectCreateRequest', {
   },
 })
 
-/** `/obj/create`: the same content under the same name is the same version. */
+/** Publishing the same content under the same name creates no new version. */
 export const createObject = (objects: Objects): AnyRoute =>
   writeProject(objects, {
     method: 'post',

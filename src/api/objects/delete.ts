@@ -18,10 +18,10 @@ const objectDelete = closed('ObjectDeleteRequest', {
   optional: { digests: nullable(arrayOf(string, 1)), wb_user_id: nullable(string) },
 })
 
-/** As the real servers limit them. */
+/** The limit of the original servers. */
 const MAX_DIGESTS = 100
 
-/** `/obj/delete`: the versions named by digest, `latest`, `v` with a number or alias, or all. */
+/** Versions are named by digest, `latest`, `v` with a number, or alias; none means all. */
 export const deleteObject = (objects: Objects): AnyRoute =>
   changeProject(objects, {
     method: 'post',

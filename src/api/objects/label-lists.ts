@@ -2,19 +2,15 @@ import { arrayOf } from '../../domain/codec/containers.js'
 import { string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
-import type { Position } from '../../domain/ports/event-store.js'
 import { aliasesOf, tagsOf } from '../../projections/objects/queries.js'
 import { inQuery } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import type { Objects } from './objects.js'
 
-/** `GET /tags` and `GET /aliases`: all that a project's objects have now, each once, sorted. */
+/** The distinct labels of a project's objects, sorted. */
 export const labelListRoutes = (objects: Objects): readonly AnyRoute[] => {
-  const list = (
-    name: 'tags' | 'aliases',
-    read: (project: string, at: Position) => Promise<readonly string[]>,
-  ) =>
+  const list = (name: 'tags' | 'aliases', listsFrom: typeof tagsOf) =>
     readProject(objects, {
       method: 'get',
       path: `/${name}`,
@@ -23,8 +19,8 @@ export const labelListRoutes = (objects: Objects): readonly AnyRoute[] => {
       response: open(name === 'tags' ? 'TagsList' : 'AliasesList', { required: { [name]: arrayOf(string) } }),
       project: inQuery,
       handle:
-        ({ project }) =>
-        async (position) => ({ body: { [name]: await read(project, position) } }),
+        ({ project, reader }) =>
+        async (position) => ({ body: { [name]: await listsFrom(reader)(project, position) } }),
     })
-  return [list('tags', tagsOf(objects.reader)), list('aliases', aliasesOf(objects.reader))]
+  return [list('tags', tagsOf), list('aliases', aliasesOf)]
 }

@@ -44,11 +44,11 @@ interface OfVersion {
   readonly project_id: string
   readonly object_id: string
   readonly wb_user_id: string
-  /** Empty where the path names none. */
+  /** Empty if the path has none. */
   readonly version: string
 }
 
-/** Tags and aliases of versions. A path or a body names the version as `/obj/read` does. */
+/** Versions are named as in `/obj/read`. */
 export const labelRoutes = (objects: Objects): readonly AnyRoute[] => {
   const labelRoute = <Body extends { readonly project_id: string }>({ command, ...spec }: LabelRoute<Body>) =>
     changeProject(objects, {

@@ -1,13 +1,13 @@
 import type { StoredVersion } from '../../projections/objects/queries.js'
 
-export interface Shown {
+export interface ObjectJsonOptions {
   readonly metadata_only: boolean
   readonly include_storage_size?: boolean
   readonly include_tags_and_aliases: boolean
 }
 
-/** A version as clients read it, as JSON text: the content is put in as it is stored. */
-export const objectJson = (projectId: string, version: StoredVersion, shown: Shown): string => {
+/** Serialises a version and inserts its stored JSON content without parsing it. */
+export const objectJson = (projectId: string, version: StoredVersion, shown: ObjectJsonOptions): string => {
   const { tags, aliases, is_latest } = version
   const members = {
     project_id: projectId,

@@ -4,7 +4,7 @@ import { int64, json, oneOf, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 
-/** What describes a version in the API description; it is written by `objectJson`. */
+/** The OpenAPI schema of what `objectJson` writes. */
 export const objectSchema = open('Object', {
   required: {
     project_id: projectId,

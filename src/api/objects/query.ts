@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
 import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { entityOf, projectId } from '../../domain/ids.js'
+import { projectId } from '../../domain/ids.js'
 import { inPages } from '../../domain/pages.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
@@ -15,13 +15,12 @@ import {
 } from '../../projections/objects/queries.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
-import { requireShort } from '../tracing/filter.js'
-import { objectJson, type Shown } from './object-json.js'
+import { requireBoundedValues } from '../tracing/filter.js'
+import { objectJson, type ObjectJsonOptions } from './object-json.js'
 import { objectSchema } from './object-schema.js'
 import type { Objects } from './objects.js'
 
@@ -58,17 +57,17 @@ const objectsQuery = closed('ObjectsQueryRequest', {
   },
 })
 
-/** Versions are read in pages, so that an answer of any length needs the memory of one page. */
+/** Versions are read in pages, so that memory stays bounded by one page. */
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
-/** `/objs/query`, in the order of publication unless another is asked for. */
+/** The default order is that of publication. */
 export const queryObjects = (objects: Objects): AnyRoute => {
   async function* pagesOf(
     reader: ClickHouseReader,
     projectId: string,
     places: readonly VersionPlace[],
     position: Position,
-    shown: Shown,
+    shown: ObjectJsonOptions,
   ) {
     const wanted = { withVal: !shown.metadata_only, withLabels: shown.include_tags_and_aliases }
     const weight = ({ bytes }: VersionPlace) => (wanted.withVal ? bytes : 0)
@@ -85,15 +84,14 @@ export const queryObjects = (objects: Objects): AnyRoute => {
     body: objectsQuery,
     response: open('ObjectsQueryResponse', { required: { objs: arrayOf(objectSchema) } }),
     project: inBody,
-    handle: ({ body, project: projectId, onDisconnect }) => {
+    handle: ({ body, project: projectId, reader }) => {
       const { filter, limit, offset } = body
-      requireShort(
+      requireBoundedValues(
         Object.values(filter ?? {}).flatMap((one) => (Array.isArray(one) ? (one as string[]) : [])),
       )
       const sortBy = (body.sort_by ?? []).map(sorting)
       return async (position) => {
         const question = { projectId, filter, position, sortBy, limit, offset }
-        const reader = readerOfRequest(objects.reader, onDisconnect, entityOf(projectId))
         const places = await versionPlaces(reader)(question)
         const pages = await prefetchFirst(pagesOf(reader, projectId, places, position, body))
         return { body: Readable.from(asArray('objs', pages)), type: 'application/json; charset=utf-8' }

@@ -12,7 +12,7 @@ import { readProject } from '../route-kinds.js'
 import { objectJson } from './object-json.js'
 import { objectSchema } from './object-schema.js'
 import type { Objects } from './objects.js'
-import { textCache } from './text-cache.js'
+import { responseCache } from './response-cache.js'
 
 const off = withDefault(boolean, false, true)
 
@@ -24,14 +24,14 @@ const objectRead = closed('ObjectReadRequest', {
 const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024
 
 /**
- * `/obj/read`: `digest` is a digest, `latest`, `v` with a number, or an alias. All about an object is in one stream, so
- * an answer is good for as long as the stream ends where it ended then, and no other write is waited for.
+ * `digest` may be a digest, `latest`, `v` with a number, or an alias. All events of an object are in one stream: a
+ * cached response is valid until the stream grows, and a read waits only for the stream's last event.
  */
 export const readObject = (objects: Objects): AnyRoute => {
-  const { ports, reading, reader } = objects
-  const answers = textCache(MAX_KEPT_CHARACTERS)
+  const { ports, reading } = objects
+  const answers = responseCache(MAX_KEPT_CHARACTERS)
 
-  /** How many events the object has, and where the last one stands. */
+  /** The number of events of the object and the position of the last one. */
   const endOf = async (project: string, object: string) => {
     const last = ports.eventStore.readStream(objectStream(project, object), { backwards: true, limit: 1 })
     for await (const { position, revision } of last) return { written: position, events: revision + 1n }
@@ -45,7 +45,7 @@ export const readObject = (objects: Objects): AnyRoute => {
     body: objectRead,
     response: open('ObjectReadResponse', { required: { obj: objectSchema } }),
     project: inBody,
-    handle: async ({ body, project: projectId, headers }) => {
+    handle: async ({ body, project: projectId, headers, reader }) => {
       const { object_id, digest, metadata_only, include_tags_and_aliases } = body
       const { written, events } = await endOf(projectId, object_id)
       const read = async (position: Position): Promise<string> => {

@@ -7,7 +7,6 @@ import type { Objects } from './objects.js'
 import { queryObjects } from './query.js'
 import { readObject } from './read.js'
 
-/** Versioned objects. */
 export const objectRoutes = (objects: Objects): readonly AnyRoute[] => [
   createObject(objects),
   readObject(objects),

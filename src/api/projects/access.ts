@@ -3,13 +3,13 @@ import type { Cause } from '../../domain/event.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
 
-/** What routes need to know of teams; `ensureTeam` makes a team that the administrator names for the first time. */
+/** `ensureTeam` creates a team when the administrator first uses its name. */
 export interface Teams {
   readonly canAccessTeam: (principal: Principal, entity: string) => boolean
   readonly ensureTeam: (principal: Principal, entity: string, cause: Cause) => Promise<void>
 }
 
-/** The same answer for a project of another team and for none at all. */
+/** Does not distinguish missing projects from those without access. */
 export const noSuchProject = (): Failure =>
   new Failure('not-found', 'Project not found, or the API key has no access to its team.')
 
@@ -27,7 +27,6 @@ export const authorizeWrite = async (
   await teams.ensureTeam(principal, entityOf(projectId), cause)
 }
 
-/** The project that a path names with its `entity` and `project`. */
 export const projectInPath = (params: Readonly<Record<string, string>>): string => {
   const named = `${params['entity']}/${params['project']}`
   if (projectId.is(named)) return named

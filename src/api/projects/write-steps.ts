@@ -5,7 +5,7 @@ import type { Principal } from '../principal.js'
 import type { Reading } from '../reading.js'
 import type { Teams } from './access.js'
 
-/** What a write to projects does before. */
+/** The steps before a write to projects. */
 export const prepareProjects = async (
   { teams, throttle }: { readonly teams: Pick<Teams, 'ensureTeam'>; readonly throttle: () => Promise<void> },
   projects: readonly string[],
@@ -16,7 +16,7 @@ export const prepareProjects = async (
   await throttle()
 }
 
-/** What a write to projects does after: the last position at which it can be read in each of them. */
+/** The step after a write to projects: returns the position at which it is readable in all of them. */
 export const acknowledgeProjects = (
   { reading }: { readonly reading: Pick<Reading, 'ackPosition'> },
   projects: readonly string[],

@@ -3,34 +3,26 @@ import { json, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { entityOf } from '../../domain/ids.js'
 import { parseRef } from '../../domain/ref/ref.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { Failure } from '../failure.js'
-import { defaultEntity } from '../principal.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProjects, type ProjectReads } from '../route-kinds.js'
 import { resolveRefs } from './resolve.js'
 import { sourcesFrom } from './sources.js'
 
-export interface Refs extends ProjectReads {
-  readonly reader: ClickHouseReader
-}
-
-/** As many references as the real servers answer at once. */
+/** The limit of the original servers. */
 const MAX_REFS = 1000
 
 const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
 
-/** `/refs/read_batch`: what references lead to, through objects, tables and calls. */
-export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[] => [
-  readProjects({
+export const refRoutes = (reads: ProjectReads): readonly AnyRoute[] => [
+  readProjects(reads, {
     method: 'post',
     path: '/refs/read_batch',
     summary: 'Resolve references, in the given order; null for a reference that does not resolve.',
     body: refsReadBatch,
     response: open('RefsReadBatchResponse', { required: { vals: arrayOf(json) } }),
-    handle: async ({ body: { refs }, principal, headers, onDisconnect }) => {
+    handle: async ({ body: { refs }, principal, headers, reader }) => {
       if (refs.length > MAX_REFS)
         throw new Failure(
           'bad-request',
@@ -38,10 +30,10 @@ export const refRoutes = ({ teams, reading, reader }: Refs): readonly AnyRoute[]
         )
       let position: Position | undefined
       const positionOf = async (projectId: string) => {
-        if (!teams.canAccessTeam(principal, entityOf(projectId))) return undefined
-        return (position = await reading.waitForAsOf(projectId, headers))
+        if (!reads.teams.canAccessTeam(principal, entityOf(projectId))) return undefined
+        return (position = await reads.reading.waitForAsOf(projectId, headers))
       }
-      const sources = sourcesFrom(readerOfRequest(reader, onDisconnect, defaultEntity(principal)), positionOf)
+      const sources = sourcesFrom(reader, positionOf)
       const values = await resolveRefs(sources, refs.map(parseRef))
       return { body: `{"vals":[${values.join(',')}]}`, type: 'application/json; charset=utf-8', position }
     },

@@ -3,18 +3,18 @@ import type { Ref } from '../../domain/ref/ref.js'
 import { walk } from '../../domain/ref/walk.js'
 import { loadRoots, type Root, type Sources } from './roots.js'
 
-/** So many references may lead on from one another; a ring of them leads nowhere. */
+/** The longest chain of references. A cycle resolves to null. */
 const MAX_HOPS = 32
 
 interface Pending {
-  /** Its place in the answer. */
+  /** The index in the result. */
   readonly index: number
   readonly ref: Ref
 }
 
 /**
- * What each reference leads to, as JSON text in their order; `null` where it leads nowhere. All that one look can tell
- * is asked for at once: a look a hop, whatever the number of references.
+ * Resolves references to JSON texts in their order, `null` where there is no value. Each hop of all references is one
+ * batch of reads.
  */
 export const resolveRefs = async (
   sources: Sources,
@@ -39,13 +39,13 @@ export const resolveRefs = async (
   return values
 }
 
-interface Found {
+interface ResolvedRoot {
   readonly text: string
   readonly onwards?: Ref
 }
 
-/** A root without a way into it stays the text it is stored as. */
-const valueOf = ({ text, parsed, edges }: Root): Found => {
+/** Without a path, the stored text is returned unparsed. */
+const valueOf = ({ text, parsed, edges }: Root): ResolvedRoot => {
   if (edges.length === 0) return { text }
   const walked = walk(parsed(), edges)
   if (walked.kind === 'onwards') return { text: 'null', onwards: walked.ref }

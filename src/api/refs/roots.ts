@@ -21,7 +21,7 @@ interface RowAtIndex {
 
 type Texts = readonly (string | undefined)[]
 
-/** Where values come from: JSON texts in the order asked for, undefined where there is none. */
+/** Loads values as JSON texts, in the order of the arguments; undefined where there is none. */
 export interface Sources {
   readonly objects: (projectId: string, wanted: readonly ObjectVersion[]) => Promise<Texts>
   readonly rows: (projectId: string, wanted: readonly RowOfTable[]) => Promise<Texts>
@@ -29,30 +29,30 @@ export interface Sources {
   readonly calls: (projectId: string, ids: readonly string[]) => Promise<Texts>
 }
 
-/** The value that a reference starts from, and the way that is left from there. */
+/** The value that a reference names, and the path into it. */
 export interface Root {
   readonly text: string
   readonly parsed: () => Json
   readonly edges: readonly Edge[]
 }
 
-/** The roots of references, in their order; equal ones are asked for and parsed once. */
+/** Loads the roots of references, in their order. Equal roots are loaded and parsed once. */
 export const loadRoots = async (
   sources: Sources,
   refs: readonly Ref[],
 ): Promise<readonly (Root | undefined)[]> => {
-  const wanted = refs.map((ref) => wantedBy(ref))
-  const groups = new Map<string, Map<string, Wanted>>()
+  const wanted = refs.map((ref) => rootRequestOf(ref))
+  const groups = new Map<string, Map<string, RootRequest>>()
   for (const one of wanted) {
     if (one === undefined) continue
-    const group = groups.get(one.group) ?? new Map<string, Wanted>()
+    const group = groups.get(one.group) ?? new Map<string, RootRequest>()
     groups.set(one.group, group.set(one.key, one))
   }
-  const loaded = new Map<string, Loaded>()
+  const loaded = new Map<string, LoadedRoot>()
   await Promise.all(
     [...groups.values()].map(async (group) => {
       const all = [...group.values()]
-      const texts = await ask(sources, all)
+      const texts = await loadTexts(sources, all)
       for (const [index, { key }] of all.entries()) {
         const text = texts[index]
         if (text !== undefined) loaded.set(key, once(text))
@@ -65,38 +65,38 @@ export const loadRoots = async (
   })
 }
 
-type Loaded = Omit<Root, 'edges'>
+type LoadedRoot = Omit<Root, 'edges'>
 
-const once = (text: string): Loaded => {
+const once = (text: string): LoadedRoot => {
   let value: Json | undefined
   return { text, parsed: () => (value ??= parseJson(text)) }
 }
 
-type Wanted = Named & {
+type RootRequest = RootName & {
   readonly projectId: string
-  /** What one look can fetch together. */
+  /** Roots of the same group are loaded with one query. */
   readonly group: string
   readonly key: string
   readonly edges: readonly Edge[]
 }
 
-type Named =
+type RootName =
   | { readonly kind: 'object'; readonly name: ObjectVersion }
   | { readonly kind: 'row'; readonly name: RowOfTable }
   | { readonly kind: 'row by index'; readonly name: RowAtIndex }
   | { readonly kind: 'call'; readonly name: string }
 
-/** Undefined for a table as a whole, which is not a value. */
-const wantedBy = (ref: Ref): Wanted | undefined => {
+/** Undefined for a whole table, which is not a value. */
+const rootRequestOf = (ref: Ref): RootRequest | undefined => {
   const { projectId } = ref
-  const found = named(ref)
+  const found = rootNameOf(ref)
   if (found === undefined) return undefined
   const group = `${projectId} ${found.kind}`
   const edges = ref.kind === 'table' ? ref.edges.slice(1) : ref.edges
   return { ...found, projectId, group, key: `${group} ${JSON.stringify(found.name)}`, edges }
 }
 
-const named = (ref: Ref): Named | undefined => {
+const rootNameOf = (ref: Ref): RootName | undefined => {
   if (ref.kind === 'call') return { kind: 'call', name: ref.id }
   if (ref.kind === 'object') return { kind: 'object', name: { objectId: ref.objectId, digest: ref.version } }
   const [edge] = ref.edges
@@ -107,9 +107,9 @@ const named = (ref: Ref): Named | undefined => {
   return undefined
 }
 
-/** Wanted things of one kind and project. */
-const ask = (sources: Sources, all: readonly Wanted[]): Promise<Texts> => {
-  const [{ kind, projectId }] = all as [Wanted]
+/** Loads roots of one kind and project. */
+const loadTexts = (sources: Sources, all: readonly RootRequest[]): Promise<Texts> => {
+  const [{ kind, projectId }] = all as [RootRequest]
   const names = all.map(({ name }) => name)
   switch (kind) {
     case 'object':

@@ -6,7 +6,7 @@ import { rowValues, rowValuesByIndex } from '../../projections/tables/queries.js
 import { callJson } from '../tracing/call-json.js'
 import type { Sources } from './roots.js'
 
-/** Values as they stand at the position that a project is read at; one that may not be read has none, and no values. */
+/** Reads values at the position of their project. A project without access has no position and no values. */
 export const sourcesFrom = (
   reader: ClickHouseReader,
   positionOf: (projectId: string) => Promise<Position | undefined>,

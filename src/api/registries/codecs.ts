@@ -16,12 +16,12 @@ const projectName = textLike(
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
 )
 
-/** `version` is a name such as `v3`, or an alias, of the project's collection. */
+/** `version` is a name such as `v3`, or an alias, in the project's collection. */
 export const newLink = closed('NewLink', {
   required: { entity: teamName, project: projectName, collection: collectionName, version: string },
 })
 
-/** `version` is the name that it has in the registry, from `v0`. */
+/** `version` is the name in the registry, starting at `v0`. */
 export const linkedVersion = open('LinkedVersion', { required: { version: string, artifact_id: id } })
 
 const versionSource = open('VersionSource', {

@@ -6,7 +6,7 @@ import { withDefault } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
 import { teamName } from '../../domain/ids.js'
 import { sorted } from '../../domain/sorted.js'
-import { keptFolds, type KeptFolds } from '../../runtime/kept-folds.js'
+import { foldCache, type FoldCache } from '../../runtime/fold-cache.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { canAccessTeam } from '../auth/rights.js'
 import { Failure } from '../failure.js'
@@ -15,7 +15,7 @@ import type { RouteRequest } from '../route.js'
 
 export interface Registries {
   readonly access: { readonly directory: () => Directory }
-  readonly registriesOf: KeptFolds<RegistriesState>
+  readonly registriesOf: FoldCache<RegistriesState>
 }
 
 export interface FoundRegistry {
@@ -23,30 +23,29 @@ export interface FoundRegistry {
   readonly registry: string
 }
 
-/** Which team's registry is meant, where several have one of this name. */
+/** Selects the team, if several have a registry with this name. */
 export const teamFields = { team: withDefault(teamName, undefined) }
 export const teamQuery = open('RegistryTeam', { optional: teamFields })
 
-/** Registries whose teams' folds are kept. */
+/** The registries that the cached teams may have together. */
 const MOST_KEPT = 50_000
 
-/** What this process knows of the registries of teams. */
-export const openRegistries = (ports: Pick<Ports, 'eventStore'>): KeptFolds<RegistriesState> =>
-  keptFolds<RegistriesState>(
+export const openRegistries = (ports: Pick<Ports, 'eventStore'>): FoldCache<RegistriesState> =>
+  foldCache<RegistriesState>(
     ports,
     {
-      fresh: registryDecider.initialState,
-      take: (state, { type, data }) =>
+      initialState: registryDecider.initialState,
+      evolve: (state, { type, data }) =>
         registryDecider.evolve(state, { type, data } as unknown as RegistryEvent),
       weightOf: ({ ids }) => ids.size,
     },
     MOST_KEPT,
   )
 
-/** So many teams are looked through for a registry that is named without its own. */
+/** Limits the search for a registry without a team. */
 const MOST_TEAMS = 100
 
-/** The registry that a path names, in one of the teams of the key. */
+/** Finds the registry of the path in the teams of the key. */
 export const findRegistry = async (
   { access, registriesOf }: Registries,
   { params, query: { team }, principal }: RouteRequest<unknown, { readonly team?: string | undefined }>,
@@ -75,7 +74,7 @@ export const findRegistry = async (
   )
 }
 
-/** The same answer for a registry of others and for none at all. */
+/** Does not distinguish missing registries from those without access. */
 const noSuchRegistry = (): Failure =>
   new Failure('not-found', 'Registry not found, or the API key has no access to its team.')
 

@@ -29,7 +29,7 @@ export interface Linking extends Artifacts, Registries {
 
 export const REGISTERED = '/api/registries/:registry/:collection'
 
-/** The collection that a path names in a registry of the key's teams; a name that several teams use is a conflict. */
+/** The registry collection in the path, within the teams of the key. A name that several teams use is a conflict. */
 const collectionOf = (parts: Registries): Authorization<{ readonly place: CollectionPlace }> => ({
   errors: ['not-found', 'conflict'],
   authorize: async (request: RouteRequest<unknown, t.TypeOf<typeof teamQuery>>) => {
@@ -38,10 +38,8 @@ const collectionOf = (parts: Registries): Authorization<{ readonly place: Collec
   },
 })
 
-/** What the routes of a registry's collection have in common. */
 export const ofRegistry = (parts: Registries) => ({ query: teamQuery, authorization: collectionOf(parts) })
 
-/** What a registry's collections show. */
 export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
   const { ports, teams, collections } = parts
   const versions = { ports, stateOf: collections.stateOf }
@@ -79,7 +77,6 @@ export const linkRoutes = (parts: Linking): readonly AnyRoute[] => {
       summary:
         'Removes a version from a registry, by its name there or an alias. Its aliases are removed too.',
       ...registered,
-      errors: ['too-large'],
       response: emptyResponse,
       handle: ({ place, params }) => {
         const command = { type: 'UnlinkVersion', place, version: params['version']! } as const

@@ -3,7 +3,7 @@ import { registryStream } from '../../domain/artifact/events.js'
 import { registryDecider } from '../../domain/artifact/registry.js'
 import { open } from '../../domain/codec/struct.js'
 import type { Cause } from '../../domain/event.js'
-import { executeOnFold } from '../../runtime/kept-folds.js'
+import { executeOnFold } from '../../runtime/fold-cache.js'
 import { teamName } from '../../domain/ids.js'
 import { sortedAfter } from '../../domain/sorted.js'
 import { repeatableId } from '../access/idempotency.js'
@@ -20,7 +20,6 @@ const PATH = '/api/registries'
 
 const listQuery = open('RegistriesOf', { required: { team: teamName }, optional: pageFields })
 
-/** Registries of a team. */
 export const registryRoutes = (parts: Linking): readonly AnyRoute[] => {
   const { ports, access, teams, registriesOf } = parts
   return [

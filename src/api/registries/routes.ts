@@ -7,7 +7,7 @@ import { openRegistries } from './find.js'
 import { linkRoutes, ofRegistry, REGISTERED, type Linking } from './links.js'
 import { registryRoutes } from './registries.js'
 
-/** Collections in projects and those in registries, which show versions of the former. */
+/** Collections of projects, and those of registries that link their versions. */
 export const collectionRoutes = (
   parts: Omit<Linking, 'collections' | 'registriesOf'>,
 ): readonly AnyRoute[] => {
@@ -25,7 +25,6 @@ const registriesRoutes = (parts: Linking): readonly AnyRoute[] => [
       writeDirectory({
         ...spec,
         ...ofRegistry(parts),
-        errors: ['too-large'],
         handle: (request) => handle(request, request.place),
       }),
     write: parts.collections.writeRegistered,

@@ -6,12 +6,12 @@ import { id } from '../../domain/ids.js'
 import { endState, runName } from '../../domain/run/events.js'
 import { givenMetrics } from '../../domain/run/given-metrics.js'
 
-/** A run of the same id and name is the same run. */
+/** A second request with the same id and name is a retry. */
 export const newRun = closed('NewRun', { required: { name: runName }, optional: { id: nullableText(id) } })
 
 export const createdRun = open('CreatedRun', { required: { id } })
 
-/** Steps are numbers that a double holds exactly. */
+/** Steps must be safe integers. */
 const step = integerBetween(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
 
 export const newMetrics = closed('NewMetrics', {

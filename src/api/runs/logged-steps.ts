@@ -1,6 +1,6 @@
 /**
- * The steps that a run has logged, each with the revision of its event. Steps mostly rise: those lie in two plain lists,
- * 16 bytes a step, and the others in a map beside them.
+ * The logged steps of a run with the revisions of their events. Steps mostly ascend: those are stored in two arrays, 16
+ * bytes per step, the others in a map.
  */
 export class LoggedSteps {
   private readonly steps: number[] = []

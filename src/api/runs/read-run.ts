@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../domain/run/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 
-/** How it began, how it ended if it did, and what it logged last: its first event and its last two say it all. */
+/** The first event and the last two have the start, the end and the latest metrics of a run. */
 export const readRun = async ({ eventStore }: Pick<Ports, 'eventStore'>, stream: string) => {
   const events: RunEvent[] = []
   for (const range of [{ limit: 1 }, { backwards: true, limit: 2 }])

@@ -6,7 +6,7 @@ import type { RunCommand } from '../../domain/run/commands.js'
 import { runDecider } from '../../domain/run/decider.js'
 import { runStream } from '../../domain/run/events.js'
 import { toldMetrics } from '../../domain/run/given-metrics.js'
-import { keptRuns } from './kept-runs.js'
+import { runCache } from './run-cache.js'
 import { repeatableId } from '../access/idempotency.js'
 import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
@@ -23,10 +23,9 @@ export interface Runs extends ProjectWrites {
 
 const RUNS = '/api/runs/:entity/:project'
 
-/** Runs and what they log. */
 export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
   const { ports } = parts
-  const stateOf = keptRuns(ports)
+  const stateOf = runCache(ports)
 
   const planned = (command: RunCommand, body: object = {}): PlannedWrite => {
     const stream = runStream(command.project_id, command.run_id)
@@ -99,7 +98,7 @@ export const runRoutes = (parts: Runs): readonly AnyRoute[] => {
   ]
 }
 
-/** No run has a name that is no id. */
+/** An invalid id is a run that does not exist. */
 const runInPath = ({ params }: Pick<RouteRequest, 'params'>): string => {
   const named = params['run']!
   if (idCodec.is(named)) return named

@@ -24,7 +24,7 @@ export const destroySecret = ({ ports, access }: Secrets): AnyRoute =>
       const stream = secretStream(secret.team, secret.name)
       return writing(async (cause) => {
         const executed = await execute(ports)(secretDecider, stream, [command], cause)
-        // After the log said so, and again for a destruction that was repeated because it was cut off in between.
+        // Only after the event is appended. A retry does it again, in case the first was interrupted in between.
         if (executed.refusals.size === 0) await reconcileSecret(ports, secret, executed.state)
         return executed
       })

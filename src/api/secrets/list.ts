@@ -48,7 +48,7 @@ export const listSecrets = ({ ports, access }: Secrets): AnyRoute =>
     },
   })
 
-/** Undefined where the log knows of no value: it was destroyed, or never came to be. */
+/** Undefined if the secret was destroyed or its event was never written. */
 const lastOf = async ({ eventStore }: Pick<Secrets['ports'], 'eventStore'>, team: string, name: string) => {
   const stream = secretStream(team, name)
   for await (const { type, data, recordedAt } of eventStore.readStream(stream, { backwards: true, limit: 1 }))

@@ -8,9 +8,9 @@ import { secretStream } from '../../domain/secret/events.js'
 type ReconcilePorts = Pick<Ports, 'eventStore'> & { readonly secrets: SecretStore }
 
 /**
- * Makes the stored values of a secret match the log: removes values that were destroyed and values whose event was never
- * written. Keeps a value whose event may still be appended, unless it was stored before `abandonedBefore`, and a confirmed
- * value that this log does not know, because this may be the wrong log.
+ * Reconciles the store with the log: deletes values that were destroyed or whose event was never written. Keeps values
+ * whose event may still be appended, unless they were stored before `abandonedBefore`, and values that were once
+ * confirmed but are missing from this log, which may be the wrong one.
  */
 export const reconcileSecret = async (
   { secrets }: Pick<ReconcilePorts, 'secrets'>,
@@ -33,7 +33,7 @@ export const reconcileSecret = async (
 
 const NAMES_AT_ONCE = 100
 
-/** Reconciles every secret. Returns the number of confirmed values that this log does not know; they are kept. */
+/** Reconciles every secret. Returns the number of values that are unknown to this log, which are kept. */
 export const reconcileSecrets = async (
   ports: ReconcilePorts & { readonly clock: Clock },
   { abandonedAfterMs }: { readonly abandonedAfterMs: number },
@@ -48,7 +48,6 @@ export const reconcileSecrets = async (
   return { unknown }
 }
 
-/** The names of a team's secrets that have values, page by page. */
 export async function* namesOf(secrets: Pick<SecretStore, 'names'>, team: string, from?: string) {
   let after = from
   for (;;) {

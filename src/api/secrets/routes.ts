@@ -4,7 +4,7 @@ import { listSecrets } from './list.js'
 import type { Secrets } from './secrets.js'
 import { storeSecret } from './store.js'
 
-/** Secrets of teams: they are written and named, never read. */
+/** Secrets can be written and listed, never read. */
 export const secretRoutes = (secrets: Secrets): readonly AnyRoute[] => [
   storeSecret(secrets),
   listSecrets(secrets),

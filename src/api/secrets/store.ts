@@ -47,7 +47,7 @@ export const storeSecret = ({ ports, access, liveUpstreams }: Secrets): AnyRoute
       const request = key === undefined ? null : repeatableId(ports, principal.userId, key)
       return async (cause) => {
         const { version, position } = await mutex.runExclusive(secretStream(team, secret.name), () =>
-          storedNext(ports, secret, { value, request }, cause),
+          storeNextVersion(ports, secret, { value, request }, cause),
         )
         return { body: { name: secret.name, version }, position }
       }
@@ -61,7 +61,7 @@ const nameIn = (params: Readonly<Record<string, string>>): string => {
   throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['path', 'name'] })))
 }
 
-/** Upstreams are sent their secret as a bearer. */
+/** The secret of an upstream is sent as a bearer token. */
 const requireSendable = (
   { all }: Secrets['liveUpstreams'],
   { team, name }: SecretName,
@@ -76,12 +76,12 @@ const requireSendable = (
     )
 }
 
-interface Given {
+interface NewSecretValue {
   readonly value: string
   readonly request: string | null
 }
 
-interface Stored {
+interface StoredSecret {
   readonly version: number
   readonly position: Position | undefined
 }
@@ -89,15 +89,15 @@ interface Stored {
 const MOST_TRIES = 5
 
 /**
- * The value is durable before the log says that it is there. Another process may take the same number first: in the store,
- * where each is taken once, or with a higher one in the log, where ours then cannot follow any more.
+ * Makes the value durable before appending its event. Another process may use the same version number first: in the
+ * store, which accepts each number once, or in the log, which then refuses our event.
  */
-const storedNext = async (
+const storeNextVersion = async (
   ports: Secrets['ports'],
   secret: SecretName,
-  { value, request }: Given,
+  { value, request }: NewSecretValue,
   cause: Cause,
-): Promise<Stored> => {
+): Promise<StoredSecret> => {
   const stream = secretStream(secret.team, secret.name)
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const { state } = await load(ports, secretDecider, stream)
@@ -131,7 +131,7 @@ const recognised = async (
   secret: SecretName & { readonly version: number },
   { live }: SecretState,
   value: string,
-): Promise<Stored> => {
+): Promise<StoredSecret> => {
   const known = live.has(secret.version) ? await secrets.get(secret) : undefined
   if (known !== undefined && known !== value)
     throw new Failure('conflict', 'The Idempotency-Key was already used for another value. Use a new key.')

@@ -6,8 +6,8 @@ import { utf8Bytes } from '../../domain/codec/text.js'
 const MOST_BYTES = 8192
 
 /**
- * The value of a secret: 1 to 8 KiB of UTF-8. What could not be read as text has become U+FFFD on its way here, and would
- * be another value than was meant.
+ * The value must have 1 to 8 KiB of UTF-8. U+FFFD indicates that the body was not valid UTF-8, so that the value
+ * differs from the intended one.
  */
 const problemOf = (value: string): readonly [type: string, msg: string] | undefined => {
   if (value === '') return ['string_too_short', 'String should have at least 1 character']

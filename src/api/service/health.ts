@@ -10,11 +10,11 @@ import { metricsRoute } from './metrics.js'
 export interface HealthChecks {
   /** Events whose rows were refused and set aside. */
   readonly quarantined: () => number
-  /** What keeps reads from answering, or from what was written last. */
+  /** Why reads fail or are stale; undefined if they are healthy. */
   readonly readsFail: () => string | undefined
-  /** Why no write can succeed now; undefined where one can. */
+  /** Why no write can succeed now; undefined if writes can. */
   readonly writesBlocked: () => Promise<string | undefined>
-  /** Why some writes fail, though others can succeed. */
+  /** Why some writes fail although others succeed. */
   readonly writesFail: () => string | undefined
   readonly metrics: Pick<Metrics, 'read'>
 }

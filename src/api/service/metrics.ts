@@ -2,7 +2,7 @@ import type { Metrics } from '../../domain/ports/metrics.js'
 import type { AnyRoute } from '../route.js'
 import { openRoute } from '../route-kinds.js'
 
-/** Open, as scrapers expect: it names no tenant. */
+/** Needs no authentication, as scrapers expect, because no metric names a tenant. */
 export const metricsRoute = (metrics: Pick<Metrics, 'read'>): AnyRoute =>
   openRoute({
     method: 'get',

@@ -3,12 +3,12 @@ import { querySchemas } from '../../domain/query/schema.js'
 import type { AnyRoute } from '../route.js'
 import { openRoute } from '../route-kinds.js'
 import { tagsOf } from './description/areas.js'
-import { gatherComponents } from './description/components.js'
+import { collectComponents } from './description/components.js'
 import { operationOf } from './description/operation.js'
 
-/** The description of the routes as OpenAPI 3.1.0, made from the codecs that decode. */
+/** Generates OpenAPI 3.1.0 from the codecs that decode the requests. */
 const openApi = (routes: readonly AnyRoute[]): JsonObject => {
-  const components = gatherComponents()
+  const components = collectComponents()
   const paths: Record<string, JsonObject> = {}
   for (const one of routes) {
     const path = one.path.replace(/[:*](\w+)/g, '{$1}')
@@ -40,7 +40,7 @@ const openApi = (routes: readonly AnyRoute[]): JsonObject => {
   }
 }
 
-/** `/openapi.json`, describing the given routes and itself. */
+/** `/openapi.json` for the given routes and itself. */
 export const openApiRoute = (routes: readonly AnyRoute[]): AnyRoute => {
   const own: AnyRoute = openRoute({
     method: 'get',

@@ -21,7 +21,7 @@ const secondsOf = (u: unknown): number | undefined =>
       ? UNITS[u as keyof typeof UNITS]
       : undefined
 
-/** How long buckets are, in seconds; some lengths have names. */
+/** The length of buckets in seconds, or one of the named lengths. */
 const granularity = new Codec<number>(
   'granularity',
   isSeconds,

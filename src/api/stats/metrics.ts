@@ -1,20 +1,20 @@
-import { figureCount, type Wanted } from '../../projections/stats/queries.js'
+import { figureCount, type RequestedMetric } from '../../projections/stats/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import type { CallStatsRequest } from './codecs.js'
 
 const MOST_METRICS = 32
 const MOST_PERCENTILES = 32
 
-/** So many figures an answer may have, all its buckets together. */
+/** Limits the values in a response, over all buckets. */
 const MOST_FIGURES = 1_000_000
 
-type Asked = NonNullable<CallStatsRequest['usage_metrics'] | CallStatsRequest['call_metrics']>[number]
+type MetricRequest = NonNullable<CallStatsRequest['usage_metrics'] | CallStatsRequest['call_metrics']>[number]
 
-/** What is asked of each metric, each figure once; its sum, where nothing is asked of it. */
-export const wantedOf = <M extends Asked>(
+/** Merges the requested aggregations by metric, without duplicates. The default is the sum. */
+export const requestedMetrics = <M extends MetricRequest>(
   field: string,
   asked: readonly M[] | null,
-): readonly Wanted<M['metric']>[] => {
+): readonly RequestedMetric<M['metric']>[] => {
   requireFew(asked ?? [], [field], MOST_METRICS)
   const byMetric = new Map<string, { aggregations: Set<string>; percentiles: Set<number> }>()
   for (const [index, { metric, aggregations, percentiles }] of (asked ?? []).entries()) {
@@ -43,8 +43,11 @@ const requireFew = (list: readonly unknown[], at: readonly (string | number)[], 
     throw invalidField(at, 'too_long', `List should have at most ${most} items after validation`)
 }
 
-/** Refuses an answer that would be out of all proportion. */
-export const requireProportion = (buckets: number, wanted: readonly Wanted<string>[], models = 1): void => {
+export const requireBoundedResponse = (
+  buckets: number,
+  wanted: readonly RequestedMetric<string>[],
+  models = 1,
+): void => {
   if (buckets * models * (figureCount(wanted) + 1) > MOST_FIGURES)
     throw new Failure(
       'too-large',

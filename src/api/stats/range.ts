@@ -7,7 +7,7 @@ const LONGEST_SECONDS = 31 * 86_400
 const MOST_BUCKETS = 10_000
 const LONGEST_NAME = 64
 
-interface Asked {
+interface RangeRequest {
   readonly start: Instant
   readonly end: Instant
   readonly granularity: number | null
@@ -16,12 +16,12 @@ interface Asked {
 
 export interface Range {
   readonly granularity: number
-  /** Where buckets begin, in seconds since 1970. */
+  /** Bucket starts, in seconds since 1970. */
   readonly starts: readonly number[]
 }
 
-/** The buckets of a range that may be asked for. */
-export const rangeOf = ({ start, end, granularity, timezone }: Asked): Range => {
+/** Validates a range and splits it into buckets. */
+export const rangeOf = ({ start, end, granularity, timezone }: RangeRequest): Range => {
   const offset = timezone.length > LONGEST_NAME ? undefined : offsetsOf(timezone)
   if (offset === undefined)
     throw invalidField(
@@ -35,7 +35,7 @@ export const rangeOf = ({ start, end, granularity, timezone }: Asked): Range => 
     throw invalidField(['end'], 'value_error', 'Value error, end should be at most 31 days after start')
   const from = Math.floor(Number(microseconds(start)) / 1e6)
   const to = Math.ceil(Number(microseconds(end)) / 1e6)
-  const seconds = granularity ?? usual(to - from)
+  const seconds = granularity ?? defaultGranularity(to - from)
   const starts = (to - from) / seconds > MOST_BUCKETS ? [] : bucketStarts(from, to, seconds, offset)
   if (starts.length > 0 && starts.length <= MOST_BUCKETS) return { granularity: seconds, starts }
   const msg = `Value error, the range has more than ${MOST_BUCKETS} buckets: use longer buckets`
@@ -44,8 +44,8 @@ export const rangeOf = ({ start, end, granularity, timezone }: Asked): Range => 
 
 const HOUR = 3600
 
-/** How long buckets are where nothing is asked. */
-const usual = (seconds: number): number => {
+/** The default length of buckets. */
+const defaultGranularity = (seconds: number): number => {
   if (seconds <= 2 * HOUR) return 300
   if (seconds <= 12 * HOUR) return HOUR
   if (seconds <= 72 * HOUR) return 6 * HOUR

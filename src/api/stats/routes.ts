@@ -1,33 +1,28 @@
 import { Readable } from 'node:stream'
 import type { Clock } from '../../domain/ports/clock.js'
 import { instantOf } from '../../domain/codec/instant.js'
-import { entityOf } from '../../domain/ids.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
 import { inBody } from '../authorization.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { needsCosts, readyWithPrices } from '../tracing/costs-asked.js'
-import { requireModest } from '../tracing/filter.js'
+import { requiresCosts, waitForPrices } from '../tracing/requested-costs.js'
+import { requireBoundedFilter } from '../tracing/filter.js'
 import { refuseTooLarge } from '../tracing/usage.js'
 import { unpricedHeader } from '../tracing/usage-costs.js'
 import { callStatsRequest, callStatsResponse } from './codecs.js'
-import { requireProportion, wantedOf } from './metrics.js'
+import { requireBoundedResponse, requestedMetrics } from './metrics.js'
 import { rangeOf } from './range.js'
 import { statsJson } from './stats-json.js'
 
 export interface StatsReads extends ProjectReads {
   readonly ports: { readonly clock: Clock }
-  readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
 }
 
-/** `/calls/stats`: what calls used and what became of them, in buckets of time. */
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
-  const { ports, reading, reader, maxTraceCalls } = reads
-  const books = booksFrom(reader, reading.generation)
+  const { ports, reading, maxTraceCalls } = reads
+  const books = booksFrom(reads.reader, reading.generation)
   return [
     readProject(reads, {
       method: 'post',
@@ -40,26 +35,25 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
       project: inBody,
-      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+      handle: ({ body, project: projectId, headers, reader }) => {
         const { filter, query, start, timezone, price_list: list } = body
-        requireModest(filter)
-        const usage = wantedOf('usage_metrics', body.usage_metrics)
-        const calls = wantedOf('call_metrics', body.call_metrics)
+        requireBoundedFilter(filter)
+        const usage = requestedMetrics('usage_metrics', body.usage_metrics)
+        const calls = requestedMetrics('call_metrics', body.call_metrics)
         const costs = usage.some(({ metric }) => isCost(metric)) ? { list } : null
-        if (list !== null && costs === null) throw needsCosts('a metric such as total_cost')
+        if (list !== null && costs === null) throw requiresCosts('a metric such as total_cost')
         const end = body.end ?? instantOf(ports.clock.now())
         const { granularity, starts } = rangeOf({ start, end, granularity: body.granularity, timezone })
-        for (const wanted of [usage, calls]) requireProportion(starts.length, wanted)
-        const requireFew = (models: number) => requireProportion(starts.length, usage, models)
+        for (const wanted of [usage, calls]) requireBoundedResponse(starts.length, wanted)
+        const requireFew = (models: number) => requireBoundedResponse(starts.length, usage, models)
 
         return {
-          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
-            const ownReader = readerOfRequest(reader, onDisconnect, entityOf(projectId))
-            const callBuckets = await callStats(ownReader)(span, calls)
-            const { buckets, unpriced } = await usageStats(ownReader, books)(span, {
+            const callBuckets = await callStats(reader)(span, calls)
+            const { buckets, unpriced } = await usageStats(reader, books)(span, {
               wanted: usage,
               list,
               maxTraceCalls,

@@ -11,7 +11,7 @@ interface Bucket {
 
 const PIECE_CHARACTERS = 64 * 1024
 
-/** The answer as JSON, piece by piece as it is asked for; `head` is what stands before the buckets. */
+/** Generates the response as JSON in pieces; `head` has the members before the buckets. */
 export function* statsJson(
   head: object,
   usage: Iterable<Bucket>,
@@ -37,7 +37,7 @@ function* listed(buckets: Iterable<Bucket>): Generator<string> {
   yield text
 }
 
-/** Amounts are written with all their digits, which no double has. */
+/** Amounts are written as exact decimals, because doubles would round them. */
 const bucketJson = ({ start, model, calls, figures }: Bucket): string => {
   const timestamp = instantOf(new Date(start * 1000))
   const told = { timestamp, ...(model === undefined ? {} : { model }), ...figures, count: calls }

@@ -5,13 +5,13 @@ import { yielding } from '../../yield-to-event-loop.js'
 import type { DigestedRow } from './packs.js'
 
 export interface DigestedRows {
-  /** One a row, in order. */
+  /** One per row, in order. */
   readonly digests: readonly string[]
-  /** Rows by digest: those of the same content are one. */
+  /** Distinct rows by digest. */
   readonly contents: ReadonlyMap<string, DigestedRow>
 }
 
-/** Works out the digest of every row; of many rows not in one go. */
+/** Computes the digests of rows and yields to the event loop while doing so. */
 export const digestedRows = async (sha256: Sha256, rows: readonly JsonObject[]): Promise<DigestedRows> => {
   const yieldNow = yielding()
   const digests: string[] = []

@@ -4,10 +4,10 @@ import { isDigest } from '../../domain/table/events.js'
 import { knownRows } from '../../projections/tables/queries.js'
 import { Failure } from '../failure.js'
 
-/** Rows looked for in one statement: the engine takes a longer list of values only very slowly. */
+/** Rows per query, because the engine is slow with longer lists of values. */
 const AT_ONCE = 8192
 
-/** Refuses rows that a project does not have, naming the first. */
+/** Refuses rows that are missing from the project, naming the first. */
 export const requireKnown = async (
   reader: ClickHouseReader,
   projectId: string,

@@ -3,9 +3,9 @@ import type { Ports } from '../../domain/ports/ports.js'
 import type { SpilledFields } from '../../domain/spill/fields.js'
 import { tableDigest } from '../../domain/table/digests.js'
 import type { TableRow } from '../../domain/table/events.js'
-import { placed } from './placed.js'
+import { storeField } from './store-field.js'
 
-/** A row with its texts, made once. */
+/** A row with its serialised texts. */
 export interface DigestedRow {
   readonly digest: string
   readonly val: JsonObject
@@ -13,7 +13,7 @@ export interface DigestedRow {
   readonly canonical: string
 }
 
-/** Contents of rows that one event stores. */
+/** The rows of one event. */
 interface Pack {
   readonly pack: string
   readonly rows: readonly TableRow[] | null
@@ -22,10 +22,10 @@ interface Pack {
 
 type PackPorts = Pick<Ports, 'blobs' | 'sha256'>
 
-/** Characters of JSON in one pack, unless a single row has more. */
+/** Characters of JSON per pack. A larger row gets a pack of its own. */
 const MAX_PACK = 1024 * 1024
 
-/** Puts rows together into packs, in the order in which they come; a very large row is a pack of its own. */
+/** Groups rows into packs, in order. */
 export const packing = (ports: PackPorts) => {
   const packs: Promise<Pack>[] = []
   let rows: DigestedRow[] = []
@@ -33,7 +33,7 @@ export const packing = (ports: PackPorts) => {
 
   const close = (closing: readonly DigestedRow[]) => {
     const pack = packOf(ports, closing)
-    // Told when all are awaited.
+    // The rejection is handled when all packs are awaited.
     pack.catch(() => undefined)
     packs.push(pack)
   }
@@ -52,7 +52,7 @@ export const packing = (ports: PackPorts) => {
       rows.push(row)
       size += row.text.length
     },
-    /** All packs; what is in the blob store is there durably. */
+    /** All packs, durable if they are in the blob store. */
     async finish(): Promise<readonly Pack[]> {
       if (rows.length > 0) close(rows)
       return Promise.all(packs)
@@ -68,7 +68,7 @@ const packOf = async (ports: PackPorts, rows: readonly DigestedRow[]): Promise<P
   const values = rows.map(({ digest, val }) => ({ digest, val }))
   return {
     pack: tableDigest(ports.sha256, digests),
-    ...(await placed(ports, 'rows', values, text, canonical)),
+    ...(await storeField(ports, 'rows', values, text, canonical)),
   }
 }
 

@@ -9,7 +9,7 @@ import { tableDigest } from '../../domain/table/digests.js'
 import { tableStream } from '../../domain/table/events.js'
 import { Failure } from '../failure.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import { placed } from './placed.js'
+import { storeField } from './store-field.js'
 import { packing, type DigestedRow } from './packs.js'
 
 export type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
@@ -17,15 +17,15 @@ export type TablePorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' |
 export interface TableToPublish {
   readonly projectId: string
   readonly userId: string
-  /** All rows of the table, in order. */
+  /** All rows, in order. */
   readonly rowDigests: readonly string[]
-  /** What rows hold that the project may not have yet, each once. */
+  /** The distinct rows that the project may not have yet. */
   readonly contents: Iterable<DigestedRow>
-  /** What the client has worked out itself. */
+  /** The digest computed by the client. */
   readonly expectedDigest?: string | null
 }
 
-/** Stores the contents of rows, then says that the table is there; a table that is there already writes nothing. */
+/** Stores the rows, then publishes the table. Writes nothing if the table exists. */
 export const publishTable =
   (ports: TablePorts) =>
   async (
@@ -50,7 +50,7 @@ export const publishTable =
       type: 'StoreTableRows',
       rows: { ...ofTable, ...pack },
     }))
-    const row_digests = await placed(ports, 'row_digests', rowDigests, JSON.stringify(rowDigests))
+    const row_digests = await storeField(ports, 'row_digests', rowDigests, JSON.stringify(rowDigests))
     const table = {
       ...ofTable,
       ...row_digests,
@@ -63,7 +63,7 @@ export const publishTable =
       tableStream(projectId, digest),
       [...storing, { type: 'PublishTable', table }],
       cause,
-      // `TablePublished` comes last, and without it there is no table.
+      // The table exists only with `TablePublished`, which comes last.
       { assumeNew: true, splitAppends: true },
     )
     return { digest, position }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { int64, jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
-import { entityOf } from '../../domain/ids.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { isDigest } from '../../domain/table/events.js'
 import { tableBytes, tableOrder, tableStats } from '../../projections/tables/queries.js'
@@ -10,7 +10,6 @@ import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { tableQuery, tableQueryStats, tableQueryStatsBatch, type TableQuery } from './query-codecs.js'
@@ -21,7 +20,7 @@ import type { Tables } from './tables.js'
 
 const MAX_TABLES = 1000
 
-/** The engine takes a longer list of values only very slowly. */
+/** The engine is slow with longer lists of values. */
 const MAX_ROWS = 8192
 
 const requireFew = (name: string, values: readonly string[], most: number): void => {
@@ -39,21 +38,24 @@ const tableCount = open('TableStats', {
 })
 
 export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
-  const { reader } = tables
-  const statsOf = async (projectId: string, digests: readonly string[], position: Position) => {
+  const statsOf = async (
+    reader: ClickHouseReader,
+    projectId: string,
+    digests: readonly string[],
+    position: Position,
+  ) => {
     const stats = await tableStats(reader)(projectId, digests.filter(isDigest), position)
     return new Map(stats.map(({ digest, row_count }) => [digest, row_count]))
   }
 
-  const pagesOf = ({ body, onDisconnect }: Pick<RouteRequest<TableQuery>, 'body' | 'onDisconnect'>) => {
+  const pagesOf = ({ body, reader }: Pick<RouteRequest<TableQuery>, 'body'> & Pick<Tables, 'reader'>) => {
     const { project_id: projectId, digest, filter, sort_by, limit, offset } = body
     const sortBy = sortFieldsOf(sort_by)
     const wanted = filter?.row_digests ?? []
     requireFew('filter.row_digests', wanted, MAX_ROWS)
     return async (position: Position) => {
-      if (!(await statsOf(projectId, [digest], position)).has(digest)) throw noSuchTable()
-      const ownReader = readerOfRequest(reader, onDisconnect, entityOf(projectId))
-      const order = await tableOrder(ownReader)({
+      if (!(await statsOf(reader, projectId, [digest], position)).has(digest)) throw noSuchTable()
+      const order = await tableOrder(reader)({
         projectId,
         tableDigest: digest,
         rowDigests: wanted.length === 0 ? null : wanted.filter(isDigest),
@@ -61,7 +63,7 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
         limit,
         offset: offset ?? 0,
       })
-      return prefetchFirst(pagesOfRows(ownReader, projectId, order, position))
+      return prefetchFirst(pagesOfRows(reader, projectId, order, position))
     }
   }
 
@@ -104,9 +106,9 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
       response: open('TableQueryStatsResponse', { required: { count: int64 } }),
       project: inBody,
       handle:
-        ({ body: { digest }, project }) =>
+        ({ body: { digest }, project, reader }) =>
         async (position) => {
-          const count = (await statsOf(project, [digest], position)).get(digest)
+          const count = (await statsOf(reader, project, [digest], position)).get(digest)
           if (count === undefined) throw noSuchTable()
           return { body: { count } }
         },
@@ -118,11 +120,11 @@ export const tableReadRoutes = (tables: Tables): readonly AnyRoute[] => {
       body: tableQueryStatsBatch,
       response: open('TableQueryStatsBatchResponse', { required: { tables: arrayOf(tableCount) } }),
       project: inBody,
-      handle: ({ body, project }) => {
+      handle: ({ body, project, reader }) => {
         const digests = [...new Set(body.digests ?? [])]
         requireFew('digests', digests, MAX_TABLES)
         return async (position) => {
-          const counts = await statsOf(project, digests, position)
+          const counts = await statsOf(reader, project, digests, position)
           const sizes =
             body.include_storage_size && counts.size > 0
               ? await tableBytes(reader)(project, [...counts.keys()])

@@ -2,11 +2,11 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { rowsByDigest, type TableOrder } from '../../projections/tables/queries.js'
 
-/** Rows are read in pages, so that an answer of any length needs the memory of one page. */
+/** Rows are read in pages, so that memory stays bounded by one page. */
 const PAGE_ROWS = 8192
 const PAGE_BYTES = 8 * 1024 * 1024
 
-/** Pages of rows as JSON texts, `{digest, val, original_index}` each. */
+/** Serialises pages of rows as `{digest, val, original_index}`. */
 export async function* pagesOfRows(
   reader: ClickHouseReader,
   projectId: string,

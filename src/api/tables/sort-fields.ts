@@ -6,7 +6,7 @@ const MAX_FIELDS = 16
 const MAX_KEYS = 64
 const MAX_CHARACTERS = 65_536
 
-/** Fields to sort by as the keys that lead to them. */
+/** Parses the fields to sort by into paths of keys. */
 export const sortFieldsOf = (asked: TableQuery['sort_by']): readonly SortBy[] => {
   if (asked === null) return []
   if (asked.length > MAX_FIELDS)
@@ -22,7 +22,7 @@ export const sortFieldsOf = (asked: TableQuery['sort_by']): readonly SortBy[] =>
   })
 }
 
-/** `a.b` is the key b within a; `\.` is a dot within a key, and `\\` a backslash. */
+/** `a.b` is the key b in a, `\.` a dot in a key, and `\\` a backslash. */
 const keysIn = (field: string): readonly string[] => {
   const keys = ['']
   for (const [part] of field.matchAll(/\\[\\.]|\.|[^\\.]+|\\/g)) {

@@ -7,9 +7,9 @@ export const noSuchTable = (): Failure =>
   new Failure('not-found', 'Table not found: the project has no table with this digest.')
 
 /**
- * The row digests of a table, from its stream.
+ * Reads the row digests of a table from its stream.
  *
- * @throws Failure when there is no such table, or it is not whole
+ * @throws Failure if the table does not exist or is incomplete
  */
 export const rowDigestsOf =
   ({ eventStore, blobs }: Pick<Ports, 'eventStore' | 'blobs'>) =>

@@ -1,8 +1,6 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { ProjectWrites } from '../route-kinds.js'
+import type { ProjectReads, ProjectWrites } from '../route-kinds.js'
 import type { TablePorts } from './publish.js'
 
-export interface Tables extends ProjectWrites {
+export interface Tables extends ProjectReads, ProjectWrites {
   readonly ports: TablePorts
-  readonly reader: ClickHouseReader
 }

@@ -6,20 +6,20 @@ import { yielding } from '../../yield-to-event-loop.js'
 import type { DigestedRow } from './packs.js'
 import type { TableUpdate } from './write-codecs.js'
 
-interface Updated {
+interface UpdatedTable {
   readonly rowDigests: readonly string[]
-  /** Of each update in order: the row that it put in or took out. */
+  /** For each update, the row that it inserted or removed. */
   readonly updated: readonly string[]
-  /** What rows hold that the base does not have. */
+  /** The new rows. */
   readonly contents: readonly DigestedRow[]
 }
 
-/** Applies updates one after the other, as each leaves the table to the next. */
+/** Applies updates in order, each to the result of the previous one. */
 export const applyUpdates = async (
   sha256: Sha256,
   base: readonly string[],
   updates: readonly TableUpdate[],
-): Promise<Updated> => {
+): Promise<UpdatedTable> => {
   const yieldNow = yielding()
   const order = new RowOrder(base)
   const known = new Set(base)

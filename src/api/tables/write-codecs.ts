@@ -28,7 +28,7 @@ const insert = open('TableInsert', {
   required: { insert: open('RowToInsert', { required: { index: int64, row: jsonObject } }) },
 })
 
-/** A change of a table: exactly one of `append`, `pop` and `insert`. */
+/** Exactly one of `append`, `pop` and `insert`. */
 export type TableUpdate =
   | { readonly append: { readonly row: JsonObject } }
   | { readonly pop: { readonly index: number } }

@@ -13,7 +13,7 @@ import type { Tables } from './tables.js'
 import { applyUpdates } from './updates.js'
 import { tableCreate, tableCreateFromDigests, tableUpdate } from './write-codecs.js'
 
-/** The endpoints that make tables: from rows, from rows that are there, and from another table. */
+/** Creates tables from rows, from stored rows, or by updating another table. */
 export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
   const { ports, reading, reader } = tables
   const publish = publishTable(ports)
@@ -81,7 +81,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
   ]
 }
 
-/** A row of two bytes takes hundreds of memory, and 46 of the answer. */
+/** Even a row of two bytes takes hundreds of bytes of memory and 46 of the response. */
 const MAX_ROWS = 1_000_000
 
 const requireFew = (rows: readonly unknown[]): void => {

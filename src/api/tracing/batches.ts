@@ -10,7 +10,7 @@ import { completeWrites, endWrite, startWrite, type CallWrite } from './call-wri
 import { completedCall, type CompletedCall } from './client-call.js'
 import { decodeElement, elementsOf, type BatchElement } from './elements.js'
 import { idFor } from './generated-id.js'
-import { permitted, takeIn, type Element, type Intake } from './intake.js'
+import { authorizeElements, recordBatch, type DecodedElement, type AuthorizedBatch } from './intake.js'
 import { started } from './start-and-end.js'
 import type { Tracing } from './tracing.js'
 
@@ -29,7 +29,7 @@ const upsertResponse = {
 
 const headers = ['Tallytree-Position', 'Tallytree-Refused'] as const
 
-/** `/call/upsert_batch` and `/calls/complete`: an element that is not taken never refuses its neighbours. */
+/** An invalid element of a batch never refuses the others. */
 export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const elements = <A>(
     body: JsonBody,
@@ -37,25 +37,25 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     writesOf: (a: A, element: BatchElement) => readonly CallWrite[],
     inPath?: string,
   ) =>
-    elementsOf(body, inPath === undefined ? 'refused' : 'tolerated').map((element): Element => {
+    elementsOf(body, inPath === undefined ? 'refused' : 'tolerated').map((element): DecodedElement => {
       const decoded = decodeElement(codec)(element)
       if (E.isLeft(decoded)) return { ...element, problem: decoded.left, writes: [] }
       const writes = writesOf(decoded.right, element)
       return { writes, ...element, ...otherProject(inPath, decoded.right, element) }
     })
 
-  const upserted = (request: RouteRequest<JsonBody>): Intake => {
+  const upserted = (request: RouteRequest<JsonBody>): AuthorizedBatch => {
     const writesOf = (item: BatchItem, { index }: BatchElement) =>
       item.mode === 'start'
         ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index, item.start))]
         : [endWrite(item.end)]
-    return permitted(tracing, elements(request.body, batchItem, writesOf), request)
+    return authorizeElements(tracing, elements(request.body, batchItem, writesOf), request)
   }
 
-  const completed = (request: RouteRequest<JsonBody>): Intake => {
+  const completed = (request: RouteRequest<JsonBody>): AuthorizedBatch => {
     const project = projectInPath(request.params)
     authorizeRead(tracing.teams, request.principal, project)
-    return permitted(
+    return authorizeElements(
       tracing,
       elements(request.body, completedCall, completeWrites, project),
       request,
@@ -65,7 +65,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
 
   return [
     {
-      ...writeAuthorized<Intake, JsonBody>(tracing, {
+      ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
         method: 'post',
         path: '/call/upsert_batch',
         summary: 'Record starts and ends of calls in order, with one result per element.',
@@ -73,7 +73,7 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
         response: { schema: upsertResponse, headers },
         authorization: { errors: ['not-found'], authorize: upserted },
         handle: (request) => async () => {
-          const { answers, ...response } = await takeIn(tracing, request)
+          const { answers, ...response } = await recordBatch(tracing, request)
           return { body: { res: answers }, ...response }
         },
       }),
@@ -81,14 +81,14 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
       lenientBatch: true,
     },
     {
-      ...writeAuthorized<Intake, JsonBody>(tracing, {
+      ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
         method: 'post',
         path: '/v2/:entity/:project/calls/complete',
         summary: 'Record completed calls, each with start and end.',
         response: { ...emptyResponse, headers },
         authorization: { errors: ['not-found'], authorize: completed },
         handle: (request) => async () => {
-          const { answers: _, ...response } = await takeIn(tracing, request)
+          const { answers: _, ...response } = await recordBatch(tracing, request)
           return { body: {}, ...response }
         },
       }),

@@ -7,10 +7,7 @@ import type { StoredCall } from '../../projections/calls/queries.js'
 import type { Price, PriceBook } from '../../projections/prices/queries-of-books.js'
 import { billed } from '../../projections/usage/queries-of-bills.js'
 
-/**
- * What a call cost by its summary as it was written, for each model of it that has a price;
- * undefined where none has.
- */
+/** The costs of a call by its summary as written, for each model with a price; undefined if none has one. */
 export const callCosts = (
   { timelines }: PriceBook,
   { project_id, started_at }: Pick<StoredCall, 'project_id' | 'started_at'>,

@@ -3,23 +3,20 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callSizes, traceSizesInBytes, type StoredCall } from '../../projections/calls/queries.js'
 
-/** Members of a call that are there only where they were asked for. */
-export interface AskedExtras {
+/** Members of a call that are included on request. */
+export interface RequestedExtras {
   readonly include_storage_size: boolean
   readonly include_total_storage_size: boolean
   readonly include_usernames?: boolean
 }
 
-/**
- * The extras of some calls: the bytes of a call's payload, those of a root's whole trace, and the name of the user, who
- * is known by it here.
- */
+/** The payload size of each call, the trace size of each root, and user names, which are the same as user ids here. */
 export const extrasOf = async (
   reader: ClickHouseReader,
   projectId: string,
   calls: readonly StoredCall[],
   position: Position,
-  asked: AskedExtras,
+  asked: RequestedExtras,
 ): Promise<(call: StoredCall) => JsonObject> => {
   const ids = asked.include_storage_size ? calls.map(({ id }) => id) : []
   const roots = asked.include_total_storage_size ? calls.filter(isRoot) : []

@@ -8,7 +8,7 @@ import { pages, pagesOf } from './pages.js'
 
 const refOf = (projectId: string, callId: string): string => `weave:///${projectId}/call/${callId}`
 
-/** Pages of calls that stay bounded with the feedback on them. */
+/** Splits calls into pages by the size of the calls and their feedback. */
 export async function* pagesWithFeedback(
   reader: ClickHouseReader,
   projectId: string,
@@ -22,7 +22,6 @@ export async function* pagesWithFeedback(
   }
 }
 
-/** The feedback on each of some calls, as clients read it. */
 export const feedbackOnCalls = async (
   reader: ClickHouseReader,
   projectId: string,

@@ -5,18 +5,18 @@ import { parseJson } from '../../domain/json/parse.js'
 import { jsonText } from '../../domain/json/text.js'
 import { opOf, type StoredCall } from '../../projections/calls/queries.js'
 
-/** What a call may say beyond what was written: in its summary, and beside it. */
+/** Members of a call that are derived on reading. */
 export interface CallExtras {
   readonly feedback?: readonly JsonObject[] | undefined
-  /** What a call with such a summary cost; undefined where none of its models has a price. */
+  /** The costs of a call; undefined if none of its models has a price. */
   readonly costs?: ((call: StoredCall, summary: JsonObject) => JsonObject | undefined) | undefined
   readonly others?: JsonObject
 }
 
 /**
- * A call as clients read it, as JSON text: payload fields are put in as they are stored,
- * without being parsed. Dictionaries that were not asked for are `{}`, other fields null. Feedback that was asked for
- * stands in the summary whether or not that was; so do costs, with the rest of it. Other extras come last.
+ * Serialises a call and inserts its stored payloads without parsing them. Columns that were not requested are `{}` for
+ * dictionaries and null otherwise. Requested feedback and costs are in the summary even if that was not requested.
+ * Other extras come last.
  */
 export const callJson = (
   call: StoredCall,
@@ -54,7 +54,7 @@ export const callJson = (
   ].join(',')}}`
 }
 
-/** The summary as written, with what the server derives under `weave`. */
+/** The summary with the members that the server derives under `weave`. */
 const derivedSummary = (call: StoredCall, costs: CallExtras['costs']): JsonObject => {
   const summary = call.summary === null ? {} : (parseJson(call.summary) as JsonObject)
   const weave = isJsonObject(summary['weave']) ? summary['weave'] : {}

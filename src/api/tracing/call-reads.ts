@@ -16,7 +16,6 @@ import {
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { inBody } from '../authorization.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
@@ -28,24 +27,23 @@ import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
 import { extrasOf } from './call-extras.js'
 import { callJson } from './call-json.js'
 import { readCall } from './call-schema.js'
-import { readyWithPrices } from './costs-asked.js'
-import { expanded, expansionOf, requireInFront } from './expansion.js'
+import { waitForPrices } from './requested-costs.js'
+import { expandRefs, expansionPaths, refuseReferencedFields } from './expansion.js'
 import { foldedCall } from './folded-call.js'
-import { requireModest } from './filter.js'
+import { requireBoundedFilter } from './filter.js'
 import { pagesOf } from './pages.js'
 import {
   callRead,
   callsQuery,
   callsStats,
-  requireServed,
+  refuseUnsupported,
   sortingOf,
-  wantedColumns,
+  requestedColumns,
   type CallsQuery,
 } from './query-codecs.js'
 
 export interface CallReads extends ProjectReads {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
-  readonly reader: ClickHouseReader
 }
 
 interface ReadBody {
@@ -54,14 +52,14 @@ interface ReadBody {
 }
 
 export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
-  const { ports, teams, reading, reader: shared } = reads
-  const books = booksFrom(shared, reading.generation)
+  const { ports, teams, reading } = reads
+  const books = booksFrom(reads.reader, reading.generation)
   const ready =
     ({ body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>) =>
     (): Promise<Position> =>
-      readyWithPrices(reads, body.project_id, body.include_costs === true ? { list: null } : null, headers)
+      waitForPrices(reads, body.project_id, body.include_costs === true ? { list: null } : null, headers)
 
-  /** What calls cost, where that was asked for. */
+  /** The cost function, if costs were requested. */
   const costsAt = async ({ project_id, include_costs }: ReadBody, position: Position) => {
     if (include_costs !== true) return undefined
     const book = await books({ projectId: project_id, list: null, position })
@@ -69,26 +67,25 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   }
 
   const lines = (
-    request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal' | 'onDisconnect'>,
+    request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal'> & Pick<CallReads, 'reader'>,
   ) => {
-    const { body } = request
-    requireServed(body)
-    requireModest(body.filter)
+    const { body, reader } = request
+    refuseUnsupported(body)
+    requireBoundedFilter(body.filter)
     const sortBy = sortingOf(body.sort_by)
     const operation = body.query?.$expr ?? null
-    requireInFront(body.expand_columns, operation, sortBy)
-    const ways = body.return_expanded_column_values ? expansionOf(body.expand_columns) : []
+    refuseReferencedFields(body.expand_columns, operation, sortBy)
+    const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
     return (position: Position) => {
-      const reader = readerOfRequest(shared, request.onDisconnect, entityOf(body.project_id))
       const expand = (calls: readonly StoredCall[]) =>
-        ways.length === 0 ? calls : expanded(sourcesOf(request, reader), calls, ways)
+        ways.length === 0 ? calls : expandRefs(sourcesOf(request, reader), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
       const ids = callIdPages(reader, { projectId, filter, operation, position, sortBy, limit, offset })
       return prefetchFirst(textsOf(body, reader, ids, position, expand))
     }
   }
 
-  /** What references in a call may lead to: what the asker may read. */
+  /** References resolve to what the caller may read. */
   const sourcesOf = (
     { principal, headers }: Pick<RouteRequest, 'headers' | 'principal'>,
     reader: ClickHouseReader,
@@ -107,7 +104,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
   ) {
     const { project_id: projectId, include_feedback } = asked
-    const wanted = wantedColumns(asked)
+    const wanted = requestedColumns(asked)
     const costs = await costsAt(asked, position)
     for await (const part of include_feedback
       ? pagesWithFeedback(reader, projectId, ids, position)
@@ -133,14 +130,14 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       response: open('CallReadResponse', { required: { call: nullable(readCall) } }),
       project: inBody,
       handle: (request) => {
-        const { body, headers } = request
+        const { body, headers, reader } = request
         const { project_id, id: callId } = body
         return {
           waitFor: readsModels(body) ? ready(request) : () => reading.logPosition(headers),
           read: async (position) => {
             const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
             const costs = await costsAt(body, position)
-            const extras = await extrasOf(shared, project_id, call ? [call] : [], position, body)
+            const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
             const json =
               call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })
             return { body: `{"call":${json}}`, type: 'application/json; charset=utf-8' }
@@ -196,19 +193,16 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
       project: inBody,
-      handle: ({ body, project: projectId, onDisconnect }) => {
+      handle: ({ body, project: projectId, reader }) => {
         const { filter, query, limit, include_total_storage_size, expand_columns } = body
         const operation = query?.$expr ?? null
-        requireModest(filter)
-        requireInFront(expand_columns, operation, [])
+        requireBoundedFilter(filter)
+        refuseReferencedFields(expand_columns, operation, [])
         return async (position) => {
           const counted =
             filter?.thread_ids?.length === 0
               ? { count: 0, has_more: false, bytes: 0 }
-              : await countCalls(readerOfRequest(shared, onDisconnect, entityOf(projectId)))(
-                  { projectId, filter, operation, position },
-                  limit,
-                )
+              : await countCalls(reader)({ projectId, filter, operation, position }, limit)
           const { bytes, ...body } = counted
           const total_storage_size_bytes = include_total_storage_size ? bytes : null
           return { body: { ...body, total_storage_size_bytes } }
@@ -218,6 +212,6 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   ]
 }
 
-/** Whether a call is told with more than its own stream knows. */
+/** Whether the response needs more than the call's own stream. */
 const readsModels = (asked: t.TypeOf<typeof callRead>): boolean =>
   asked.include_costs || asked.include_storage_size || asked.include_total_storage_size

@@ -4,7 +4,7 @@ import { int64, json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { id, projectId } from '../../domain/ids.js'
 
-/** A call as clients read it: every key is there, what there is not is null. */
+/** Every key is present, null without a value. */
 export const readCall = open('Call', {
   says: 'A call. Columns that were not requested are null, or {} for a dictionary.',
   required: {

@@ -5,7 +5,7 @@ import { withDigitsOf } from '../../domain/json/digits.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import type { CompletedCall, EndedCall, StartedCall } from './client-call.js'
 
-/** What a client asks to be written about one call, before its trace is known. */
+/** The requested write to one call, before its trace is known. */
 export type CallWrite = StartWrite | EndWrite
 
 export interface StartWrite extends Pick<StartCall, 'type' | 'source' | 'start'> {

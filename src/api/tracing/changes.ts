@@ -30,7 +30,6 @@ const callsDelete = closed('CallsDeleteRequest', {
 const MAX_IDS = 1000
 const AT_ONCE = 500
 
-/** `/call/update` and `/calls/delete`. */
 export const changeRoutes = (
   tracing: Tracing & { readonly reader: ClickHouseReader },
 ): readonly AnyRoute[] => {
@@ -67,7 +66,7 @@ export const changeRoutes = (
       handle: async ({ body: { project_id, call_ids }, headers }) => {
         if (call_ids.length > MAX_IDS)
           throw new Failure('too-large', `Request too large: at most ${MAX_IDS} call_ids per request.`)
-        // Descendants that cannot be read yet would stay behind.
+        // Ignores `Tallytree-Stale`, which would leave recent descendants undeleted.
         const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
         const possible = call_ids.filter(id.is)
         const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)

@@ -36,7 +36,7 @@ const otherFigures = [
   ...['cache_read_input_tokens', 'cache_creation_input_tokens'],
 ]
 
-/** Any dictionary is taken; these are the keys from which usage is read. */
+/** Accepts any dictionary; usage is read from these keys. */
 const summary = describedAs(jsonObject, {
   properties: {
     usage: {
@@ -63,15 +63,15 @@ const ends = {
   },
 }
 
-/** A started call as clients send it; `wb_user_id` is not believed, the server fills it in. */
+/** Ignores the client's `wb_user_id`; the server sets it. */
 export const startedCall = open('StartedCall', begins)
 export type StartedCall = t.TypeOf<typeof startedCall>
 
-/** An ended call as clients send it. Newer clients send more keys, which say nothing that the start does not. */
+/** Newer clients send further keys that duplicate the start. */
 export const endedCall = open('EndedCall', ends)
 export type EndedCall = t.TypeOf<typeof endedCall>
 
-/** Start and end in one; id and trace are required here. */
+/** Start and end in one, where id and trace are required. */
 const { id: _id, trace_id: _trace, ...alsoBegins } = begins.optional
 export const completedCall = open('CompletedCall', {
   required: { ...begins.required, id, trace_id: id, ended_at: instant, summary },

@@ -3,8 +3,8 @@ const BACKSLASH = 92
 const COMMA = 44
 
 /**
- * The texts of the elements of `batch` in a JSON object, as they came: what parsing would round, drop or reorder is
- * still in them. The text must be valid JSON; of keys given twice the last counts, as in parsing.
+ * The original texts of the elements of `batch`, without what parsing would round, drop or reorder. The text must be
+ * valid JSON. As in parsing, the last of duplicate keys counts.
  */
 export const elementTexts = (text: string): readonly string[] => {
   let elements: readonly string[] = []
@@ -41,7 +41,7 @@ const afterBlanks = (text: string, from: number): number => {
   return at
 }
 
-/** Behind the string whose opening quote stands at `from`. */
+/** The index after the string that starts at `from`. */
 const afterString = (text: string, from: number): number => {
   for (let quote = text.indexOf('"', from + 1); ; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0
@@ -50,7 +50,7 @@ const afterString = (text: string, from: number): number => {
   }
 }
 
-/** Behind the value that begins at `from`, however deep it nests. */
+/** The index after the value that starts at `from`. Not recursive, so that depth is unlimited. */
 const afterValue = (text: string, from: number): number => {
   let depth = 0
   let at = from
@@ -70,7 +70,7 @@ const opens = (unit: number): boolean => unit === 91 || unit === 123
 
 const closes = (unit: number): boolean => unit === 93 || unit === 125
 
-/** Behind a number, `true`, `false` or `null`. */
+/** The index after a number, `true`, `false` or `null`. */
 const afterWord = (text: string, from: number): number => {
   let at = from
   for (;;) {

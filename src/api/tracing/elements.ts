@@ -21,12 +21,12 @@ const ENVELOPES = {
 } as const
 
 /**
- * An element of a few bytes takes a thousand of memory, be it only to be refused. The largest batches of SDKs, 10 MiB, have
- * about half as many.
+ * An element of a few bytes takes a kilobyte of memory, even if it is refused. The largest batches of SDKs, 10 MiB,
+ * have about half as many.
  */
 export const MAX_ELEMENTS = 100_000
 
-/** The elements of a batch as they came, from the envelope `{batch: [...]}`, which is strict. */
+/** Splits the strict envelope `{batch: [...]}` into undecoded elements. */
 export const elementsOf = (
   { value, mayBeIllFormed }: JsonBody,
   extras: 'refused' | 'tolerated',
@@ -43,13 +43,13 @@ export const elementsOf = (
 }
 
 export interface BatchElement {
-  /** The element's place in the batch. */
+  /** The index in the batch. */
   readonly index: number
   readonly raw: Json
   readonly mayBeIllFormed: boolean
 }
 
-/** Levels that the envelope itself takes. */
+/** The nesting depth of the envelope. */
 const ENVELOPE_DEPTH = 2
 
 export const decodeElement = <A>(codec: Codec<A>) => {

@@ -17,31 +17,28 @@ const MAX_PARTS = 32
 const EXPANDED = ['attributes', 'inputs', 'output', 'summary'] as const
 type ExpandedField = (typeof EXPANDED)[number]
 
-/** The way to a place in a call's payload that may hold a reference. */
-interface Way {
+/** A path in a call's payload that may have a reference. */
+interface RefPath {
   readonly field: ExpandedField
   readonly path: readonly string[]
 }
 
-/**
- * The places that `expand_columns` names, outer ones first; what a call has no payload for is passed over, as an unknown
- * column is.
- */
-export const expansionOf = (columns: readonly string[] | null): readonly Way[] => {
+/** Parses `expand_columns` into paths, outer ones first. Unknown columns are ignored. */
+export const expansionPaths = (columns: readonly string[] | null): readonly RefPath[] => {
   if ((columns?.length ?? 0) > MAX_COLUMNS)
     throw invalidField(['expand_columns'], 'too_long', `List should have at most ${MAX_COLUMNS} items`)
   return (columns ?? [])
     .map((column): readonly string[] => fieldPath(column))
     .filter((parts) => parts.length <= MAX_PARTS)
-    .flatMap(([root = '', ...path]): Way[] => {
+    .flatMap(([root = '', ...path]): RefPath[] => {
       const field = EXPANDED.find((one) => one === root.replace(/_dump$/, ''))
       return field === undefined ? [] : [{ field, path }]
     })
     .sort((a, b) => a.path.length - b.path.length)
 }
 
-/** Selecting and sorting happen before references are followed: what lies behind one cannot be asked for there. */
-export const requireInFront = (
+/** Filtering and sorting happen before references are resolved, so that they cannot use referenced values. */
+export const refuseReferencedFields = (
   columns: readonly string[] | null,
   operation: Operation | null,
   sortBy: readonly OrderBy[],
@@ -53,11 +50,11 @@ export const requireInFront = (
   throw invalidField(['expand_columns'], 'value_error', rule)
 }
 
-/** Calls with the references at some places replaced by what they lead to; one that leads nowhere stays. */
-export const expanded = async (
+/** Replaces the references at the given paths with their values. Unresolved references are kept. */
+export const expandRefs = async (
   sources: Sources,
   calls: readonly StoredCall[],
-  ways: readonly Way[],
+  ways: readonly RefPath[],
 ): Promise<readonly StoredCall[]> => {
   const payloads = calls.map((call) => payloadOf(call, ways))
   for (const depth of new Set(ways.map(({ path }) => path.length))) {
@@ -78,10 +75,10 @@ export const expanded = async (
   }))
 }
 
-/** By field, what can be changed in place. */
+/** Parsed payload fields, to be modified in place. */
 type Payload = Record<string, unknown>
 
-const payloadOf = (call: StoredCall, ways: readonly Way[]): Payload =>
+const payloadOf = (call: StoredCall, ways: readonly RefPath[]): Payload =>
   Object.fromEntries(
     [...new Set(ways.map(({ field }) => field))].flatMap((field) => {
       const text = call[field]
@@ -94,7 +91,7 @@ interface Place {
   readonly put: (value: Json | undefined) => void
 }
 
-const placeOf = (payload: Payload, { field, path }: Way): readonly Place[] => {
+const placeOf = (payload: Payload, { field, path }: RefPath): readonly Place[] => {
   let holder: unknown = payload
   const keys = [field, ...path]
   const last = keys.pop()!
@@ -113,13 +110,13 @@ const placeOf = (payload: Payload, { field, path }: Way): readonly Place[] => {
   ]
 }
 
-/** Also for `__proto__`, which an assignment would take for something else. */
+/** For `Object.defineProperty`: an assignment to `__proto__` would set the prototype. */
 const OWN = { enumerable: true, configurable: true, writable: true }
 
 const isHolder = (value: unknown): value is Record<string, unknown> =>
   Array.isArray(value) || isJsonObject(value)
 
-/** An object says which reference it stands for; undefined where there was nothing. */
+/** Adds the reference to a resolved object; undefined if it did not resolve. */
 const withRef = (value: Json, ref: string): Json | undefined => {
   if (value === null) return undefined
   return isJsonObject(value) ? withDigitsOf(value, { ...value, _ref: ref } satisfies JsonObject) : value

@@ -6,7 +6,6 @@ import { Failure } from '../failure.js'
 
 const values = nullable(arrayOf(string))
 
-/** Which calls are meant. */
 export const callsFilter = closed('CallsFilter', {
   optional: {
     op_names: values,
@@ -26,11 +25,11 @@ export type CallsFilter = t.TypeOf<typeof callsFilter>
 
 const MAX_VALUES = 1000
 
-/** Keys whose values are limited, as the real servers limit them. */
+/** Keys with limited numbers of values, as on the original servers. */
 const LIMITED = ['call_ids', 'op_names', 'input_refs', 'output_refs', 'parent_ids', 'trace_ids'] as const
 
-/** Refuses a filter whose values are too many or too long to be looked for at once. */
-export const requireModest = (filter: CallsFilter | null): void => {
+/** Refuses a filter with too many or too long values. */
+export const requireBoundedFilter = (filter: CallsFilter | null): void => {
   if (filter === null) return
   for (const key of LIMITED)
     if ((filter[key]?.length ?? 0) > MAX_VALUES)
@@ -38,14 +37,16 @@ export const requireModest = (filter: CallsFilter | null): void => {
         'bad-request',
         `filter.${key} has more than ${MAX_VALUES} values. Split it into several requests.`,
       )
-  requireShort(Object.values(filter).flatMap((value) => (Array.isArray(value) ? (value as string[]) : [])))
+  requireBoundedValues(
+    Object.values(filter).flatMap((value) => (Array.isArray(value) ? (value as string[]) : [])),
+  )
 }
 
-/** They stand in the statement, where they take the engine's time and this process's. */
+/** The values are part of the SQL statement and cost parsing time. */
 const MAX_CHARACTERS = 4_194_304
 const MAX_LISTED = 100_000
 
-export const requireShort = (values: readonly string[]): void => {
+export const requireBoundedValues = (values: readonly string[]): void => {
   if (values.length > MAX_LISTED)
     throw new Failure(
       'too-large',

@@ -8,8 +8,8 @@ import { readBack } from '../../domain/spill/read-back.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
 
 /**
- * A call as it stood at a position, folded from its own stream: what is acknowledged is in it, without a projection.
- * Undefined for one that had not begun, or was deleted.
+ * Folds a call from its own stream, so that acknowledged writes are visible without a projection. Undefined if it has
+ * not started or was deleted.
  */
 export const foldedCall =
   ({ eventStore, blobs }: Pick<Ports, 'eventStore' | 'blobs'>) =>

@@ -11,26 +11,25 @@ import { acknowledgeProjects } from '../projects/write-steps.js'
 import type { CallWrite } from './call-writes.js'
 import { elementTexts } from './element-texts.js'
 import type { BatchElement } from './elements.js'
-import { recordRefusals, type Refused } from './refusals.js'
+import { recordRefusals, type ElementRefusal } from './refusals.js'
 import { later, projectOf, type Tracing } from './tracing.js'
-import { writeCalls, type Written } from './write-calls.js'
+import { writeCalls, type WriteResult } from './write-calls.js'
 
-/** An element of a batch: what it asks to be written, or why it cannot be. */
-export interface Element extends BatchElement {
+/** A decoded element of a batch: its writes, or why it is refused. */
+export interface DecodedElement extends BatchElement {
   readonly problem?: Problem
   readonly writes: readonly CallWrite[]
 }
 
-/** A batch whose elements are permitted, or known as refused. */
-export interface Intake {
-  readonly elements: readonly Element[]
-  /** The projects that the batch writes to. */
+export interface AuthorizedBatch {
+  readonly elements: readonly DecodedElement[]
+  /** The projects of all permitted writes. */
   readonly project: readonly string[]
-  /** Where elements are kept as refused that name no project. */
+  /** The project for refused elements without a project. */
   readonly home: string
 }
 
-interface Taken {
+interface BatchResult {
   /** In the order of the elements. */
   readonly answers: readonly JsonObject[]
   readonly position: Position | undefined
@@ -40,13 +39,13 @@ interface Taken {
 const NOT_PERMITTED = { type: 'value_error', msg: 'Value error, project not found' }
 const TOO_LARGE = { type: 'value_error', msg: 'Value error, the call is too large for one event' }
 
-/** Refuses the elements of projects that the key has no access to; a batch of which nothing is permitted is a 404. */
-export const permitted = (
+/** Refuses elements of projects without access. If no element is permitted, throws a 404. */
+export const authorizeElements = (
   { teams }: Pick<Tracing, 'teams'>,
-  elements: readonly Element[],
+  elements: readonly DecodedElement[],
   { principal }: Pick<RouteRequest, 'principal'>,
   inPath?: string,
-): Intake => {
+): AuthorizedBatch => {
   const isPermitted = permission(teams, principal)
   const checked = elements.map((element) => (isForeign(element, isPermitted) ? foreign(element) : element))
   const writes = checked.flatMap((element) => element.writes)
@@ -57,8 +56,8 @@ export const permitted = (
   return { elements: checked, project: [...new Set(writes.map(projectOf))], home }
 }
 
-/** Records what can be recorded, and keeps the rest as refused in the project that an element names, or at home. */
-export const takeIn = async (
+/** Records the valid elements, and stores the refused ones in the project that they name or in `home`. */
+export const recordBatch = async (
   tracing: Tracing,
   {
     elements,
@@ -67,8 +66,8 @@ export const takeIn = async (
     principal,
     cause,
     body,
-  }: Intake & Pick<RouteRequest<JsonBody>, 'principal' | 'cause' | 'body'>,
-): Promise<Taken> => {
+  }: AuthorizedBatch & Pick<RouteRequest<JsonBody>, 'principal' | 'cause' | 'body'>,
+): Promise<BatchResult> => {
   const { written, position } = await writeCalls(tracing.ports)(
     elements.flatMap(({ writes }) => writes),
     cause,
@@ -95,21 +94,21 @@ const permission =
   (project) =>
     canAccessTeam(principal, entityOf(project))
 
-/** Where elements are kept that name no project. */
+/** The project for refused elements of a batch without any project. */
 const unattributed = (principal: Principal): string => `${defaultEntity(principal)}/unattributed`
 
-const isForeign = ({ writes }: Element, isPermitted: IsPermitted): boolean => {
+const isForeign = ({ writes }: DecodedElement, isPermitted: IsPermitted): boolean => {
   const [write] = writes
   return write !== undefined && !isPermitted(projectOf(write))
 }
 
-const foreign = (element: Element): Element => ({
+const foreign = (element: DecodedElement): DecodedElement => ({
   ...element,
   writes: [],
   problem: { loc: ['body', 'batch', element.index, 'project_id'], ...NOT_PERMITTED },
 })
 
-const answersOf = (elements: readonly Element[], written: readonly Written[]) => {
+const answersOf = (elements: readonly DecodedElement[], written: readonly WriteResult[]) => {
   let next = 0
   return elements.map((element) => {
     const own = written.slice(next, (next += element.writes.length))
@@ -125,7 +124,7 @@ const answersOf = (elements: readonly Element[], written: readonly Written[]) =>
   })
 }
 
-/** A start with an id is answered as if it had been taken: an SDK reads the id back. */
+/** Responds to a refused start as if it were accepted, because SDKs read the id from the response. */
 const answerOfRefused = (raw: Json): JsonObject => {
   const start = requestOf(raw)?.['start']
   if (!isJsonObject(start) || typeof start['id'] !== 'string') return {}
@@ -143,7 +142,7 @@ const namedProject = (raw: Json): unknown => {
 }
 
 interface RefusedElement {
-  readonly element: Element
+  readonly element: DecodedElement
   readonly problem: Problem
 }
 
@@ -152,7 +151,7 @@ const refusalsOf = (
   body: JsonBody,
   otherwise: string,
   isPermitted: IsPermitted,
-): readonly Refused[] => {
+): readonly ElementRefusal[] => {
   if (refused.length === 0) return []
   const texts = elementTexts(body.text)
   return refused.map(({ element, problem }) => {
@@ -164,7 +163,7 @@ const refusalsOf = (
 
 const keep = async (
   tracing: Tracing,
-  refused: readonly Refused[],
+  refused: readonly ElementRefusal[],
   principal: Principal,
   cause: Cause,
 ): Promise<Position | undefined> => {

@@ -1,13 +1,13 @@
 import { inPages } from '../../domain/pages.js'
 
-/** Calls are read in pages, so that an answer of any length needs the memory of one page. */
+/** Calls are read in pages, so that memory stays bounded by one page. */
 const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
 export const pages = <Item extends { readonly bytes: number }>(
   items: Iterable<Item>,
 ): Generator<readonly Item[]> => inPages(items, ({ bytes }) => bytes, PAGE)
 
-/** The same for items that come some at a time. */
+/** As `pages`, for an asynchronous source. */
 export async function* pagesOf<Item extends { readonly bytes: number }>(
   parts: AsyncIterable<readonly Item[]>,
 ): AsyncGenerator<readonly Item[]> {

@@ -2,13 +2,13 @@ import { callStream, type CallEvent } from '../../domain/call/events.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { CallWrite } from './call-writes.js'
 
-/** Whether a write is a start that leaves its trace to its parent. */
-export const asksParent = (write: CallWrite): boolean =>
+/** Whether a start takes its trace from its parent. */
+export const inheritsTrace = (write: CallWrite): boolean =>
   write.type === 'StartCall' && write.start.trace_id === null && write.start.parent_id !== null
 
 /**
- * For each start that names a parent and no trace: the parent's trace, if its start is known, from its stream or from
- * earlier in the same request. A parent is looked up once, however many children name it.
+ * Finds the parent's trace for each start with a parent and without a trace, in the parent's stream or earlier in the
+ * same request. Each parent is read once.
  */
 export const parentTraces = async (
   ports: Pick<Ports, 'eventStore'>,
@@ -32,7 +32,7 @@ export const parentTraces = async (
   return found
 }
 
-/** A stream has one start, near its beginning. */
+/** The start is near the beginning of a stream. */
 const storedTrace = async (
   { eventStore }: Pick<Ports, 'eventStore'>,
   stream: string,

@@ -64,8 +64,8 @@ export const callRead = closed('CallReadRequest', {
 
 const NOT_SERVED = ['latest_only'] as const
 
-/** An option that is not served is never silently left out. */
-export const requireServed = (
+/** Refuses unsupported options instead of ignoring them. */
+export const refuseUnsupported = (
   asked: Readonly<Partial<Record<(typeof NOT_SERVED)[number], unknown>>>,
 ): void => {
   for (const field of NOT_SERVED) {
@@ -78,13 +78,10 @@ export const requireServed = (
 }
 
 const MAX_SORT_FIELDS = 32
-/** Of all of them: more would be more than ClickHouse parses. */
+/** The total over all fields, because ClickHouse limits the size of an expression. */
 const MAX_SORT_PARTS = 256
 
-/**
- * Without a request the order is that of start; an empty list asks for no order but that of ids. A field named again
- * says nothing more.
- */
+/** The default order is by start; an empty list orders by id. If a field is repeated, its first occurrence counts. */
 export const sortingOf = (asked: CallsQuery['sort_by']): readonly OrderBy[] => {
   if (asked === null) return [{ field: 'started_at', direction: 'asc' }]
   const order = new Map<string, OrderBy>()
@@ -120,8 +117,8 @@ const requireSortable = (field: string, index: number): void => {
 const ALWAYS = ['id', 'project_id', 'trace_id', 'op_name', 'started_at']
 const WITH_SUMMARY = ['ended_at', 'exception', 'display_name']
 
-/** Which columns are wanted: a nested name means its first part, and costs are in the summary. */
-export const wantedColumns = ({
+/** Selects the requested columns. A nested name selects its root column, and costs need the summary. */
+export const requestedColumns = ({
   columns,
   include_costs,
 }: Pick<CallsQuery, 'columns' | 'include_costs'>): ((column: string) => boolean) => {

@@ -6,22 +6,22 @@ import type { Appended, Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { later } from './tracing.js'
 
-export interface Refused {
+export interface ElementRefusal {
   readonly project_id: string
   readonly problem: Problem
-  /** The element's JSON text as it came. */
+  /** The original JSON text of the element. */
   readonly text: string
 }
 
 const MAX_RAW_BYTES = 256 * 1024
 
-/** So many are kept at once: enough for one sync of the disk to serve them all. */
+/** Appends this many concurrently, so that they share one fsync. */
 const AT_ONCE = 256
 
-/** Keeps elements that were not taken, in their order; the same element refused again is the same event. */
+/** Records refused elements in order. Recording the same element again writes the same event. */
 export const recordRefusals =
   (ports: Pick<Ports, 'eventStore' | 'blobs' | 'sha256'>) =>
-  async (refusals: readonly Refused[], cause: Cause): Promise<Position | undefined> => {
+  async (refusals: readonly ElementRefusal[], cause: Cause): Promise<Position | undefined> => {
     let last: Position | undefined
     for (let from = 0; from < refusals.length; from += AT_ONCE) {
       const some = await Promise.all(refusals.slice(from, from + AT_ONCE).map((one) => eventData(ports, one)))
@@ -37,7 +37,7 @@ const append = (
   cause: Cause,
 ): Promise<Appended> => {
   const id = uuidOf(sha256(JSON.stringify(data)))
-  // A stream for each element: a store recognises the repeat of an append that expects a new stream for ever.
+  // One stream per element, because the store recognises a repeated first append of a stream for ever.
   return eventStore.append(intakeStream(data.project_id, id), 'none', [
     newEvent(id, { type: 'ElementRefused', data }, cause),
   ])
@@ -45,7 +45,7 @@ const append = (
 
 const eventData = async (
   { blobs }: Pick<Ports, 'blobs'>,
-  { project_id, problem, text }: Refused,
+  { project_id, problem, text }: ElementRefusal,
 ): Promise<ElementRefused> => {
   const said = { project_id, loc: problem.loc, msg: problem.msg, type: problem.type }
   if (utf8Bytes(text) <= MAX_RAW_BYTES) return { ...said, raw: text, raw_blob: null }
@@ -53,6 +53,6 @@ const eventData = async (
   return { ...said, raw: null, raw_blob: { digest: await blobs.put(bytes), size: bytes.length } }
 }
 
-/** A UUID (version 8, a form of our own) from the beginning of a digest. */
+/** A UUID of version 8 (custom) from the beginning of a digest. */
 export const uuidOf = (digest: string): string =>
   `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`

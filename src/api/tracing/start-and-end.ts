@@ -9,14 +9,14 @@ import { endedCall, startedCall } from './client-call.js'
 import { endWrite, startWrite } from './call-writes.js'
 import { idFor } from './generated-id.js'
 import type { Tracing } from './tracing.js'
-import { writeCalls, type Written } from './write-calls.js'
+import { writeCalls, type WriteResult } from './write-calls.js'
 
 const startRequest = closed('CallStartRequest', { required: { start: startedCall } })
 const endRequest = closed('CallEndRequest', { required: { end: endedCall } })
 
 export const started = open('CallStartResponse', { required: { id: string, trace_id: string } })
 
-/** `/call/start` and `/call/end`, alone and under a project's path. */
+/** `/call/start` and `/call/end`, also under a project's path. */
 export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const startRoute = (path: string, summary: string) =>
     writeProject(tracing, {
@@ -64,7 +64,7 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   ]
 }
 
-const taken = (written: Written): Written => {
+const taken = (written: WriteResult): WriteResult => {
   const { refused } = written
   if (refused === undefined) return written
   if (refused === 'too-large')
@@ -80,7 +80,7 @@ const inPathOr = (
   request: Pick<RouteRequest, 'params'>,
 ): string => (request.params['project'] === undefined ? project_id : inPath(request))
 
-/** Under `/v2/{entity}/{project}` a body may not name another project. */
+/** Under `/v2/{entity}/{project}` the body must name the same project. */
 const requireSameProject = (
   { project }: { readonly project: string },
   { project_id }: { readonly project_id: string },

@@ -1,12 +1,12 @@
 import { product, sum, type Exact } from '../../domain/price/exact.js'
 import type { Answered, Billed } from '../../projections/usage/queries.js'
 
-/** The costs of one call's models, one after the other, in numbers of 10^-12. */
+/** Iterates over the costs of a call's models, in units of 10^-12. */
 export interface CostsOfCall {
   readonly begin: (call: number) => void
   /**
-   * The four costs of a model, in the order of their counters: 0 where it has no price. Models come ascending; what is
-   * answered holds until the next.
+   * The four costs of a model, in the order of their counters, 0 without a price. Models must ascend; the result is
+   * reused by the next call.
    */
   readonly next: (model: number) => readonly Exact[]
 }
@@ -40,7 +40,7 @@ export const costsOfCalls = ({ inclusive, charges }: Billed): CostsOfCall => {
   }
 }
 
-/** The models that answered calls, or what descends from them, used tokens of without a price, in order. */
+/** The models without a price that used tokens in the calls or their descendants, sorted. */
 export const unpricedModels = (answers: readonly Answered[]): readonly string[] => {
   const names = new Set<string>()
   for (const { models, billed } of answers) {
@@ -57,10 +57,10 @@ export const unpricedModels = (answers: readonly Answered[]): readonly string[] 
 export const unpricedHeader = (models: readonly string[]): Readonly<Record<string, string>> =>
   models.length === 0 ? {} : { 'Tallytree-Unpriced-Models': namesInHeader(models) }
 
-/** A longer list would not fit the headers that clients take. */
+/** HTTP clients limit the size of headers. */
 const MOST_CHARACTERS = 4096
 
-/** Names, percent-encoded, separated by commas; where they are too long for a header, `+` and how many more there are. */
+/** Percent-encoded names, separated by commas. If there are too many, ends with `+` and the number of omitted names. */
 const namesInHeader = (names: readonly string[]): string => {
   const shown: string[] = []
   let length = 0

@@ -24,17 +24,14 @@ const bytes = (text: string) => Buffer.from(text)
 const NAMES = COUNTERS.map((name, i) => bytes(`${i === 0 ? '' : ','}"${name}":`))
 const COST_NAMES = COSTS.map((name) => bytes(`,"${name}":`))
 const AFTER = bytes(COSTS.map((name) => `,"${name}":null`).join('') + '}')
-/** Most entries: neither cache counter has anything to say, nor what the cache costs. */
+/** Most entries have no cache counters and no cache costs. */
 const NO_CACHE = Buffer.concat([NAMES[4]!, bytes('0'), NAMES[5]!, bytes('0')])
 const NO_CACHE_AFTER = Buffer.concat([NO_CACHE, AFTER])
 const NO_CACHE_BEFORE_COSTS = Buffer.concat([NO_CACHE, COST_NAMES[0]!])
 const NO_CACHE_COSTS = bytes(`,"${COSTS[2]}":0,"${COSTS[3]}":0}`)
 const [QUOTE, COMMA, CLOSE] = [34, 44, 125]
 
-/**
- * The usage response as bytes, chunk by chunk as they are asked for: the answer for a large trace is never
- * in memory as a whole, nor as objects.
- */
+/** Generates the usage response in chunks, so that a large trace is never in memory as a whole. */
 export async function* usageJson(
   answers: readonly Answered[],
   others: readonly string[] = [],
@@ -77,7 +74,7 @@ export async function* usageJson(
   yield out.take()
 }
 
-/** In the order of their bytes. */
+/** Sorted by their bytes. */
 const unfinishedIds = async (answers: readonly Answered[]): Promise<readonly Uint8Array[]> => {
   const yieldNow = yielding()
   const found: Uint8Array[] = []
@@ -128,7 +125,7 @@ const writeCall = (
   out.text('}')
 }
 
-/** What follows the name of the first. */
+/** Everything after the name of the first cost. */
 const writeCosts = (out: ByteChunk, amounts: readonly Exact[]): void => {
   out.decimal(amounts[0]!)
   const hasNoCache = amounts[2] === 0 && amounts[3] === 0

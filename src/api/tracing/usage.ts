@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
 import { boolean, int64, integerBetween, number, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
-import { entityOf, projectId } from '../../domain/ids.js'
+import { projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
 import { query } from '../../domain/query/query.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
@@ -15,16 +15,15 @@ import {
 } from '../../projections/usage/queries.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
-import type { AnyRoute, OnDisconnect } from '../route.js'
+import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { needsCosts, readyWithPrices } from './costs-asked.js'
-import { callsFilter, requireModest, requireShort } from './filter.js'
+import { requiresCosts, waitForPrices } from './requested-costs.js'
+import { callsFilter, requireBoundedFilter, requireBoundedValues } from './filter.js'
 import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
-/** Matching calls that one answer holds in memory. */
+/** Limits the matching calls of one response, which are held in memory. */
 const MAX_LIMIT = 1_000_000
 
 const includeCosts = withDefault(boolean, false)
@@ -75,16 +74,14 @@ const headers = [
 ] as const
 
 export interface UsageReads extends ProjectReads {
-  readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
 }
 
-/** `/trace/usage` and `/calls/usage`: usage with all descendants, streamed. */
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
-  const { reader, reading, maxTraceCalls } = reads
-  const usage = usageFrom(reader, reading.generation)
-  const ask = (question: Parameters<typeof usage>[0], onDisconnect: OnDisconnect) =>
-    usage(question, readerOfRequest(reader, onDisconnect, entityOf(question.projectId))).catch(refuseTooLarge)
+  const { reading, maxTraceCalls } = reads
+  const usage = usageFrom(reads.reader, reading.generation)
+  const ask = (question: Parameters<typeof usage>[0], reader: ClickHouseReader) =>
+    usage(question, reader).catch(refuseTooLarge)
 
   return [
     readProject(reads, {
@@ -95,10 +92,10 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       errors: ['forbidden'],
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+      handle: ({ body, project: projectId, headers, reader }) => {
         const { filter, query, include_costs, price_list: list, limit } = body
-        if (list !== null && !include_costs) throw needsCosts('include_costs')
-        requireModest(filter)
+        if (list !== null && !include_costs) throw requiresCosts('include_costs')
+        requireBoundedFilter(filter)
         if (limit > MAX_LIMIT)
           throw new Failure(
             'too-large',
@@ -106,11 +103,11 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
           )
         const costs = include_costs ? { list } : null
         return {
-          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {
             const operation = query?.$expr ?? null
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
-            const answer = await ask(question, onDisconnect)
+            const answer = await ask(question, reader)
             return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer) }
           },
         }
@@ -123,18 +120,18 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       body: callsUsageRequest,
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers, onDisconnect }) => {
+      handle: ({ body, project: projectId, headers, reader }) => {
         const { include_costs, limit } = body
         const distinct = [...new Set(body.call_ids)]
         const call_ids = distinct.slice(0, limit)
-        requireShort(call_ids)
+        requireBoundedValues(call_ids)
         const costs = include_costs ? { list: null } : null
         return {
-          waitFor: () => readyWithPrices(reads, projectId, costs, headers),
+          waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {
             const filter = { ...NO_FILTER, call_ids }
             const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
-            const answer = call_ids.length === 0 ? NOTHING : await ask(question, onDisconnect)
+            const answer = call_ids.length === 0 ? NOTHING : await ask(question, reader)
             return {
               ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))),
               headers: headersOf({ ...answer, more: distinct.length - call_ids.length }),
@@ -171,7 +168,7 @@ const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): re
   return [...unknown]
 }
 
-/** Rethrows what is too large to be answered as that. */
+/** Rethrows size errors as 413. */
 export const refuseTooLarge = (error: unknown): never => {
   if (error instanceof TraceTooLarge)
     throw new Failure(

@@ -10,37 +10,37 @@ import { EventTooLarge } from '../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { spill } from '../../domain/spill/spill.js'
 import type { CallWrite, EndWrite, StartWrite } from './call-writes.js'
-import { asksParent, parentTraces } from './parent-traces.js'
+import { inheritsTrace, parentTraces } from './parent-traces.js'
 
 export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
 
-/** What became of one write: the call's id and trace, and why it was not taken, if so. */
-export interface Written {
+/** The result of one write: the call's id and trace, and the refusal if there is one. */
+export interface WriteResult {
   readonly id: string
   readonly trace_id: string
   readonly refused?: Refusal | 'too-large'
 }
 
-export interface AllWritten {
+export interface WriteResults {
   /** In the order of the writes. */
-  readonly written: readonly Written[]
-  /** At which all of it can be read, also what was found there. */
+  readonly written: readonly WriteResult[]
+  /** The position at which all of it is readable, including what earlier requests wrote. */
   readonly position: Position | undefined
 }
 
 /**
- * Records starts and ends, each call's in the order in which they came as one append; calls are independent of one
- * another. Every write is answered, also one that repeats, conflicts or is too large.
+ * Records starts and ends, those of each call in order and in one append. Calls are independent of each other. Every
+ * write gets a result, also repeated, conflicting and oversized ones.
  */
 export const writeCalls =
   (ports: WritingPorts) =>
-  async (writes: readonly CallWrite[], cause: Cause): Promise<AllWritten> => {
-    const traces = writes.some(asksParent) ? await parentTraces(ports, writes) : []
+  async (writes: readonly CallWrite[], cause: Cause): Promise<WriteResults> => {
+    const traces = writes.some(inheritsTrace) ? await parentTraces(ports, writes) : []
     const pending = writes.map((write, index) => commandOf(ports, write, traces[index] ?? null, cause))
     const commands = pending.every(isAtHand) ? pending : await Promise.all(pending.map(settled))
     const [only, ...others] = commands
     if (only !== undefined && others.length === 0) return writeAlone(ports, only, cause)
-    const written = new Array<Written>(writes.length)
+    const written = new Array<WriteResult>(writes.length)
     let position: Position | undefined
     await Promise.all(
       [...byStream(commands)].map(async ([stream, group]) => {
@@ -53,17 +53,17 @@ export const writeCalls =
     return { written, position }
   }
 
-/** The most frequent request is a single start or end. */
+/** A fast path for the most frequent request, a single start or end. */
 const writeAlone = async (
   ports: WritingPorts,
-  { stream, id, command }: Commanded,
+  { stream, id, command }: StreamCommand,
   cause: Cause,
-): Promise<AllWritten> => {
+): Promise<WriteResults> => {
   const { answers, position } = await executeGroup(ports, stream, [{ index: 0, id, command }], cause)
   return { written: answers.map(([, answer]) => answer), position }
 }
 
-interface Numbered {
+interface IndexedCommand {
   readonly index: number
   readonly command: CallCommand | TooLarge
   readonly id: string
@@ -73,17 +73,17 @@ interface TooLarge {
   readonly type: 'TooLarge'
 }
 
-interface Commanded extends Omit<Numbered, 'index'> {
+interface StreamCommand extends Omit<IndexedCommand, 'index'> {
   readonly stream: string
 }
 
-/** At once, but for a call that is so large that parts of it must be stored first. */
+/** Synchronous, unless parts of a large call must be stored first. */
 const commandOf = (
   ports: WritingPorts,
   write: CallWrite,
   parentTrace: string | null,
   { actor }: Cause,
-): Commanded | Promise<Commanded> => {
+): StreamCommand | Promise<StreamCommand> => {
   if (write.type === 'StartCall') {
     const start = spill(ports)(write.start, START_PAYLOAD)
     return start instanceof Promise
@@ -101,13 +101,13 @@ const starting = (
   start: StartWrite['start'],
   parentTrace: string | null,
   userId: string,
-): Commanded => ({
+): StreamCommand => ({
   stream: callStream(start.project_id, start.id),
   id: start.id,
   command: { type, source, start, parentTrace, userId },
 })
 
-const ending = ({ type, usage }: EndWrite, end: EndWrite['end']): Commanded => ({
+const ending = ({ type, usage }: EndWrite, end: EndWrite['end']): StreamCommand => ({
   stream: callStream(end.project_id, end.id),
   id: end.id,
   command: { type, usage, end },
@@ -115,18 +115,18 @@ const ending = ({ type, usage }: EndWrite, end: EndWrite['end']): Commanded => (
 
 const orTooLarge =
   ({ project_id, id }: { readonly project_id: string; readonly id: string }) =>
-  (error: unknown): Commanded => {
+  (error: unknown): StreamCommand => {
     if (!(error instanceof EventTooLarge)) throw error
     return { stream: callStream(project_id, id), id, command: { type: 'TooLarge' } }
   }
 
-const settled = async (commanded: Commanded | Promise<Commanded>): Promise<Commanded> => commanded
+const settled = async (commanded: StreamCommand | Promise<StreamCommand>): Promise<StreamCommand> => commanded
 
-const isAtHand = (commanded: Commanded | Promise<Commanded>): commanded is Commanded =>
+const isAtHand = (commanded: StreamCommand | Promise<StreamCommand>): commanded is StreamCommand =>
   !(commanded instanceof Promise)
 
-const byStream = (commands: readonly Commanded[]): Map<string, Numbered[]> => {
-  const groups = new Map<string, Numbered[]>()
+const byStream = (commands: readonly StreamCommand[]): Map<string, IndexedCommand[]> => {
+  const groups = new Map<string, IndexedCommand[]>()
   for (const [index, { stream, id, command }] of commands.entries()) {
     const group = groups.get(stream)
     if (group === undefined) groups.set(stream, [{ index, id, command }])
@@ -138,7 +138,7 @@ const byStream = (commands: readonly Commanded[]): Map<string, Numbered[]> => {
 const executeGroup = async (
   ports: WritingPorts,
   stream: string,
-  group: readonly Numbered[],
+  group: readonly IndexedCommand[],
   cause: Cause,
 ) => {
   const commands: CallCommand[] = []
@@ -154,7 +154,7 @@ const executeGroup = async (
     // The elements of a batch are independent.
     splitAppends: true,
   })
-  const answers = group.map((numbered, at): [number, Written] => {
+  const answers = group.map((numbered, at): [number, WriteResult] => {
     const answer = { id: numbered.id, trace_id: traceOf(state, numbered) }
     const place = places[at]
     const refused = place === undefined ? 'too-large' : refusals.get(place)
@@ -163,7 +163,7 @@ const executeGroup = async (
   return { answers, position }
 }
 
-/** Once a start stands, its trace is the answer; for a start after the call's deletion, what it would have been. */
-const traceOf = (state: CallState, { command, id }: Numbered): string =>
+/** The trace of the recorded start. After the deletion of the call, the trace that the start would have had. */
+const traceOf = (state: CallState, { command, id }: IndexedCommand): string =>
   state.start?.trace_id ??
   (command.type === 'StartCall' ? (command.start.trace_id ?? command.parentTrace ?? id) : id)

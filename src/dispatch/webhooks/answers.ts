@@ -1,12 +1,17 @@
 import type { Instant } from '../../domain/codec/instant.js'
-import { classify, failureText, isReceiverUp, type Classified } from '../../domain/delivery/classify.js'
-import type { Verdict } from '../../domain/delivery/commands.js'
+import {
+  classify,
+  failureText,
+  isReceiverUp,
+  type AttemptClassification,
+} from '../../domain/delivery/classify.js'
+import type { AttemptVerdict } from '../../domain/delivery/commands.js'
 import { instantAt } from '../../domain/delivery/times.js'
-import type { Sent } from '../../domain/ports/webhook-sender.js'
+import type { SendResult } from '../../domain/ports/webhook-sender.js'
 
 /** What an answer, or the lack of one, means. */
 export interface AnswerRead {
-  readonly verdict: Verdict
+  readonly verdict: AttemptVerdict
   /** Its kind in a word or two, without anything that the receiver said; null where an answer came. */
   readonly error: string | null
   /** False when the answer counts for the circuit breaker and for automatic disabling. */
@@ -21,7 +26,7 @@ export interface AnswerRead {
 }
 
 /** @param now in milliseconds since 1970 */
-export const readAnswer = (sent: Sent, stopOn4xx: boolean, now: number): AnswerRead => {
+export const readAnswer = (sent: SendResult, stopOn4xx: boolean, now: number): AnswerRead => {
   const classified = classify(sent, { now: new Date(now), stopOn4xx })
   const { retryAfterMs, throttles, disables } = classified
   const timedOut = sent.error?.kind === 'timeout'
@@ -37,7 +42,7 @@ export const readAnswer = (sent: Sent, stopOn4xx: boolean, now: number): AnswerR
   }
 }
 
-const verdictOf = (classified: Classified, notBefore: Instant | null): Verdict => {
+const verdictOf = (classified: AttemptClassification, notBefore: Instant | null): AttemptVerdict => {
   switch (classified.outcome) {
     case 'succeeded':
       return { result: 'succeeded' }

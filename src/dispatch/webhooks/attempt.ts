@@ -1,12 +1,12 @@
 import type { Clock } from '../../domain/ports/clock.js'
-import type { Observed, Verdict } from '../../domain/delivery/commands.js'
+import type { AttemptObservation, AttemptVerdict } from '../../domain/delivery/commands.js'
 import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deliveryStream, type DeliveryEvent, type DeliveryScheduled } from '../../domain/delivery/events.js'
-import type { Waiting } from '../../domain/delivery/state.js'
+import type { WaitingDelivery } from '../../domain/delivery/state.js'
 import { instantAt } from '../../domain/delivery/times.js'
 import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
 import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
-import type { Sent, WebhookSender } from '../../domain/ports/webhook-sender.js'
+import type { SendResult, WebhookSender } from '../../domain/ports/webhook-sender.js'
 import { readAnswer, type AnswerRead } from './answers.js'
 import type { Company } from './company.js'
 import type { KnownWebhook } from './directory.js'
@@ -27,7 +27,7 @@ export interface Attempting extends Recording {
 export interface Claimed {
   readonly id: string
   readonly revision: bigint
-  readonly delivery: Waiting
+  readonly delivery: WaitingDelivery
 }
 
 /** How an attempt went, for whoever watches over its endpoint. */
@@ -43,7 +43,7 @@ export type AttemptEnd =
   | {
       readonly kind: 'answered'
       readonly answer: AnswerRead
-      readonly sent: Sent
+      readonly sent: SendResult
       readonly scheduled: DeliveryScheduled
       /** The webhook's, when it began. */
       readonly webhookRevision: number
@@ -102,7 +102,7 @@ export const attempt = async (
       return false
     }
   }
-  const finish = (verdict: Verdict, observed: Observed, finishedAt: number) => {
+  const finish = (verdict: AttemptVerdict, observed: AttemptObservation, finishedAt: number) => {
     const waitsS = webhook.content.retry_waits_s
     const command = { deliveryId: id, attempt: number, finishedAt: instantAt(finishedAt), verdict, waitsS }
     return writeEnd(
@@ -141,7 +141,7 @@ export const attempt = async (
   const answer = readAnswer(sent, webhook.content.stop_on_4xx === true, now)
   heard(answer)
   const isGone = given.webhook(webhook.id) === undefined
-  const verdict: Verdict =
+  const verdict: AttemptVerdict =
     isGone && answer.verdict.result === 'failed'
       ? { result: 'dead', reason: 'webhook_deleted' }
       : answer.verdict
@@ -174,7 +174,7 @@ export const attempt = async (
     : { kind: 'unknown' }
 }
 
-const unsent = (error: string): Observed => ({
+const unsent = (error: string): AttemptObservation => ({
   phases: {},
   status: null,
   error,

@@ -1,4 +1,4 @@
-import { rememberedPatterns } from '../../runtime/patterns.js'
+import { cachedPatterns } from '../../runtime/patterns.js'
 import type { AttemptRecords } from '../../domain/ports/attempt-records.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
@@ -145,7 +145,7 @@ export const startDispatcher = async (
       prices,
       values: openMetricValues(reads),
       templates,
-      pattern: rememberedPatterns(ports.compilePattern),
+      pattern: cachedPatterns(ports.compilePattern),
       vendor: vendor.toLowerCase(),
     }),
     directory,

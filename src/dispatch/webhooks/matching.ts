@@ -1,15 +1,15 @@
 import { cooldownOf, judge, valuesNeeded } from '../../domain/automation/matching/judge.js'
-import type { ArtifactTrigger, Trigger, VersionShown } from '../../domain/automation/matching/trigger.js'
+import type { ArtifactTrigger, Trigger, VersionInfo } from '../../domain/automation/matching/trigger.js'
 import { triggerOf } from '../../domain/automation/matching/trigger-of.js'
 import { variablesFor } from '../../domain/automation/matching/variables.js'
-import { versionShown } from '../../domain/automation/matching/version-shown.js'
+import { findVersionInfo } from '../../domain/automation/matching/version-info.js'
 import type { EventType } from '../../domain/automation/events.js'
 import type { Figure } from '../../domain/automation/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Pattern } from '../../domain/ports/patterns.js'
-import { costOf, type StandingPrices } from '../../domain/price/standing.js'
+import { costOf, type PricesAtPosition } from '../../domain/price/call-cost.js'
 import { variablesIn, type Template } from '../../domain/template/template.js'
 import { METADATA_PREFIX, type Variables } from '../../domain/template/variables.js'
 import type { Automations } from './automations.js'
@@ -30,7 +30,7 @@ interface Matching {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly state: Pick<DispatcherState, 'get' | 'put' | 'remove' | 'some'>
   readonly automations: Automations
-  readonly prices: StandingPrices
+  readonly prices: PricesAtPosition
   readonly values: MetricValues
   readonly templates: (payload: string, secret: string | null) => Template | undefined
   readonly pattern: (source: string) => Pattern
@@ -66,7 +66,7 @@ export const matching = (given: Matching) => {
     trigger: Trigger,
     eventType: EventType,
     figure: Figure | null,
-    versionOf: (trigger: ArtifactTrigger) => Promise<VersionShown | undefined>,
+    versionOf: (trigger: ArtifactTrigger) => Promise<VersionInfo | undefined>,
   ): Promise<Variables> => {
     const template = given.templates(automation.content.payload, automation.content.secret)
     if (template === undefined) return {}
@@ -79,9 +79,9 @@ export const matching = (given: Matching) => {
     if (isOfCall(event) && !watchesCalls(automations)) return []
     const trigger = triggerOf(event)
     if (trigger === undefined) return []
-    let version: Promise<VersionShown | undefined> | undefined
+    let version: Promise<VersionInfo | undefined> | undefined
     const versionOf = (of: ArtifactTrigger) =>
-      (version ??= Promise.resolve(of.shown ?? versionShown({ eventStore }, of, of.version)))
+      (version ??= Promise.resolve(of.shown ?? findVersionInfo({ eventStore }, of, of.version)))
     const found: Matched[] = []
     for (const eventType of trigger.types)
       for (const automation of automations.waitingFor(trigger.team, eventType)) {

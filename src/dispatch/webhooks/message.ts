@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { automationContent, automationStream } from '../../domain/automation/events.js'
-import type { Verdict } from '../../domain/delivery/commands.js'
+import type { AttemptVerdict } from '../../domain/delivery/commands.js'
 import type { DeliveryScheduled } from '../../domain/delivery/events.js'
 import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
 import type { EventStore } from '../../domain/ports/event-store.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
 import type { Sha256 } from '../../domain/ports/sha256.js'
-import type { OutgoingMessage, Sent } from '../../domain/ports/webhook-sender.js'
+import type { OutgoingMessage, SendResult } from '../../domain/ports/webhook-sender.js'
 import { redacted, render } from '../../domain/template/render.js'
 import type { Template } from '../../domain/template/template.js'
 import { redactAnswer } from '../../domain/webhook/redact-answer.js'
@@ -25,7 +25,7 @@ export interface Outgoing {
 
 /** A message as it goes out, or why there can be none. */
 export type Prepared =
-  | { readonly kind: 'unready'; readonly verdict: Verdict; readonly error: string }
+  | { readonly kind: 'unready'; readonly verdict: AttemptVerdict; readonly error: string }
   | {
       readonly kind: 'ready'
       readonly message: Omit<OutgoingMessage, 'timeoutMs'>
@@ -34,7 +34,7 @@ export type Prepared =
       /** Its body with the names of secrets in place of their values. */
       readonly redacted: string | null
       /** What may be kept of an answer to it. */
-      readonly shown: (sent: Sent) => Pick<AttemptRecord, 'responseHeaders' | 'responseBody'>
+      readonly shown: (sent: SendResult) => Pick<AttemptRecord, 'responseHeaders' | 'responseBody'>
     }
 
 interface Preparing {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { metricValue } from '../../domain/automation/matching/retracing.js'
+import { metricValue } from '../../domain/automation/matching/past-decisions.js'
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 
 /** The last values of a run's metrics, in log order. */

@@ -2,10 +2,10 @@ import { microseconds, type Instant } from '../../domain/codec/instant.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
 import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import { priceChange, type TokenCosts } from '../../domain/price/change.js'
-import type { StandingPrices } from '../../domain/price/standing.js'
+import type { PricesAtPosition } from '../../domain/price/call-cost.js'
 
 /** The prices as the log has them so far; none of them is in memory. */
-export interface Prices extends StandingPrices {
+export interface Prices extends PricesAtPosition {
   readonly apply: (event: RecordedEvent) => void
 }
 

@@ -1,10 +1,10 @@
 import type { ApiKeyIssued } from './events.js'
 import type { Role } from './roles.js'
 
-/** A key as the log may know it, made before the command. */
+/** An API key, generated before the command. The log only sees its hash. */
 export type NewApiKey = Omit<ApiKeyIssued, 'user'>
 
-/** Makes the administrator with a first key and a first team; only in an empty directory. */
+/** Creates the administrator with a first key and a first team. Refused unless the directory is empty. */
 export interface Bootstrap {
   readonly type: 'Bootstrap'
   readonly user: string
@@ -14,12 +14,12 @@ export interface Bootstrap {
 
 export interface CreateTeam {
   readonly type: 'CreateTeam'
-  /** The user who asks; the right to it is judged where the command is decided. */
+  /** The user who sends the command; `decide` checks their rights. */
   readonly by: string
   readonly team: string
 }
 
-/** Gives a user exactly these roles in a team; the key is for a user who does not exist yet. */
+/** Replaces a user's roles in a team. `key` is the first key of a user who does not exist yet. */
 export interface AddMember {
   readonly type: 'AddMember'
   readonly by: string

@@ -69,8 +69,8 @@ const addMember = (directory: Directory, { by, team, user, roles, keyOfNewUser }
 }
 
 /**
- * A team's administrator may admit those who were ever in a team of theirs. Others could be drawn in against their
- * will, so that what they write without naming a team lands here, or have squatted on the name of whom was meant.
+ * A team administrator may only add users from teams they administer. Otherwise they could pull in strangers, or an
+ * impostor who took the name first.
  */
 const mayAdmit = (directory: Directory, by: string, user: string): boolean =>
   isAdministrator(directory, by) ||
@@ -110,7 +110,7 @@ const revokeApiKey = (directory: Directory, { user, key_id }: RevokeApiKey): Dec
   return { events: [{ type: 'ApiKeyRevoked', data: { key_id, user } }] }
 }
 
-/** Users, teams, memberships and API keys, decided as one: `access-directory` is their only stream. */
+/** Decides on users, teams, memberships and API keys together, in the single stream `access-directory`. */
 export const accessDecider: Decider<Directory, AccessCommand, AccessEvent> = {
   initialState: emptyDirectory,
   evolve,

@@ -1,17 +1,17 @@
 import type { AccessEvent, ApiKeyIssued } from './events.js'
 import type { Role } from './roles.js'
 
-/** Who belongs where with which roles, and which keys are theirs: the fold of `access-directory`. */
+/** Users with their teams, roles and API keys: the fold of `access-directory`. */
 export interface Directory {
   readonly teams: Map<string, Team>
   readonly users: Map<string, User>
-  /** By id, revoked ones too. */
+  /** By id, including revoked keys. */
   readonly keys: Map<string, ApiKey>
-  /** From a key's hash to its id. */
+  /** Key ids by key hash. */
   readonly keyIds: Map<string, string>
 }
 
-/** The roles of a member; null once they have left. */
+/** A member's roles; null after they left. */
 type Membership = readonly Role[] | null
 
 export interface Team {
@@ -40,7 +40,7 @@ export const emptyDirectory = (): Directory => ({
 const newTeam = (): Team => ({ members: new Map() })
 const newUser = (administrator: boolean): User => ({ administrator, teams: new Map(), keyIds: new Set() })
 
-/** Changes the directory by one event. */
+/** Mutates the directory. */
 export const evolve = (directory: Directory, event: AccessEvent): Directory => {
   const { teams, users, keys, keyIds } = directory
   switch (event.type) {
@@ -67,7 +67,7 @@ export const evolve = (directory: Directory, event: AccessEvent): Directory => {
       return directory
     }
     default:
-      // A newer process may already write events that this one does not know.
+      // A newer release may have written an event type that this one does not know.
       return directory
   }
 }

@@ -8,7 +8,7 @@ import { textLike, textUpToCharacters } from '../codec/text.js'
 import { id, teamName } from '../ids.js'
 import { role } from './roles.js'
 
-/** `system` is the actor of what no user did. */
+/** `system` is the actor of events that no user caused. */
 export const userName = textLike(
   'user',
   /^(?!system$)[A-Za-z0-9._@+-]{1,128}$/,
@@ -64,5 +64,5 @@ export type ApiKeyIssued = t.TypeOf<typeof apiKeyIssued>
 
 export type AccessEvent = EventOf<typeof accessEvents>
 
-/** The one stream of users, teams and keys. */
+/** The single stream of all users, teams and keys. */
 export const ACCESS_STREAM = 'access-directory'

@@ -3,13 +3,13 @@ import type { Directory } from './directory.js'
 import { isAdministrator, rolesIn } from './look-ups.js'
 import type { Role } from './roles.js'
 
-/** The same answer for a team of others and for none at all. */
+/** The same error for a team of others and for one that does not exist, so that team names do not leak. */
 const noSuchTeam: Refusal = {
   kind: 'not-found',
   reason: 'Team not found, or the API key has no access to it.',
 }
 
-/** Why a user may not do in a team what needs this role; undefined when they may. */
+/** The refusal for a user without the required role in a team; undefined if the user has it. */
 export const missingRight = (
   directory: Directory,
   user: string,

@@ -3,28 +3,28 @@ import type { RecordedEvent } from '../ports/event-store.js'
 import { ACCESS_STREAM } from './events.js'
 import type { KeyHolder } from './look-ups.js'
 
-/** The streams that belong to one project, as the catalogue names them. */
+/** Streams of one project, by the names in the catalogue. */
 const OF_PROJECT =
   /^(?:call|intake|project|object|table|file|feedback|price|artifact|run)-([A-Za-z0-9._-]{1,128}\/[A-Za-z0-9._-]{1,128})(?:\/|$)/
 
-/** The streams that name the team that they belong to. */
+/** Streams whose name contains their team. */
 const OF_TEAM = /^(?:registry|registered|names|secret|limits)-([A-Za-z0-9._-]{1,128})(?:\/|$)/
 
-/** The streams of things of teams: whose a thing is, stands in their events. */
+/** Streams of team resources whose events, not names, contain the team. */
 const OF_THING = /^(?:(?:webhook|automation|delivery|redrive)-|(?:upstreams|access-directory)$)/
 
-/** What is only shown to administrators of its team elsewhere: addresses, limits, the names of secrets, who is a member. */
+/** Streams with addresses, limits, secret names or memberships: elsewhere only the team's administrators see these. */
 const FOR_ADMINISTRATORS = /^(?:(?:webhook|secret|limits)-|(?:upstreams|access-directory)$)/
 
-/** The project that a stream belongs to; undefined for a stream of no project, such as the directory of keys. */
+/** The project of a stream; undefined for a stream without one, such as the access directory. */
 export const projectOfStream = (stream: string): string | undefined => OF_PROJECT.exec(stream)?.[1]
 
 type Reader = Pick<KeyHolder, 'administrator' | 'teams' | 'administers'>
 
 /**
- * Whether somebody may read an event: the administrator any, others those of their teams and of their teams' projects,
- * but for what a team shows to its own administrators alone. An event counts to a project only if its stream and its data both say so, and likewise to a team whose name is in the
- * name of the stream.
+ * Whether a user may read an event. The administrator may read all. Others may read the events of their teams and of
+ * those teams' projects, except what only team administrators see. The stream name and the event data must name the
+ * same project or team.
  */
 export const mayRead = (
   { administrator, teams, administers }: Reader,
@@ -39,7 +39,7 @@ export const mayRead = (
   return OF_THING.test(stream) || OF_TEAM.exec(stream)?.[1] === team
 }
 
-/** Whether a stream may have events that somebody may read, as far as its name tells. */
+/** Whether a stream may hold events that the user may read, judged by its name alone. */
 export const mayReadFrom = ({ administrator, teams, administers }: Reader, stream: string): boolean => {
   if (stream === ACCESS_STREAM) return administrator || administers.length > 0
   if (administrator || OF_THING.test(stream)) return true

@@ -7,7 +7,7 @@ interface OfCollection {
   readonly place: CollectionPlace
 }
 
-/** `digest` is that of type, metadata and files, see `contentDigest`; the id is new, or the one of what is repeated. */
+/** `digest` is the `contentDigest` of type, metadata and files. The id is new, or that of the repeated request. */
 export interface CreateVersion extends OfCollection {
   readonly type: 'CreateVersion'
   readonly artifact_id: string
@@ -21,7 +21,7 @@ export interface CreateVersion extends OfCollection {
 
 export interface LinkVersion extends OfCollection {
   readonly type: 'LinkVersion'
-  /** The same in a repeat; null where a repeat cannot be told. */
+  /** The same for a repeated request; null when repeats cannot be recognised. */
   readonly link_id: string | null
   readonly source: VersionLinked['source']
   readonly artifactType: string | null
@@ -37,7 +37,7 @@ export interface UnlinkVersion extends OfVersion {
   readonly type: 'UnlinkVersion'
 }
 
-/** The alias points at this version from now on, wherever it pointed. */
+/** Moves the alias to this version. */
 export interface SetAlias extends OfVersion {
   readonly type: 'SetAlias'
   readonly alias: string
@@ -62,7 +62,7 @@ export type LabelCommand = SetAlias | RemoveAlias | AddTag | RemoveTag
 export type ArtifactCommand = CreateVersion | LabelCommand
 export type RegisteredCommand = LinkVersion | UnlinkVersion | LabelCommand
 
-/** The id tells whoever repeats the request from somebody else who wants the same name. */
+/** The id distinguishes a repeated request from a second registry of the same name. */
 export interface CreateRegistry {
   readonly type: 'CreateRegistry'
   readonly team: string

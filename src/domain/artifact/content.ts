@@ -15,11 +15,11 @@ const MAX_BYTES = 262_144
 const TYPE = 'value_error'
 const atMost = (bytes: number): string => `Value should have at most ${bytes} bytes as JSON`
 
-/** Whether a value has more bytes as JSON than this. */
+/** Whether a value takes more than `most` bytes as JSON. */
 export const isLargerThan = (most: number, value: Json): boolean =>
   jsonBytesAtMost(value, most) > most && utf8Bytes(JSON.stringify(value)) > most
 
-/** What a version says of itself: bounded, as messages repeat its values. */
+/** The metadata of a version. Its size is limited because messages repeat its values. */
 export const versionMetadata: Codec<JsonObject> = new Codec<JsonObject>(
   'metadata',
   (u): u is JsonObject => jsonObject.is(u) && isWithinBounds(u) && endlessNumberIn(u, []) === undefined,
@@ -57,11 +57,11 @@ interface Content {
   readonly files: readonly ArtifactFile[] | null
 }
 
-/** The SHA-256, in hexadecimal, of what a version is: two versions of one content have the same. */
+/** The SHA-256 of a version's content in hexadecimal: equal for equal content. */
 export const contentDigest = (sha256: Sha256, { artifactType, metadata, files }: Content): string =>
   sha256(canonicalJson({ type: artifactType, metadata, files: byPath(files ?? []) }))
 
-/** The order in which files are named says nothing. */
+/** Sorts, since the order of files does not matter. */
 const byPath = (files: readonly ArtifactFile[]): readonly JsonObject[] =>
   [...files]
     .sort((a, b) => (a.path < b.path ? -1 : 1))

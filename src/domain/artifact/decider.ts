@@ -4,10 +4,10 @@ import type { ArtifactEvent } from './events.js'
 import { decideLabel, pointed } from './labels.js'
 import { emptyCollection, evolve, type CollectionState } from './state.js'
 
-/** The alias that each new version takes from the one before. */
+/** The alias that always moves to the newest version. */
 const LATEST = 'latest'
 
-/** A project's collection: each content is one version of it, whoever brings it how often. */
+/** A collection of a project. Content that was stored before is the same version again. */
 export const artifactDecider: Decider<CollectionState, ArtifactCommand, ArtifactEvent> = {
   initialState: emptyCollection,
   evolve,
@@ -15,7 +15,7 @@ export const artifactDecider: Decider<CollectionState, ArtifactCommand, Artifact
     command.type === 'CreateVersion' ? createVersion(state, command) : decideLabel(state, command),
 }
 
-/** A repeat under an id does nothing, not even to aliases: they may have moved on meanwhile. */
+/** A repeated id writes nothing and leaves aliases alone: they may have moved since. */
 const createVersion = (state: CollectionState, command: CreateVersion): Decision<ArtifactEvent> => {
   const { place, artifact_id, digest, artifactType: type, metadata, files, aliases, now } = command
   const repeated = state.byId.get(artifact_id) ?? undefined

@@ -10,7 +10,7 @@ import { collectionName, collectionPlace, registryName, versionNumber } from './
 
 const RULE = "String should have 1 to 128 characters, without control characters, '/', ':' and '\\'"
 
-/** Where it is written, the name of a version may be written too: `v` with digits is never an alias. */
+/** `v` followed by digits is never an alias, since an alias and a version name are interchangeable in requests. */
 export const alias = textLike(
   'alias',
   /^(?!v\d+$)[^\p{Cc}/:\\]{1,128}$/u,
@@ -71,7 +71,7 @@ const tagRemoved = open('TagRemoved', {
   optional,
 })
 
-/** The version of a project's collection that a registry shows. */
+/** The project version that a registry entry links to. */
 const linkedSource = open('LinkedSource', {
   required: { project_id: projectId, collection: collectionName, version: versionNumber, artifact_id: id },
 })
@@ -104,7 +104,7 @@ export const artifactEvents = {
   TagRemoved: tagRemoved,
 }
 
-/** What is written to a registry's collections; aliases and tags are as in a project's. */
+/** Events of a registry's collections. Aliases and tags are the same as in projects. */
 export const registeredEvents = {
   VersionLinked: versionLinked,
   VersionUnlinked: versionUnlinked,
@@ -122,5 +122,5 @@ export type RegistryEvent = EventOf<typeof registryEvents>
 export type VersionCreated = t.TypeOf<typeof versionCreated>
 export type VersionLinked = t.TypeOf<typeof versionLinked>
 
-/** The registries of a team in one stream: that a name is used once is decided at one place, and lists are read there. */
+/** One stream for all registries of a team, so that a name is unique and lists come from one fold. */
 export const registryStream = (team: string): string => `registry-${team}`

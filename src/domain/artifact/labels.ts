@@ -41,7 +41,10 @@ export const decideLabel = (state: CollectionState, command: LabelCommand): Deci
   }
 }
 
-/** Makes aliases point at a version: an alias that moves is removed where it was, one that is there already is left. */
+/**
+ * Points aliases at a version. An alias is removed from the version it pointed at; one that is already right is left
+ * alone.
+ */
 export const pointed = (
   { aliases: known }: CollectionState,
   place: CollectionPlace,

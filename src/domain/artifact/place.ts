@@ -17,12 +17,12 @@ export const registryName = textLike(
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
 )
 
-/** Versions count from 0 in their collection; people write them `v0`, `v1` and so on. */
+/** Versions count from 0 within their collection. Clients write them `v0`, `v1` and so on. */
 export const versionNumber = integerBetween(0, 2 ** 31 - 1)
 
 /**
- * Where a collection of versions lies: in a project, or in a registry of a team. Exactly one of `project_id` and
- * `registry` is there; `team` is always the owner, the entity of the project.
+ * The location of a collection: a project, or a registry of a team. Exactly one of `project_id` and `registry` is
+ * set. `team` is always the owner, the entity of the project.
  */
 export const collectionPlace = {
   required: { team: teamName, collection: collectionName },

@@ -4,7 +4,7 @@ import type { RegisteredEvent, VersionLinked } from './events.js'
 import { decideLabel, noSuchVersion } from './labels.js'
 import { emptyCollection, everNamed, evolve, type CollectionState } from './state.js'
 
-/** A registry's collection: it numbers the versions that it shows by itself. */
+/** A registry's collection, which numbers its linked versions itself. */
 export const registeredDecider: Decider<CollectionState, RegisteredCommand, RegisteredEvent> = {
   initialState: emptyCollection,
   evolve,
@@ -20,7 +20,7 @@ export const registeredDecider: Decider<CollectionState, RegisteredCommand, Regi
   },
 }
 
-/** A repeat does nothing, also where the version was unlinked meanwhile. */
+/** A repeated link writes nothing, even if the version has been unlinked since. */
 const link = (state: CollectionState, command: LinkVersion): Decision<RegisteredEvent> => {
   const { place, source, artifactType: type, metadata, link_id } = command
   const repeated = link_id === null ? undefined : state.byLink.get(link_id)
@@ -31,7 +31,7 @@ const link = (state: CollectionState, command: LinkVersion): Decision<Registered
   return { events: [{ type: 'VersionLinked', data }] }
 }
 
-/** Aliases do not outlive what they point at. */
+/** Also removes the aliases that point at the version. */
 const unlink = (
   state: CollectionState,
   { place, version: named }: UnlinkVersion,

@@ -4,9 +4,9 @@ import type { RegistryEvent } from './events.js'
 
 /** The registries of a team. */
 export interface RegistriesState {
-  /** From name to id. */
+  /** Registry ids by name. */
   readonly ids: Map<string, string>
-  /** From id to name. */
+  /** Registry names by id. */
   readonly names: Map<string, string>
 }
 

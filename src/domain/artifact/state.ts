@@ -1,33 +1,33 @@
 import type { ArtifactEvent, RegisteredEvent, VersionLinked } from './events.js'
 import { versionIn } from './version-name.js'
 
-/** What has to be known of a version to decide; its metadata and files stay in the event at `revision`. */
+/** What decisions need to know about a version. Its metadata and files are in the event at `revision`. */
 export interface KnownVersion {
   readonly version: number
   readonly artifactId: string
-  /** Of what it is; null for a linked one. */
+  /** Digest of the content; null for a linked version. */
   readonly digest: string | null
-  /** What a linked one shows; null for a project's own. */
+  /** The linked version; null for a version of a project. */
   readonly source: VersionLinked['source'] | null
-  /** Where in the stream the event is that made it or linked it. */
+  /** Stream revision of the event that created or linked the version. */
   readonly revision: number
   readonly tags: readonly string[]
-  /** Unlinked: nobody sees it, and its number is not given again. */
+  /** Unlinked: not listed any more, and its number is not reused. */
   readonly gone: boolean
 }
 
 /** A collection, in a project or in a registry. */
 export interface CollectionState {
-  /** Events so far, whatever they were: the revision of the next one. */
+  /** Number of events so far, of any type: the revision of the next one. */
   readonly length: number
   /** The number of the next version. */
   readonly next: number
-  /** By number, in the order of the numbers. */
+  /** By number, ascending. */
   readonly versions: Map<number, KnownVersion>
-  /** The version that an alias points at; null for an alias that was removed. */
+  /** Version number by alias; null for a removed alias. */
   readonly aliases: Map<string, number | null>
   readonly byDigest: Map<string, number>
-  /** By artifact id; null for one that was unlinked. */
+  /** Version number by artifact id; null for an unlinked version. */
   readonly byId: Map<string, number | null>
   readonly byLink: Map<string, number>
 }
@@ -42,13 +42,13 @@ export const emptyCollection = (): CollectionState => ({
   byLink: new Map(),
 })
 
-/** The version that a name or an alias stands for; undefined where it stands for none. */
+/** The version with this name or alias; undefined if there is none. */
 export const versionNamed = (state: CollectionState, named: string): KnownVersion | undefined => {
   const known = everNamed(state, named)
   return known?.gone === true ? undefined : known
 }
 
-/** The same, with those that are gone. */
+/** As `versionNamed`, including unlinked versions. */
 export const everNamed = (
   { versions, aliases }: CollectionState,
   named: string,
@@ -98,7 +98,7 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
       }))
     }
     default:
-      // A collection that was created, or an event of a newer process that this one does not know.
+      // `CollectionCreated`, or an event type that this release does not know.
       return state
   }
 }

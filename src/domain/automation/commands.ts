@@ -13,10 +13,10 @@ export interface CreateAutomation extends OfAutomation {
 
 export interface ChangeAutomation extends OfAutomation {
   readonly type: 'ChangeAutomation'
-  /** The content that the change was made to, as its state counts them. */
+  /** The `edition` of the content that the client changed; a conflict if it is no longer current. */
   readonly edition: number
   readonly content: AutomationContent
-  /** Null leaves it as it is. */
+  /** Null leaves it unchanged. */
   readonly enabled: boolean | null
 }
 

@@ -5,18 +5,18 @@ export type ConditionField = Exclude<keyof AutomationCondition, 'type'>
 
 interface Fields {
   readonly scopes: readonly AutomationScope['type'][]
-  /** Those that it cannot do without. */
-  readonly needed: readonly ConditionField[]
-  /** Those that it may have, with what they are otherwise. */
-  readonly usual: Partial<AutomationCondition>
+  /** Required fields. */
+  readonly required: readonly ConditionField[]
+  /** Optional fields with their defaults. */
+  readonly defaults: Partial<AutomationCondition>
 }
 
-const plain = (...scopes: Fields['scopes']): Fields => ({ scopes, needed: [], usual: {} })
+const plain = (...scopes: Fields['scopes']): Fields => ({ scopes, required: [], defaults: {} })
 
-const TAGS: Fields = { scopes: ['project', 'registry'], needed: [], usual: { tag_pattern: null } }
+const TAGS: Fields = { scopes: ['project', 'registry'], required: [], defaults: { tag_pattern: null } }
 
 const FIELDS: Readonly<Record<EventType, Fields>> = {
-  ADD_ARTIFACT_ALIAS: { scopes: ['project', 'registry'], needed: ['alias_pattern'], usual: {} },
+  ADD_ARTIFACT_ALIAS: { scopes: ['project', 'registry'], required: ['alias_pattern'], defaults: {} },
   ADD_ARTIFACT_TAG: TAGS,
   REMOVE_ARTIFACT_TAG: TAGS,
   CREATE_ARTIFACT: plain('project'),
@@ -24,31 +24,31 @@ const FIELDS: Readonly<Record<EventType, Fields>> = {
   UNLINK_ARTIFACT: plain('registry'),
   RUN_METRIC: {
     scopes: ['project'],
-    needed: ['metric', 'comparison', 'threshold'],
-    usual: { aggregation: null, window: 1 },
+    required: ['metric', 'comparison', 'threshold'],
+    defaults: { aggregation: null, window: 1 },
   },
   RUN_METRIC_CHANGE: {
     scopes: ['project'],
-    needed: ['metric', 'change_type', 'change_amount'],
-    // The window before is as long as the newest one.
-    usual: { aggregation: null, window: 1, prior_window: null, change_direction: 'ANY' },
+    required: ['metric', 'change_type', 'change_amount'],
+    // The prior window defaults to the length of `window`.
+    defaults: { aggregation: null, window: 1, prior_window: null, change_direction: 'ANY' },
   },
   RUN_METRIC_ZSCORE: {
     scopes: ['project'],
-    needed: ['metric', 'threshold'],
-    usual: { window: USUAL_ZSCORE_WINDOW, change_direction: 'ANY' },
+    required: ['metric', 'threshold'],
+    defaults: { window: USUAL_ZSCORE_WINDOW, change_direction: 'ANY' },
   },
-  RUN_STATE: { scopes: ['project'], needed: ['states'], usual: {} },
+  RUN_STATE: { scopes: ['project'], required: ['states'], defaults: {} },
   CALL_FAILED: plain('project'),
   CALL_USAGE_THRESHOLD: {
     scopes: ['project'],
-    needed: ['measure', 'comparison', 'threshold'],
-    usual: {},
+    required: ['measure', 'comparison', 'threshold'],
+    defaults: {},
   },
   WEBHOOK_DISABLED: plain('team'),
   DELIVERY_DEAD: plain('team'),
   BUDGET_REACHED: plain('team'),
 }
 
-/** Where conditions of a type may watch, and which fields they have. */
+/** The scopes that a condition type allows, and its fields. */
 export const fieldsFor = (type: EventType): Fields => FIELDS[type]

@@ -9,9 +9,9 @@ export interface Automation {
   readonly content: AutomationContent
   readonly enabled: boolean
   readonly deleted: boolean
-  /** Counts the contents that it has had. */
+  /** Number of content changes. */
   readonly edition: number
-  /** What it began with: a repeat of its creation says the same. */
+  /** The content at creation, to recognise a repeated creation. */
   readonly first: { readonly content: AutomationContent; readonly enabled: boolean }
 }
 
@@ -34,12 +34,12 @@ const evolve = (state: AutomationState, { type, data }: AutomationEvent): Automa
     case 'AutomationDeleted':
       return { ...state, deleted: true }
     default:
-      // A newer process may already write events that this one does not know.
+      // A newer release may have written an event type that this one does not know.
       return state
   }
 }
 
-/** Fields that a content of before did not have are null. */
+/** Fields that older events lack become null. */
 const contentOf = (data: AutomationContent): AutomationContent => {
   const decoded = automationContent.decode(data)
   return decoded._tag === 'Right' ? decoded.right : data
@@ -79,7 +79,7 @@ const change = (
   const events: AutomationEvent[] = []
   if (!jsonEqual(state.content, content)) {
     if (edition !== state.edition) return { events: [], refused: changedMeanwhile }
-    const resets = !jsonEqual(watched(state.content), watched(content))
+    const resets = !jsonEqual(watchConfigOf(state.content), watchConfigOf(content))
     events.push({ type: 'AutomationChanged', data: { id, team, ...content, resets } })
   }
   if (enabled === true && !state.enabled) events.push({ type: 'AutomationEnabled', data: { id, team } })
@@ -87,8 +87,12 @@ const change = (
   return { events }
 }
 
-/** What of a content says when it fires: with another one, cooldowns begin anew. */
-export const watched = ({ event, scope, run_filters }: AutomationContent) => ({ event, scope, run_filters })
+/** The part of the content that decides when it fires. A change to it resets the cooldowns. */
+export const watchConfigOf = ({ event, scope, run_filters }: AutomationContent) => ({
+  event,
+  scope,
+  run_filters,
+})
 
 export const noSuchAutomation: Refusal = {
   kind: 'not-found',

@@ -14,7 +14,7 @@ const pattern = textUpToBytes(512)
 export const templateText = textUpToBytes(64 * 1024)
 export const automationDescription = nullableText(textUpToBytes(4096))
 
-/** Kinds of events that automations watch, as `${event_type}` says them. */
+/** Event types that automations can watch, as in `${event_type}`. */
 export const EVENT_TYPES = [
   'ADD_ARTIFACT_ALIAS',
   'ADD_ARTIFACT_TAG',
@@ -40,7 +40,10 @@ const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
 export const MOST_WINDOW = 1000
 const window = integerBetween(1, MOST_WINDOW)
 
-/** Where an automation watches: everything in a registry or a project, later collections too, or the team itself. */
+/**
+ * What an automation watches: one collection, all collections of a registry or project including later ones, or the
+ * team.
+ */
 export const scopeFields = {
   required: { type: oneOf('project', 'registry', 'team') },
   optional: {
@@ -52,7 +55,7 @@ export const scopeFields = {
 export const scope = open('AutomationScope', scopeFields)
 export type AutomationScope = t.TypeOf<typeof scope>
 
-/** What a condition may say; which of it means something depends on the type. */
+/** Fields of a condition. Its type decides which of them apply. */
 export const conditionFields = {
   alias_pattern: nullable(pattern),
   tag_pattern: nullable(pattern),
@@ -69,7 +72,6 @@ export const conditionFields = {
   measure: nullable(oneOf('total_tokens', 'cost', 'latency_ms')),
 }
 
-/** What an automation waits for. */
 export const condition = open('AutomationEvent', {
   required: { type: eventType },
   optional: conditionFields,
@@ -90,12 +92,15 @@ const content = {
   optional: {
     description: automationDescription,
     run_filters: nullable(runFilters),
-    /** The webhook's secret when the payload was written: what `$NAME` in it stands for, whatever the webhook has now. */
+    /**
+     * The webhook's secret when the payload was saved: `$NAME` in the payload means this one, even if the webhook
+     * changes.
+     */
     secret: nullable(secretName),
   },
 }
 
-/** An automation as it is kept; `webhook` is the webhook's id. */
+/** `webhook` is the webhook's id. */
 export const automationContent = open('AutomationContent', content)
 export type AutomationContent = t.TypeOf<typeof automationContent>
 

@@ -2,22 +2,22 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Position, RecordedEvent } from '../ports/event-store.js'
 import { automationContent, type AutomationContent } from './events.js'
 
-/** An automation as it is in force behind a position, until its next event. */
+/** The version in force after a position, until the automation's next event. */
 export interface AutomationVersion {
   readonly id: string
   readonly team: string
   readonly content: AutomationContent
   readonly enabled: boolean
   readonly deleted: boolean
-  /** Where the event stands that made it so. */
+  /** Position of the event that made this version. */
   readonly since: Position
-  /** The revision of the automation's stream that holds this content. */
+  /** The stream revision that holds this content. */
   readonly revision: bigint
-  /** Where what it watches for was last changed: matches before that are no cooldown. */
+  /** Position of the last change to the conditions: earlier matches do not count for the cooldown. */
   readonly conditionsSince: Position
 }
 
-/** The version that an event of an automation's stream makes of the one before. */
+/** The version after one more event of the automation's stream. */
 export const versionAfter = (
   before: AutomationVersion | undefined,
   event: Pick<RecordedEvent, 'type' | 'data' | 'position' | 'revision'>,

@@ -2,14 +2,14 @@ import type { Offset } from './zone.js'
 
 const DAY = 86_400
 
-/** Clocks are looked at this often to see whether they were changed in between, in seconds. */
+/** Step in which offset changes are searched for, in seconds. */
 const LOOK = 6 * 3600
 
 /**
- * Where buckets begin that cover a range, in seconds since 1970, ascending: the first begins at or before `from`, all
- * others before `to`. A bucket begins where the clocks of the zone show a multiple of `seconds` since midnight, and where
- * they are put into another such stretch; each midnight begins one too. So a day is a day by the clock, of 23 or 25 hours
- * where clocks change, and the hour that comes twice is two buckets. Longer buckets count from 1970.
+ * Bucket starts that cover a range, in seconds since 1970, ascending: the first is at or before `from`, all others
+ * are before `to`. A bucket starts where the local time is a multiple of `seconds` since midnight, at each midnight,
+ * and at a clock change into another bucket. So a local day has 23 or 25 hours at a clock change, and a repeated hour
+ * is two buckets. Buckets longer than a day count from 1970.
  */
 export const bucketStarts = (
   from: number,
@@ -44,7 +44,7 @@ export const bucketStarts = (
   )
 }
 
-/** Far enough that a bucket begins there, even where clocks were changed since. */
+/** Far enough to contain a bucket start even across a clock change. */
 const lookBack = (seconds: number): number => (seconds < 600 ? 4 * 3600 : seconds + 2 * DAY)
 
 const modulo = (value: number, by: number): number => ((value % by) + by) % by
@@ -55,7 +55,7 @@ interface Part {
   readonly offset: number
 }
 
-/** The parts of a range in which clocks are not changed. */
+/** Splits a range at clock changes. */
 const parts = (from: number, to: number, offset: Offset): readonly Part[] => {
   const found: Part[] = []
   let begun = from
@@ -73,7 +73,7 @@ const parts = (from: number, to: number, offset: Offset): readonly Part[] => {
   return found
 }
 
-/** The first second after `no` for which it holds, where it holds for `yes`. */
+/** Binary search for the first second after `no` at which `holds` is true; `yes` is a second at which it is. */
 const firstWith = (no: number, yes: number, holds: (at: number) => boolean): number => {
   while (yes - no > 1) {
     const middle = Math.floor((no + yes) / 2)

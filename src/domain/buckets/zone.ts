@@ -1,7 +1,7 @@
-/** How many seconds the clocks of a time zone are ahead of UTC at an instant, in seconds since 1970. */
+/** Seconds that a zone's local time is ahead of UTC at an instant (seconds since 1970). */
 export type Offset = (at: number) => number
 
-/** The offsets of a time zone by its IANA name; undefined for a name that nobody knows. */
+/** The offsets of an IANA time zone; undefined for an unknown name. */
 export const offsetsOf = (zone: string): Offset | undefined => {
   const clock = clockOf(zone)
   if (clock === undefined) return undefined

@@ -1,27 +1,27 @@
 import type { Amount } from '../price/decimal.js'
 
-/** Where the money of completions stands in a period of a scope. */
+/** The cost of a scope's completions in one period. */
 export interface Sums {
-  /** By usage that was reported or estimated. */
+  /** From reported or estimated usage. */
   readonly spent: Amount
-  /** Held for completions under way. */
+  /** Reserved for completions in flight. */
   readonly reserved: Amount
-  /** Held for good for completions of which nobody knows what they used. */
+  /** Charged in full for completions whose usage was never learned. */
   readonly unknown: Amount
 }
 
 export const NO_MONEY: Sums = { spent: 0n, reserved: 0n, unknown: 0n }
 
-/** What no other completion can have. */
+/** What is not available to further completions. */
 export const committed = ({ spent, reserved, unknown }: Sums): Amount => spent + reserved + unknown
 
 const MOST_CALLS = 5
 
-/** A scope's money of a period, by the log alone and by all that this process knows. */
+/** The costs of a scope in a period: `logged` as of the log, `now` with what this process knows ahead of the log. */
 export class Account {
   logged = NO_MONEY
   now = NO_MONEY
-  /** The calls that were put on it last. */
+  /** Streams of the newest calls charged to it. */
   readonly calls: string[] = []
 
   constructor(readonly key: string) {}
@@ -42,7 +42,7 @@ export class Account {
   }
 }
 
-/** The key of the account of a scope of a team, as `scopeText` has it, in a period. */
+/** Account key of a team's scope (as `scopeText`) in a period. */
 export const accountKey = (team: string, scope: string, period: string): string =>
   `${team}\n${scope}\n${period}`
 

@@ -1,7 +1,7 @@
 import { amountFrom, decimalText, type Amount } from '../price/decimal.js'
 import type { ModelPrice } from '../upstream/content.js'
 
-/** Tokens that are charged; those of the cache are among those of the prompt. */
+/** Token counts to charge. Cached tokens are included in the prompt's. */
 export interface ChargedTokens {
   readonly prompt: number
   readonly completion: number
@@ -9,7 +9,7 @@ export interface ChargedTokens {
   readonly cacheCreation: number
 }
 
-/** What tokens cost, exactly; nothing where the operator gave no price. */
+/** The exact cost; 0 without a price. */
 export const costOf = (price: ModelPrice | null, tokens: ChargedTokens): Amount => {
   if (price === null) return 0n
   const { prompt, completion, cacheRead, cacheCreation } = tokens
@@ -21,7 +21,7 @@ export const costOf = (price: ModelPrice | null, tokens: ChargedTokens): Amount 
   )
 }
 
-/** What tokens may cost, however many of the prompt's a cache gives or takes. */
+/** Upper bound of the cost, whatever share of the prompt is cached. */
 export const mostCostOf = (price: ModelPrice | null, prompt: number, completion: number): Amount => {
   if (price === null) return 0n
   const costs = [
@@ -45,7 +45,7 @@ const COSTS = [
   'cache_creation_input_token_cost',
 ] as const
 
-/** A price that none of those given exceeds in anything; null where none is given. */
+/** The maximum of each component over several prices; null for no prices. */
 export const dearest = (prices: readonly (ModelPrice | null)[]): ModelPrice | null => {
   const known = prices.filter((price) => price !== null)
   if (known.length === 0) return null

@@ -8,38 +8,38 @@ import { figureOf } from '../call/usage.js'
 import { modelPrice, type ModelPrice } from '../upstream/content.js'
 import type { ChargedTokens } from './charge.js'
 
-/** A completion of the gateway that began, as far as money goes. */
-export interface BegunCall {
-  /** Of the call: it is known by nothing else here. */
+/** What the ledger needs to know about a completion of the gateway. */
+export interface GatewayCall {
+  /** The call's stream, which identifies the completion here. */
   readonly stream: string
   readonly project: string
   readonly id: string
   readonly keyId: string
-  /** When it was let through: it counts in the periods of this instant. */
+  /** When it was admitted: this decides the periods it is charged to. */
   readonly admittedAt: Instant
-  /** The process that asks the upstream. */
+  /** The process that calls the upstream. */
   readonly instance: string
-  /** When that process has given up at the latest. */
+  /** By then that process has finished or given up. */
   readonly deadlineAt: Instant
   readonly reserved: Amount
-  /** The dearest of all upstreams that may serve it. */
+  /** The maximum price over all upstreams that may serve it. */
   readonly price: ModelPrice | null
 }
 
-/** What a completion came to; what is unknown costs what was reserved for it. */
+/** The result of a completion. `unknown` is charged its whole reservation. */
 export type Outcome =
   | {
       readonly kind: 'used'
       readonly tokens: ChargedTokens
-      /** Of the upstream that served; undefined where the end does not name it, as those of earlier releases. */
+      /** The price of the upstream that served it; undefined if the end does not name it, as in earlier releases. */
       readonly price?: ModelPrice | null
     }
-  /** No upstream took it up. */
+  /** No upstream accepted it. */
   | { readonly kind: 'not-owed' }
   | { readonly kind: 'unknown' }
 
-/** What the gateway keeps of a completion with the start of its call, under `attributes.tallytree`. */
-export const termsOf = (call: BegunCall): JsonObject => ({
+/** The part of a completion that is stored with the call's start, under `attributes.tallytree`. */
+export const termsOf = (call: GatewayCall): JsonObject => ({
   kind: 'completion',
   instance: call.instance,
   key_id: call.keyId,
@@ -49,11 +49,11 @@ export const termsOf = (call: BegunCall): JsonObject => ({
   price: call.price,
 })
 
-/** Only what the gateway wrote itself counts: clients may write calls that look alike. */
+/** Only events written by the gateway count: clients may write calls that look alike. */
 const isOfGateway = ({ metadata }: RecordedEvent): boolean => metadata['part'] === 'inference'
 
-/** The completion that a `CallStarted` begins; undefined for any other call. */
-export const begunIn = (event: RecordedEvent): BegunCall | undefined => {
+/** The completion that a `CallStarted` begins; undefined for other calls. */
+export const gatewayCallIn = (event: RecordedEvent): GatewayCall | undefined => {
   if (event.type !== 'CallStarted' || !isOfGateway(event)) return undefined
   const { project_id: project, id, attributes, started_at } = event.data
   const terms = field(attributes, 'tallytree')
@@ -73,7 +73,7 @@ export const begunIn = (event: RecordedEvent): BegunCall | undefined => {
   }
 }
 
-/** How an event ends a completion that is open; undefined where it does not. */
+/** The result that an event gives to an open completion; undefined for other events. */
 export const outcomeIn = (event: RecordedEvent): Outcome | undefined => {
   if (event.type === 'CallDeleted') return { kind: 'unknown' }
   if (event.type !== 'CallEnded') return undefined
@@ -81,7 +81,7 @@ export const outcomeIn = (event: RecordedEvent): Outcome | undefined => {
   return outcomeOf(field(event.data['usage'], 'models'), field(event.data['summary'], 'tallytree'))
 }
 
-/** By the models of a call's normalised usage, and what the gateway says of it. */
+/** The result from the call's normalised usage and the gateway's own attributes. */
 export const outcomeOf = (models: Json | undefined, said: Json | undefined): Outcome => {
   if (!Array.isArray(models) || models.length === 0)
     return field(said, 'owed') === false ? { kind: 'not-owed' } : { kind: 'unknown' }
@@ -103,7 +103,7 @@ export const outcomeOf = (models: Json | undefined, said: Json | undefined): Out
   }
 }
 
-/** Undefined for anything that is no price; null says that the model has none. */
+/** Undefined for an invalid price; null means that the model has none. */
 const priceIn = (value: Json | undefined): ModelPrice | null | undefined => {
   if (value === null) return null
   return modelPrice.is(value) ? withCacheCosts(value) : undefined
@@ -112,4 +112,4 @@ const priceIn = (value: Json | undefined): ModelPrice | null | undefined => {
 const field = (value: Json | undefined, key: string): Json | undefined =>
   isJsonObject(value) ? value[key] : undefined
 
-export const teamOf = ({ project }: Pick<BegunCall, 'project'>): string => entityOf(project)
+export const teamOf = ({ project }: Pick<GatewayCall, 'project'>): string => entityOf(project)

@@ -2,39 +2,38 @@ import { scopesOf, scopeText } from '../limit/scope.js'
 import type { RecordedEvent } from '../ports/event-store.js'
 import { Account, accountKey, NO_MONEY, periodIn, type Sums } from './account.js'
 import { costOf } from './charge.js'
-import { begunIn, outcomeIn, teamOf, type BegunCall, type Outcome } from './gateway-call.js'
+import { gatewayCallIn, outcomeIn, teamOf, type GatewayCall, type Outcome } from './gateway-call.js'
 import { periodOf } from './periods.js'
 
-/** A completion that the log has not seen to its end yet. */
-interface Standing {
-  call: BegunCall
+/** A completion whose end has not been read from the log yet. */
+interface OpenCompletion {
+  call: GatewayCall
   accounts: readonly Account[]
-  /** What it holds or costs by the log, and as far as this process knows by itself: nothing, while undefined. */
+  /** Its cost or reservation as of the log, and as known to this process; undefined for none. */
   logged: Sums | undefined
   own: Sums | undefined
   hasEnded: boolean
-  /** Whether this process is at work on it, and ends it itself. */
+  /** Whether this process is still running it and will end it. */
   isHere: boolean
 }
 
-/** What was spent and what is held, as plain values, by the log up to a position. */
+/** Serialisable state as of a log position. */
 export interface LedgerContent {
   readonly accounts: readonly {
     readonly key: string
     readonly sums: Sums
     readonly calls: readonly string[]
   }[]
-  readonly open: readonly BegunCall[]
+  readonly open: readonly GatewayCall[]
 }
 
 /**
- * The money of completions: a fold of the log, in which this process's own completions stand before their events are
- * read back. A completion is known by its stream; whatever is said of it twice counts once, and what the log says
- * of it in the end is what stands.
+ * The costs of completions: a fold of the log, ahead of which it counts this process's own completions. A completion
+ * is identified by its stream, so repeats count once. Once the log has its end, the log decides.
  */
 export class Ledger {
   private readonly accounts = new Map<string, Account>()
-  private readonly standings = new Map<string, Standing>()
+  private readonly completions = new Map<string, OpenCompletion>()
 
   constructor({ accounts, open }: LedgerContent = { accounts: [], open: [] }) {
     for (const { key, sums, calls } of accounts) {
@@ -44,54 +43,54 @@ export class Ledger {
     }
     for (const call of open) {
       const logged = held(call)
-      this.standings.set(call.stream, { ...this.standing(call), logged })
+      this.completions.set(call.stream, { ...this.completion(call), logged })
     }
   }
 
-  /** Holds what a completion may cost, before anything of it is written. */
-  reserve(call: BegunCall): void {
-    const standing = this.standing(call)
-    this.standings.set(call.stream, standing)
-    standing.isHere = true
-    this.change(standing, () => (standing.own = held(call)))
-    for (const account of standing.accounts) account.note(call.stream)
+  /** Reserves the maximum cost of a completion before its start is written. */
+  reserve(call: GatewayCall): void {
+    const completion = this.completion(call)
+    this.completions.set(call.stream, completion)
+    completion.isHere = true
+    this.change(completion, () => (completion.own = held(call)))
+    for (const account of completion.accounts) account.note(call.stream)
   }
 
-  /** It was not written that a completion began: it never will. */
+  /** Releases the reservation of a completion whose start was not written and never will be. */
   release(stream: string): void {
-    const standing = this.standings.get(stream)
-    if (standing === undefined) return
-    standing.isHere = false
-    this.change(standing, () => (standing.own = undefined))
-    if (standing.logged === undefined) this.standings.delete(stream)
+    const completion = this.completions.get(stream)
+    if (completion === undefined) return
+    completion.isHere = false
+    this.change(completion, () => (completion.own = undefined))
+    if (completion.logged === undefined) this.completions.delete(stream)
   }
 
-  /** It is written what a completion came to. */
+  /** Records the result once the end is written. */
   settle(stream: string, outcome: Outcome): void {
-    const standing = this.standings.get(stream)
-    if (standing === undefined) return
-    this.change(standing, () => {
-      standing.own = owed(standing.call, outcome)
-      standing.hasEnded = true
+    const completion = this.completions.get(stream)
+    if (completion === undefined) return
+    this.change(completion, () => {
+      completion.own = owed(completion.call, outcome)
+      completion.hasEnded = true
     })
   }
 
-  /** This process is done with it, and does not know whether it began, or what it came to. */
+  /** This process stopped running it without knowing whether the start or the end was written. */
   lose(stream: string): void {
-    const standing = this.standings.get(stream)
-    if (standing !== undefined) standing.isHere = false
+    const completion = this.completions.get(stream)
+    if (completion !== undefined) completion.isHere = false
   }
 
-  /** The next event of the log; the completion that it is about, where it is one's. */
-  take(event: RecordedEvent): BegunCall | undefined {
-    const known = this.standings.get(event.stream)
+  /** Folds one event; returns the completion it belongs to. */
+  take(event: RecordedEvent): GatewayCall | undefined {
+    const known = this.completions.get(event.stream)
     if (known === undefined) {
-      const call = begunIn(event)
+      const call = gatewayCallIn(event)
       if (call === undefined) return undefined
-      const standing = this.standing(call)
-      this.standings.set(call.stream, standing)
-      this.change(standing, () => (standing.logged = held(call)))
-      for (const account of standing.accounts) account.note(call.stream)
+      const completion = this.completion(call)
+      this.completions.set(call.stream, completion)
+      this.change(completion, () => (completion.logged = held(call)))
+      for (const account of completion.accounts) account.note(call.stream)
       return call
     }
     const outcome = outcomeIn(event)
@@ -100,46 +99,48 @@ export class Ledger {
         known.logged = owed(known.call, outcome)
         known.own = undefined
       })
-      this.standings.delete(event.stream)
-    } else if (known.logged === undefined && begunIn(event) !== undefined)
+      this.completions.delete(event.stream)
+    } else if (known.logged === undefined && gatewayCallIn(event) !== undefined)
       this.change(known, () => (known.logged = held(known.call)))
     return known.call
   }
 
-  /** As this process knows it now. */
+  /** Costs as known to this process. */
   sums(key: string): Sums {
     return this.accounts.get(key)?.now ?? NO_MONEY
   }
 
-  /** Streams of the calls that were put on an account last, the newest first. */
+  /** Streams of an account's newest calls, newest first. */
   lastCalls(key: string): readonly string[] {
     return [...(this.accounts.get(key)?.calls ?? [])].reverse()
   }
 
-  /** The completions that the log has begun and not ended, and that this process is not at work on. */
-  *open(): Generator<BegunCall> {
-    for (const { call, logged, hasEnded, isHere } of this.standings.values())
+  /** Completions started in the log, not ended, and not run by this process. */
+  *open(): Generator<GatewayCall> {
+    for (const { call, logged, hasEnded, isHere } of this.completions.values())
       if (logged !== undefined && !hasEnded && !isHere) yield call
   }
 
-  /** Those of which the log has not said that they began, and that this process is done with. */
-  *unbegun(): Generator<BegunCall> {
-    for (const { call, logged, hasEnded, isHere } of this.standings.values())
+  /** Completions whose start is not in the log and that this process no longer runs. */
+  *withoutStart(): Generator<GatewayCall> {
+    for (const { call, logged, hasEnded, isHere } of this.completions.values())
       if (logged === undefined && !hasEnded && !isHere) yield call
   }
 
-  /** By the log alone; without what no budget asks for any more, those periods that are not among `current`. */
+  /** State as of the log alone. Drops accounts of periods not in `current`. */
   content(current: ReadonlySet<string>): LedgerContent {
     for (const [key, { logged, now }] of this.accounts)
       if (logged.reserved === 0n && now.reserved === 0n && !current.has(periodIn(key)))
         this.accounts.delete(key)
     return {
       accounts: [...this.accounts.values()].map(({ key, logged, calls }) => ({ key, sums: logged, calls })),
-      open: [...this.standings.values()].flatMap(({ call, logged }) => (logged === undefined ? [] : [call])),
+      open: [...this.completions.values()].flatMap(({ call, logged }) =>
+        logged === undefined ? [] : [call],
+      ),
     }
   }
 
-  private standing(call: BegunCall): Standing {
+  private completion(call: GatewayCall): OpenCompletion {
     const accounts = keysOf(call).map((key) => this.account(key))
     return { call, accounts, logged: undefined, own: undefined, hasEnded: false, isHere: false }
   }
@@ -152,22 +153,22 @@ export class Ledger {
     return account
   }
 
-  private change(standing: Standing, make: () => void): void {
-    const before = { logged: standing.logged ?? NO_MONEY, now: nowOf(standing) }
+  private change(completion: OpenCompletion, make: () => void): void {
+    const before = { logged: completion.logged ?? NO_MONEY, now: nowOf(completion) }
     make()
-    for (const account of standing.accounts) {
-      account.move('logged', before.logged, standing.logged ?? NO_MONEY)
-      account.move('now', before.now, nowOf(standing))
+    for (const account of completion.accounts) {
+      account.move('logged', before.logged, completion.logged ?? NO_MONEY)
+      account.move('now', before.now, nowOf(completion))
     }
   }
 }
 
-/** Own knowledge is ahead of the log until that tells the end. */
-const nowOf = ({ own, logged }: Standing): Sums => own ?? logged ?? NO_MONEY
+/** This process's knowledge is newer than the log until the end is read. */
+const nowOf = ({ own, logged }: OpenCompletion): Sums => own ?? logged ?? NO_MONEY
 
-const held = ({ reserved }: BegunCall): Sums => ({ ...NO_MONEY, reserved })
+const held = ({ reserved }: GatewayCall): Sums => ({ ...NO_MONEY, reserved })
 
-const owed = (call: BegunCall, outcome: Outcome): Sums => {
+const owed = (call: GatewayCall, outcome: Outcome): Sums => {
   switch (outcome.kind) {
     case 'used': {
       const price = outcome.price === undefined ? call.price : outcome.price
@@ -182,8 +183,8 @@ const owed = (call: BegunCall, outcome: Outcome): Sums => {
   }
 }
 
-/** The accounts that a completion counts in: of its team, its project and its key, of the day and of the month. */
-export const keysOf = (call: Pick<BegunCall, 'project' | 'keyId' | 'admittedAt'>): readonly string[] =>
+/** The keys of the accounts a completion is charged to: team, project and key, each by day and by month. */
+export const keysOf = (call: Pick<GatewayCall, 'project' | 'keyId' | 'admittedAt'>): readonly string[] =>
   scopesOf(call.project, call.keyId).flatMap((scope) =>
     (['day', 'month'] as const).map((kind) =>
       accountKey(teamOf(call), scopeText(scope), periodOf(kind, call.admittedAt)),

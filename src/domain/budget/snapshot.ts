@@ -40,7 +40,7 @@ const snapshot = open('LedgerSnapshot', {
   },
 })
 
-/** An event of the log that a snapshot belongs to: another log has another one in its place. */
+/** Identifies the log of a snapshot: another log has a different event at this position. */
 export interface Anchor {
   readonly stream: string
   readonly revision: bigint
@@ -49,11 +49,11 @@ export interface Anchor {
 
 export const anchorOf = ({ stream, revision, id }: RecordedEvent): Anchor => ({ stream, revision, id })
 
-/** A ledger as of a position, to go on from. */
+/** A ledger as of a log position, to resume from. */
 export interface Snapshot {
   readonly position: Position
   readonly anchor: Anchor
-  /** Those that have limits, or had some. */
+  /** Teams that have or had limits. */
   readonly teams: readonly string[]
   readonly ledger: LedgerContent
 }
@@ -74,7 +74,7 @@ const sumsJson = ({ spent, reserved, unknown }: Sums): JsonObject => ({
   unknown: String(unknown),
 })
 
-/** Undefined for anything that is no snapshot of this version. */
+/** Undefined for anything but a snapshot of this version. */
 export const snapshotIn = (text: string): Snapshot | undefined => {
   const decoded = decode(snapshot)(parsed(text))
   if (decoded._tag === 'Left') return undefined

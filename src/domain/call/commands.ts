@@ -5,7 +5,7 @@ import type { CallStarted } from './events.js'
 export interface StartCall {
   readonly type: 'StartCall'
   readonly start: CallStart
-  /** The trace where the start names none: the parent's if its start is known. */
+  /** The trace for a start that names none: the parent's, if its start is known. */
   readonly parentTrace: string | null
   readonly source: CallStarted['source']
   readonly userId: string
@@ -17,7 +17,7 @@ export interface EndCall {
   readonly usage: ReportedUsage
 }
 
-/** Ends a call that nobody else will end; one that was ended or deleted meanwhile stays as it is. */
+/** Ends an abandoned call. Writes nothing if it was ended or deleted in the meantime. */
 export interface GiveUpCall {
   readonly type: 'GiveUpCall'
   readonly end: CallEnd

@@ -13,7 +13,7 @@ import { samePayload } from './payload.js'
 export const opName = textUpToBytes(8192)
 export const displayName = textUpToCharacters(1024)
 
-/** What a start says, apart from its trace and what the server fills in. */
+/** Fields of a start without the trace and the fields that the server fills in. */
 export const startFields = {
   required: { project_id: projectId, id, op_name: opName, started_at: instant },
   optional: {
@@ -30,7 +30,7 @@ export const startFields = {
   },
 }
 
-/** What an end says. */
+/** Fields of an end. */
 export const endFields = {
   required: { project_id: projectId, id, ended_at: instant },
   optional: {
@@ -51,7 +51,7 @@ export type CallStart = t.TypeOf<typeof callStart>
 export const callEnd = open('CallEnd', endFields)
 export type CallEnd = t.TypeOf<typeof callEnd>
 
-/** Same content: server-filled fields and the trace left out. */
+/** Ignores the trace and the fields that the server fills in. */
 export const sameStart = (a: Omit<CallStart, 'trace_id'>, b: Omit<CallStart, 'trace_id'>): boolean =>
   a.op_name === b.op_name &&
   a.started_at === b.started_at &&
@@ -72,7 +72,7 @@ export const sameEnd = (a: CallEnd, b: CallEnd): boolean =>
   samePayload('output', a, b) &&
   samePayload('summary', a, b)
 
-/** Text that is equal for starts, and for ends, that say the same, wherever their payload lies. */
+/** Equal for starts, and for ends, of equal content, whether their payload is inline or spilled. */
 export const fingerprint = (content: CallStart | CallEnd): string =>
   canonicalJson(
     withDigitsOf(content, {

@@ -7,10 +7,10 @@ import type { CallEnded, CallEvent, CallStarted } from './events.js'
 export interface CallState {
   readonly start: CallStarted | null
   readonly end: CallEnded | null
-  /** Undefined until a client sets the name apart from the start. */
+  /** Undefined until a client renames the call. */
   readonly renamed: string | null | undefined
   readonly deleted: boolean
-  /** Fingerprints of the starts and ends that were reported as conflicts. */
+  /** Fingerprints of the conflicting starts and ends already reported. */
   readonly otherStarts: Set<string>
   readonly otherEnds: Set<string>
 }
@@ -112,7 +112,7 @@ const decideStart = (state: CallState, { start, parentTrace, source, userId }: S
   return { events: [{ type: 'CallStarted', data }] } satisfies Decision<CallEvent>
 }
 
-/** A start that named no trace may be sent again with none, or with the one it was answered. */
+/** A start without a trace may be repeated without one, or with the trace it was answered. */
 const sameTrace = (start: CallStart, known: CallStarted): boolean =>
   start.trace_id === null ? known.trace_from !== 'client' : start.trace_id === known.trace_id
 

@@ -10,19 +10,19 @@ import { reportedUsage } from './usage.js'
 
 const ofCall = { project_id: projectId, id }
 
-/** The SDKs that sum a finished child's usage into its parent, as they name themselves in the attributes. */
+/** The SDKs that add a finished child's usage to its parent, by the name in the attributes. */
 export const sdkSource = oneOf('js-sdk', 'python-sdk')
 
-/** Who wrote a call, as far as it matters to usage: such an SDK, or this service's own gateway to models. */
+/** The writer of a call, as far as it affects usage: one of these SDKs, or this service's gateway. */
 const callSource = oneOf('js-sdk', 'python-sdk', 'gateway')
 
-/** What of a start its end repeats, so that one event is enough for the rows of both. */
+/** The part of a start that the end repeats, so that one event is enough to project both. */
 const knownStart = open('KnownStart', {
   required: { trace_id: id, started_at: instant },
   optional: { parent_id: nullableText(id), source: nullable(callSource) },
 })
 
-/** What of an end a later start repeats; an exception too large for an event is cut to its beginning. */
+/** The part of an end that a later start repeats. An exception too large for an event is truncated. */
 const knownEnd = open('KnownEnd', {
   required: { ended_at: instant, usage: reportedUsage },
   optional: { exception: nullableText(string) },
@@ -33,7 +33,7 @@ export const callStarted = open('CallStarted', {
   required: {
     ...startFields.required,
     trace_id: id,
-    /** Who said which trace: the client, the parent's start, or nobody (it is then the call's own id). */
+    /** Source of the trace id: the client, the parent's start, or the call's own id. */
     trace_from: oneOf('client', 'parent', 'call'),
   },
   optional: {

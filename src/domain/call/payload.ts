@@ -11,7 +11,7 @@ interface WithPayload {
   readonly spilled: SpilledFields
 }
 
-/** Whether a field says the same on both sides, wherever it lies. */
+/** Whether a field has equal content in both, inline or spilled. */
 export const samePayload = <F extends PayloadField>(
   field: F,
   a: WithPayload & Readonly<Record<F, Json>>,

@@ -4,7 +4,7 @@ import { integerBetween, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 
-/** The figures of a model's usage, in the order in which they are stored. */
+/** The figures of a model's usage, in storage order. */
 export const FIGURES = [
   'requests',
   'prompt_tokens',
@@ -22,7 +22,7 @@ const LARGEST = 2 ** 53
 const whole = integerBetween(-LARGEST, LARGEST)
 const figure = withDefault(whole, 0)
 
-/** One model's figures as the client wrote them, key by key; a figure that is absent is 0. */
+/** One model's figures as the client sent them; an absent figure is 0. */
 export const modelUsage = open('ModelUsage', {
   required: { model: string },
   optional: {
@@ -38,11 +38,11 @@ export const modelUsage = open('ModelUsage', {
 })
 export type ModelUsage = t.TypeOf<typeof modelUsage>
 
-/** What a call's end says about usage, normalised once so that no reader parses a summary again. */
+/** The usage reported by a call's end, normalised once so that no reader parses the summary again. */
 export const reportedUsage = open('ReportedUsage', {
   required: { models: arrayOf(modelUsage) },
   optional: {
-    /** The sum of `summary.status_counts`; null where the summary carries none. */
+    /** The sum of `summary.status_counts`; null without status counts. */
     status_total: nullable(whole),
   },
 })
@@ -50,15 +50,15 @@ export type ReportedUsage = t.TypeOf<typeof reportedUsage>
 
 const clamp = (value: number): number => Math.min(LARGEST, Math.max(-LARGEST, Math.trunc(value))) + 0
 
-/** Without a pattern that backtracks: one over megabytes of digits overflows the stack of regular expressions. */
+/** Parsed by hand: a backtracking pattern over megabytes of digits overflows the stack. */
 const integerIn = (text: string): number => {
   const digits = text.trim().replace(/^[+-]/, '')
   return digits === '' || /[^0-9]/.test(digits) ? 0 : clamp(Number(text))
 }
 
 /**
- * A figure as the real servers read it: numbers are truncated, true is 1, a string counts if it is a sign and
- * digits with blanks around; all else is 0. Clamped to ±2^53.
+ * A figure as the original service reads it: numbers are truncated, true is 1, a string counts if it is a sign and
+ * digits with optional whitespace around; anything else is 0. Clamped to ±2^53.
  */
 export const figureOf = (value: Json | undefined): number => {
   if (typeof value === 'number') return clamp(value)
@@ -66,7 +66,7 @@ export const figureOf = (value: Json | undefined): number => {
   return typeof value === 'string' ? integerIn(value) : 0
 }
 
-/** The names under which providers and their proxies report cached tokens, a path each. */
+/** Paths under which providers and proxies report cached tokens. */
 const CACHE_READ = [
   ['cache_read_input_tokens'],
   ['prompt_tokens_details', 'cached_tokens'],
@@ -82,7 +82,7 @@ const CACHE_CREATION = [
   ['cacheWriteInputTokens'],
 ] as const
 
-/** Several names in one report say the same thing, so that the first one with a figure counts and none are added up. */
+/** The first path that has a figure. The names are synonyms, so they are not added up. */
 const firstFigure = (usage: JsonObject, paths: readonly (readonly [string, string?])[]): number => {
   for (const [name, member] of paths) {
     const value = usage[name]
@@ -110,7 +110,7 @@ const modelUsageOf = (model: string, usage: JsonObject): ModelUsage => ({
   ...cacheFiguresOf(usage),
 })
 
-/** Reads `summary.usage` and `summary.status_counts`; what has an odd shape counts nothing. */
+/** Reads `summary.usage` and `summary.status_counts`; values of an unexpected shape count as nothing. */
 export const reportedUsageOf = (summary: JsonObject): ReportedUsage => {
   const { usage, status_counts: counts } = summary
   return {

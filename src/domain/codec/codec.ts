@@ -4,11 +4,14 @@ import type { JsonObject } from '../json/json.js'
 import type { Problem } from './problem.js'
 
 /**
- * An io-ts codec that also describes itself as JSON Schema, so that one declaration gives type, decoding and
- * documentation. Decoding may normalise (absent to null, an instant to UTC); encoding is the identity.
+ * An io-ts codec with a JSON Schema, so that one declaration gives type, decoder and documentation. Decoding may
+ * normalise (absent to null, an instant to UTC); encoding is the identity.
  */
 export class Codec<A> extends t.Type<A, unknown, unknown> {
-  /** The decoded value of most good inputs, found without what only an error needs; else undefined. */
+  /**
+   * Fast path: the decoded value of most valid inputs, without building an error context; undefined if `validate`
+   * must decide.
+   */
   readonly quick: (u: unknown) => A | undefined
 
   constructor(
@@ -23,7 +26,7 @@ export class Codec<A> extends t.Type<A, unknown, unknown> {
   }
 }
 
-/** `unchanged`: what is accepted passes as it is. */
+/** `unchanged`: valid input is returned as it is. */
 type Quick<A> = 'never' | 'unchanged' | ((u: unknown) => A | undefined)
 
 const notQuick = () => undefined
@@ -33,14 +36,14 @@ export type AnyCodec = Codec<any>
 
 export type JsonSchema = JsonObject
 
-/** An error of a codec of the house: the message is `<pydantic type>: <what the field should be>`. */
+/** A validation failure. Its message has the form `<pydantic type>: <what the field should be>`. */
 export const refuse = (u: unknown, context: t.Context, type: string, msg: string) =>
   t.failure<never>(u, context, `${type}: ${msg}`)
 
-/** So many errors of one input are told; a hostile input could have millions. */
+/** Limits the errors per input; a hostile input could cause millions. */
 export const MAX_ERRORS = 100
 
-/** Adds errors to those found so far, in place, up to {@link MAX_ERRORS}; false when there is no room for more. */
+/** Appends in place up to {@link MAX_ERRORS}; returns false when full. */
 export const gather = (errors: t.ValidationError[], more: t.Errors): boolean => {
   for (const error of more) {
     if (errors.length >= MAX_ERRORS) return false
@@ -49,7 +52,7 @@ export const gather = (errors: t.ValidationError[], more: t.Errors): boolean => 
   return errors.length < MAX_ERRORS
 }
 
-/** A codec whose accepted values pass unchanged. */
+/** A codec that returns valid input unchanged. */
 export const leaf = <A>(
   name: string,
   is: (u: unknown) => u is A,
@@ -64,11 +67,11 @@ export const leaf = <A>(
     'unchanged',
   )
 
-/** The same codec, whose schema says more than it checks. */
+/** The same codec with a more detailed schema. */
 export const describedAs = <A>(codec: Codec<A>, more: JsonSchema): Codec<A> =>
   new Codec<A>(codec.name, codec.is, codec.validate, { ...codec.schema, ...more }, codec.quick)
 
-/** The same codec, whose decoded value is completed from its own members. */
+/** The same codec, with fields derived from the decoded value. */
 export const completedBy = <A, B extends A>(codec: Codec<A>, complete: (decoded: A) => B): Codec<B> =>
   new Codec<B>(
     codec.name,
@@ -77,7 +80,7 @@ export const completedBy = <A, B extends A>(codec: Codec<A>, complete: (decoded:
     codec.schema,
   )
 
-/** Decodes, and turns io-ts errors into problems whose `loc` is the place in the input. */
+/** Decodes, and converts io-ts errors to problems with their location in the input. */
 export const decode =
   <A>(codec: t.Type<A, unknown, unknown>) =>
   (input: unknown): E.Either<readonly Problem[], A> => {
@@ -97,7 +100,7 @@ const toProblem = ({ context, message }: t.ValidationError): Problem => {
 
 const MAX_KEY = 256
 
-/** A key that the client made up may be of any length. */
+/** Keys come from the client and may be of any length. */
 const shortened = (key: string): string =>
   key.length <= MAX_KEY ? key : `${key.slice(0, MAX_KEY).toWellFormed()}…`
 

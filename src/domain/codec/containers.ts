@@ -3,10 +3,10 @@ import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject } from '../json/json.js'
 import { Codec, gather, refuse } from './codec.js'
 
-/** Absent and null are both null. */
+/** Absent counts as null. */
 export const nullable = <A>(codec: Codec<A>): Codec<A | null> => withDefault<A, null>(codec, null, true)
 
-/** Absent and null are both null, and so is the empty string: the SDKs write any of the three. */
+/** Absent and the empty string count as null: the SDKs send all three. */
 export const nullableText = (codec: Codec<string>): Codec<string | null> =>
   new Codec<string | null>(
     `${codec.name} | null`,
@@ -16,7 +16,7 @@ export const nullableText = (codec: Codec<string>): Codec<string | null> =>
     (u) => (u === undefined || u === null || u === '' ? null : codec.quick(u)),
   )
 
-/** Absent (and null, where `nullToo`) becomes the default. */
+/** Absent (and null, with `nullToo`) becomes the default. */
 export const withDefault = <A, D>(codec: Codec<A>, fallback: D, nullToo = false): Codec<A | D> =>
   new Codec<A | D>(
     nullToo ? `${codec.name} | null` : codec.name,
@@ -29,7 +29,7 @@ export const withDefault = <A, D>(codec: Codec<A>, fallback: D, nullToo = false)
     (u) => (u === undefined || (nullToo && u === null) ? fallback : codec.quick(u)),
   )
 
-/** A default worth telling: that what is absent is null goes without saying. */
+/** Null defaults are not documented: every optional field has one. */
 const isPlain = (u: unknown): u is string | number | boolean =>
   typeof u === 'string' || typeof u === 'number' || typeof u === 'boolean'
 

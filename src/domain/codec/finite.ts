@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../json/json.js'
 
 type Place = readonly (string | number)[]
 
-/** Where in an input a number stands that is larger than any that is kept, and would be passed on as null. */
+/** The location of a number that overflows a double; it would be stored as null. */
 export const endlessNumberIn = (input: Json, context: t.Context): t.Context | undefined => {
   const place = placeIn(input)
   if (place === undefined) return undefined

@@ -4,8 +4,8 @@ import { Codec, refuse } from './codec.js'
 declare const instantBrand: unique symbol
 
 /**
- * An instant as text in UTC with microseconds, `2026-01-31T09:30:00.123456Z`: two equal instants are equal strings,
- * and their order is the order of the strings. Years 1900 to 2299.
+ * A UTC instant as text with microseconds, `2026-01-31T09:30:00.123456Z`. Equal instants are equal strings, and
+ * string order is time order. Years 1900 to 2299.
  */
 export type Instant = string & { readonly [instantBrand]: true }
 
@@ -13,11 +13,11 @@ const FORM =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T t_](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d\d(?::?\d\d)?)?)?$/
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
-/** What the SDKs write, on a day that every month has: nothing to work out. */
+/** Fast path: the format of the SDKs, with a day that every month has. */
 const USUAL =
   /^(?:19|20|21|22)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/
 
-/** Reads an ISO 8601 date and time; without an offset it is UTC. Digits below a microsecond are cut. */
+/** Reads an ISO 8601 date and time, UTC if it has no offset. Truncates below microseconds. */
 export const parseInstant = (text: string): Instant | undefined => {
   if (USUAL.test(text)) return `${text.slice(0, 19)}.${text.slice(20, -1).padEnd(6, '0')}Z` as Instant
   const parts = FORM.exec(text)
@@ -25,7 +25,7 @@ export const parseInstant = (text: string): Instant | undefined => {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', offset = 'Z'] = parts
   const wall = Date.UTC(+year!, +month! - 1, +day!, +hour, +minute, +second)
   const at = new Date(wall)
-  // `Date.UTC` takes the years 0 to 99 for those of the 20th century.
+  // `Date.UTC` maps the years 0 to 99 to the 20th century.
   const exists =
     at.getUTCFullYear() === +year! &&
     at.getUTCMonth() === +month! - 1 &&
@@ -69,7 +69,7 @@ export const instant: Codec<Instant> = new Codec<Instant>(
   (u) => (typeof u === 'string' ? parseInstant(u) : undefined),
 )
 
-/** The instant of a `Date`, which knows milliseconds only. */
+/** `Date` has millisecond precision. */
 export const instantOf = (date: Date): Instant => `${date.toISOString().slice(0, 23)}000Z` as Instant
 
 /** Microseconds since 1970, exact. */

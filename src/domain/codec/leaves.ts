@@ -2,7 +2,7 @@ import * as t from 'io-ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { Codec, leaf, refuse } from './codec.js'
 
-/** Text that UTF-8 can hold: no half of a surrogate pair. */
+/** A string without lone surrogates, which UTF-8 cannot encode. */
 export const string = leaf<string>(
   'string',
   (u): u is string => typeof u === 'string' && u.isWellFormed(),
@@ -19,7 +19,7 @@ export const boolean = leaf<boolean>(
 
 const TWO_TO_63 = 2 ** 63
 
-/** A JSON number without a fraction that fits 64 bits. */
+/** A JSON number without a fraction, within 64 bits. */
 export const int64 = leaf<number>(
   'int64',
   (u): u is number => typeof u === 'number' && Number.isInteger(u) && u >= -TWO_TO_63 && u < TWO_TO_63,
@@ -41,7 +41,7 @@ export const jsonObject = leaf<JsonObject>(
   { type: 'object', additionalProperties: true },
 )
 
-/** Anything JSON can say. */
+/** Any JSON value. */
 export const json = leaf<Json>(
   'json',
   (u): u is Json => u !== undefined,
@@ -49,7 +49,7 @@ export const json = leaf<Json>(
   {},
 )
 
-/** A whole number within bounds, both included. */
+/** A whole number within inclusive bounds. */
 export const integerBetween = (least: number, most: number): Codec<number> =>
   new Codec<number>(
     'integer',
@@ -64,7 +64,6 @@ export const integerBetween = (least: number, most: number): Codec<number> =>
     { type: 'integer', minimum: least, maximum: most },
   )
 
-/** One of the given words. */
 export const oneOf = <const W extends readonly string[]>(...words: W): Codec<W[number]> =>
   leaf<W[number]>(
     words.join(' | '),

@@ -1,6 +1,6 @@
 /**
- * One thing wrong with an input, in the shape of a FastAPI validation error. `loc` starts below the
- * input's root; the edge prepends `body`, `query` or `path`. The received value is never quoted.
+ * A validation problem in FastAPI's format. `loc` starts below the input's root; the HTTP layer prepends `body`,
+ * `query` or `path`. Never quotes the received value.
  */
 export interface Problem {
   readonly loc: readonly (string | number)[]

@@ -5,16 +5,16 @@ import { Codec, gather, refuse, type AnyCodec } from './codec.js'
 
 type Fields = Readonly<Record<string, AnyCodec>>
 
-/** A decoded object has every key: what may be absent is null (or the field's default). */
+/** A decoded object has every key; an absent optional field is null or its default. */
 type Decoded<R extends Fields, O extends Fields> = {
   readonly [K in keyof R]: t.TypeOf<R[K]>
 } & { readonly [K in keyof O]: t.TypeOf<O[K]> }
 
 interface Shape<R extends Fields, O extends Fields> {
-  /** What it stands for, for the generated documentation. */
+  /** Description for the generated documentation. */
   readonly says?: string
   readonly required?: R
-  /** Fields whose codecs take `undefined`, see {@link optional}. */
+  /** Fields whose codecs accept `undefined`, see {@link optional}. */
   readonly optional?: O
 }
 
@@ -83,8 +83,8 @@ const extra = (context: t.Context, key: string, value: Json): t.Errors => [
   },
 ]
 
-/** An object whose unknown keys are dropped, as real servers do inside `start` and `end`. */
+/** An object whose unknown keys are dropped, as the original service does inside `start` and `end`. */
 export const open = build('tolerated')
 
-/** An object whose unknown keys are refused, as real servers do for request envelopes. */
+/** An object whose unknown keys are rejected, as the original service does in request envelopes. */
 export const closed = build('refused')

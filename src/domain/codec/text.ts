@@ -5,14 +5,14 @@ import { string } from './leaves.js'
 const encoder = new TextEncoder()
 const SHORT = 64
 
-/** Most texts are, and to look at them takes a twentieth of the time that encoding takes. */
+/** Fast path: most texts are short ASCII, and this check takes 5 % of the time of encoding. */
 const isShortAscii = (text: string): boolean => {
   if (text.length > SHORT) return false
   for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) return false
   return true
 }
 
-/** Bytes of a string in UTF-8, at most three a UTF-16 unit: the exact count is taken only when it matters. */
+/** Length in UTF-8. Encodes only if the upper bound of three bytes per UTF-16 unit is not enough. */
 export const utf8Bytes = (text: string): number =>
   isShortAscii(text) ? text.length : encoder.encode(text).length
 
@@ -34,7 +34,7 @@ export const textUpToBytes = (most: number): Codec<string> =>
     'unchanged',
   )
 
-/** Code points, as JSON Schema and pydantic count characters; one outside the basic plane is two units of UTF-16. */
+/** Code points, as JSON Schema and pydantic count characters. */
 const codePoints = (text: string): number => {
   let count = 0
   for (let at = 0; at < text.length; at += text.codePointAt(at)! > 0xffff ? 2 : 1) count += 1
@@ -59,7 +59,7 @@ export const textUpToCharacters = (most: number): Codec<string> =>
     'unchanged',
   )
 
-/** A string that a pattern describes; `rule` says it in words. */
+/** A string that matches a pattern; `rule` describes it. */
 export const textLike = (name: string, pattern: RegExp, rule: string): Codec<string> =>
   new Codec(
     name,

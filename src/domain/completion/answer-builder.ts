@@ -1,13 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { jsonBytesAtMost } from '../json/measure.js'
 import { wellFormed } from '../json/well-formed.js'
-import { AnswerMemory, BOUNDS, type Bounds } from './answer-memory.js'
-import type { KeptText, Kind, Run } from './kept-text.js'
-import { begunOf, writtenOf, type Outline } from './outline.js'
+import { AnswerMemory, ANSWER_LIMITS, type AnswerLimits } from './answer-memory.js'
+import type { BufferedText, TextKind, SpoolRange } from './buffered-text.js'
+import { headOf, jsonParts, type Outline } from './outline.js'
 import { ToolCalls } from './tool-calls.js'
-import { isReason } from './whole.js'
+import { isReason } from './whole-answer.js'
 
-type Texts = Map<string, KeptText>
+type Texts = Map<string, BufferedText>
 
 interface Choice {
   readonly texts: Texts
@@ -17,7 +17,7 @@ interface Choice {
   finish_reason: Json
 }
 
-/** Puts a streamed answer together as the whole answer that it stands for. */
+/** Assembles a streamed response into the equivalent non-streamed one. */
 export class AnswerBuilder {
   readonly memory: AnswerMemory
   private readonly choices = new Map<number, Choice>()
@@ -26,9 +26,9 @@ export class AnswerBuilder {
 
   constructor(
     private readonly publicModel: string,
-    bounds: Bounds = BOUNDS,
+    limits: AnswerLimits = ANSWER_LIMITS,
   ) {
-    this.memory = new AnswerMemory(bounds)
+    this.memory = new AnswerMemory(limits)
   }
 
   take(chunk: JsonObject, choices: readonly JsonObject[]): void {
@@ -43,14 +43,14 @@ export class AnswerBuilder {
     }
   }
 
-  /** As much of it as stays in memory; null where nothing came. */
-  begun(): JsonObject | null {
-    return begunOf(this.outline(this.memory.isCut || this.memory.hasRest)) as JsonObject | null
+  /** The part held in memory; null if nothing was received. */
+  headValue(): JsonObject | null {
+    return headOf(this.outline(this.memory.isCut || this.memory.hasRest)) as JsonObject | null
   }
 
-  /** All of it as canonical JSON text, in order: what is in memory, and the runs in its spool between. */
-  written(): Iterable<string | Run> {
-    return writtenOf(this.outline(this.memory.isCut))
+  /** The whole response as canonical JSON text: the parts in memory, and the spooled ranges between them. */
+  jsonParts(): Iterable<string | SpoolRange> {
+    return jsonParts(this.outline(this.memory.isCut))
   }
 
   private outline(isCut: boolean): Outline {
@@ -83,7 +83,7 @@ export class AnswerBuilder {
       }
   }
 
-  private textAt(texts: Texts, name: string, kind: Kind): KeptText | undefined {
+  private textAt(texts: Texts, name: string, kind: TextKind): BufferedText | undefined {
     const key = word(name)
     const text = texts.get(key) ?? this.memory.newText(kind)
     if (text !== undefined) texts.set(key, text)
@@ -105,12 +105,12 @@ export class AnswerBuilder {
   }
 }
 
-/** Characters of a key, a role or a reason; what is behind them is left out. */
+/** Limit for keys, roles and finish reasons, in characters; the rest is dropped. */
 const MOST_WORD = 256
 
 const word = (text: string): string => text.slice(0, MOST_WORD).toWellFormed()
 
-/** Bytes of figures or an id; longer ones are left out. */
+/** Limit for usage figures and ids, in bytes; longer ones are dropped. */
 const MOST_SHORT = 16_384
 
 const short = (value: Json | undefined): Json =>

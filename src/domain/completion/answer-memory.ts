@@ -1,62 +1,62 @@
 import type { Json } from '../json/json.js'
-import { KeptText, type Kind } from './kept-text.js'
+import { BufferedText, type TextKind } from './buffered-text.js'
 
-/** What may be kept of one answer. */
-export interface Bounds {
-  /** Characters of JSON in memory: half of them for the beginning of the answer, half for what waits to be spooled. */
+/** Limits for what is kept of one response. */
+export interface AnswerLimits {
+  /** Characters of JSON in memory: half for the head of the response, half for the write buffer of the spool. */
   readonly inMemory: number
   /** Bytes in the spool. */
   readonly spooled: number
 }
 
-/** As much in a spool as a request may have, with which a client could record the call itself. */
-export const BOUNDS: Bounds = { inMemory: 262_144, spooled: 33_554_432 }
+/** The spool limit is that of a request body: a client could record the call itself with as much. */
+export const ANSWER_LIMITS: AnswerLimits = { inMemory: 262_144, spooled: 33_554_432 }
 
-/** Texts of an answer, and runs of them in its spool; each takes memory of its own. */
+/** Limit for buffered texts and spool ranges; each takes memory of its own. */
 const MOST_TEXTS = 2048
-const MOST_RUNS = 16_384
+const MOST_RANGES = 16_384
 
-/** Shares out among the texts of one answer the memory that it may take. */
+/** Distributes the memory limit of one response over its texts. */
 export class AnswerMemory {
-  /** Whether some of the answer lies behind its beginning. */
+  /** Whether part of the response is beyond the head. */
   hasRest = false
-  /** Whether some of the answer is kept nowhere. */
+  /** Whether part of the response was dropped. */
   isCut = false
   private texts = 0
-  private runs = 0
-  private begun = 0
+  private ranges = 0
+  private head = 0
   private waiting = 0
   private spooled = 0
   private isClosed = false
-  private readonly waitingTexts = new Set<KeptText>()
+  private readonly waitingTexts = new Set<BufferedText>()
 
-  constructor(private readonly bounds: Bounds) {}
+  constructor(private readonly limits: AnswerLimits) {}
 
-  /** A text that nothing is in yet; undefined where there are too many. */
-  newText(kind: Kind): KeptText | undefined {
+  /** A new buffered text; undefined at the limit. */
+  newText(kind: TextKind): BufferedText | undefined {
     this.texts += 1
-    if (this.texts <= MOST_TEXTS) return new KeptText(kind)
+    if (this.texts <= MOST_TEXTS) return new BufferedText(kind)
     this.isCut = true
     return undefined
   }
 
-  addText(text: KeptText | undefined, piece: string): void {
+  addText(text: BufferedText | undefined, piece: string): void {
     if (text !== undefined && piece !== '') this.add(text, text.ofText(piece))
   }
 
-  addItem(text: KeptText | undefined, item: Json): void {
+  addItem(text: BufferedText | undefined, item: Json): void {
     if (text !== undefined) this.add(text, text.ofItem(item))
   }
 
-  /** Whether what waits is to be drained before more comes. */
+  /** Whether the write buffer must be drained before more is added. */
   get isDue(): boolean {
-    return this.waiting > this.bounds.inMemory / 2
+    return this.waiting > this.limits.inMemory / 2
   }
 
-  /** What waited, to be put behind what the spool holds; nothing where the spool can hold no more. */
+  /** The buffered bytes to append to the spool; empty when the spool is full. */
   drain(): Uint8Array {
     const mostBytes = this.spooled + BYTES_OF_A_CHARACTER * this.waiting
-    if (mostBytes > this.bounds.spooled || this.runs + this.waitingTexts.size > MOST_RUNS) this.close()
+    if (mostBytes > this.limits.spooled || this.ranges + this.waitingTexts.size > MOST_RANGES) this.close()
     const pieces: Uint8Array[] = []
     const from = this.spooled
     for (const text of this.waitingTexts) {
@@ -64,13 +64,13 @@ export class AnswerMemory {
       pieces.push(piece)
       this.spooled += piece.length
     }
-    this.runs += pieces.length
+    this.ranges += pieces.length
     this.waiting = 0
     this.waitingTexts.clear()
     return joined(pieces, this.spooled - from)
   }
 
-  /** Keeps nothing more of the answer, nor what waits. */
+  /** Stops buffering and drops the write buffer. */
   close(): void {
     for (const text of this.waitingTexts) text.forgetWaiting()
     this.waitingTexts.clear()
@@ -79,13 +79,13 @@ export class AnswerMemory {
     this.isCut = true
   }
 
-  /** Once something of the answer lies behind its beginning, so does all that follows. */
-  private add(text: KeptText, json: string): void {
+  /** Once part of the response is beyond the head, so is all that follows. */
+  private add(text: BufferedText, json: string): void {
     if (json === '') return
-    this.hasRest ||= this.begun + json.length > this.bounds.inMemory / 2
+    this.hasRest ||= this.head + json.length > this.limits.inMemory / 2
     if (!this.hasRest) {
-      this.begun += json.length
-      text.beginning.add(json)
+      this.head += json.length
+      text.head.add(json)
     } else if (this.isClosed) this.isCut = true
     else {
       this.waiting += json.length
@@ -95,7 +95,7 @@ export class AnswerMemory {
   }
 }
 
-/** A UTF-16 unit takes at most three bytes of UTF-8. */
+/** UTF-8 takes at most three bytes per UTF-16 unit. */
 const BYTES_OF_A_CHARACTER = 3
 
 const joined = (pieces: readonly Uint8Array[], length: number): Uint8Array => {

@@ -1,25 +1,25 @@
 import { isJsonObject, type Json } from '../json/json.js'
-import { KeptText, type Run } from './kept-text.js'
+import { BufferedText, type SpoolRange } from './buffered-text.js'
 
-/** JSON in which some strings and lists are kept as texts. */
-export type Outline = Json | KeptText | readonly Outline[] | { readonly [key: string]: Outline }
+/** JSON in which some strings and lists are buffered texts. */
+export type Outline = Json | BufferedText | readonly Outline[] | { readonly [key: string]: Outline }
 
-/** As a value, with no more of each text than its beginning. */
-export const begunOf = (outline: Outline): Json => {
-  if (outline instanceof KeptText) return outline.begun()
-  if (Array.isArray(outline)) return outline.map((item: Outline) => begunOf(item))
+/** The value, with the head of each buffered text. */
+export const headOf = (outline: Outline): Json => {
+  if (outline instanceof BufferedText) return outline.headValue()
+  if (Array.isArray(outline)) return outline.map((item: Outline) => headOf(item))
   if (!isMembers(outline)) return outline as Json
-  return Object.fromEntries(Object.entries(outline).map(([key, member]) => [key, begunOf(member)]))
+  return Object.fromEntries(Object.entries(outline).map(([key, member]) => [key, headOf(member)]))
 }
 
-/** As canonical JSON text, in order: what is in memory, and the runs in the spool between. */
-export function* writtenOf(outline: Outline): Generator<string | Run> {
-  if (outline instanceof KeptText) yield* outline.written()
+/** Canonical JSON text: the parts in memory, and the spooled ranges between them. */
+export function* jsonParts(outline: Outline): Generator<string | SpoolRange> {
+  if (outline instanceof BufferedText) yield* outline.jsonParts()
   else if (Array.isArray(outline)) {
     let before = '['
     for (const item of outline as readonly Outline[]) {
       yield before
-      yield* writtenOf(item)
+      yield* jsonParts(item)
       before = ','
     }
     yield outline.length === 0 ? '[]' : ']'
@@ -27,7 +27,7 @@ export function* writtenOf(outline: Outline): Generator<string | Run> {
     let before = '{'
     for (const key of Object.keys(outline).sort()) {
       yield `${before}${JSON.stringify(key)}:`
-      yield* writtenOf(outline[key]!)
+      yield* jsonParts(outline[key]!)
       before = ','
     }
     yield before === '{' ? '{}' : '}'

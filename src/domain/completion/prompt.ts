@@ -2,7 +2,7 @@ import { utf8Bytes } from '../codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import { tokensIn } from './usage.js'
 
-/** What of a request no model reads: whom it is for, and how it is to be answered. */
+/** Request fields that do not reach the model. */
 const UNREAD = new Set([
   'model',
   'stream_options',
@@ -16,17 +16,17 @@ const UNREAD = new Set([
   'modalities',
 ])
 
-/** What is attached to a message instead of being written in it: the least that it is taken for, in tokens. */
+/** Minimum estimate for an attachment, in tokens. */
 const LEAST_ATTACHED = 4096
 
 interface Kind {
-  /** The member that holds the content: as base64, or, where it is an address, as a URL of data. */
+  /** The field with the content: base64, or a URL, which may be a data URL. */
   readonly member: 'url' | 'data' | 'file_data'
-  /** How many characters of it are taken for a token; pictures are as large whatever they weigh. */
+  /** Characters per token. Pictures cost the same whatever their size in bytes. */
   readonly charactersOfAToken: number
 }
 
-/** By the type of the part of a message. */
+/** By the type of the message part. */
 const KINDS: ReadonlyMap<string, Kind> = new Map([
   ['image_url', { member: 'url', charactersOfAToken: Infinity }],
   ['audio_url', { member: 'url', charactersOfAToken: 64 }],
@@ -36,8 +36,8 @@ const KINDS: ReadonlyMap<string, Kind> = new Map([
 ])
 
 /**
- * The tokens that a request's prompt is taken for: one for each four bytes of all that a model may read of it, messages,
- * tools, formats and whatever else the upstream knows; what is attached counts by its kind.
+ * Estimates the prompt tokens of a request: one per four bytes of everything that may reach the model (messages,
+ * tools, formats, unknown fields); attachments by their kind.
  */
 export const promptTokensOf = (given: JsonObject): number => {
   const attached = attachedTo(given['messages'])
@@ -55,7 +55,7 @@ const readBytes = (value: Json): number =>
   typeof value === 'object' || typeof value === 'string' ? utf8Bytes(JSON.stringify(value)) : 0
 
 interface Attached {
-  /** Of its text, which is none of the prompt's. */
+  /** Characters of attachments, which are not counted as text. */
   readonly characters: number
   readonly tokens: number
 }
@@ -77,7 +77,7 @@ const attachedTo = (messages: Json | undefined): readonly Attached[] => {
 const listIn = (value: Json | undefined): readonly Json[] =>
   Array.isArray(value) ? (value as readonly Json[]) : []
 
-/** How many characters of what is attached are the content itself; none of what lies elsewhere. */
+/** Characters of inline content; 0 for a URL to fetch. */
 const inlineIn = (attached: Json | undefined, member: Kind['member']): number => {
   const content = isJsonObject(attached) ? attached[member] : attached
   if (typeof content !== 'string') return 0

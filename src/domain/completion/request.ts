@@ -8,15 +8,15 @@ import { withDigitsOf } from '../json/digits.js'
 import type { JsonObject } from '../json/json.js'
 import { modelName } from '../price/events.js'
 
-/** Of an answer; more cannot be asked for. */
-export const MOST_TOKENS = 2 ** 31
+/** Upper bound for the length of a response. */
+export const MAX_TOKENS = 2 ** 31
 
-/** What a completion is called as a call. */
+/** The op name of a completion's call. */
 export const OP_NAME = 'openai.chat.completions.create'
 
 const message = open('ChatMessage', { required: { role: string } })
 
-/** What is read of a request here; everything else is the upstream's affair. */
+/** The fields that the gateway reads; everything else is passed to the upstream. */
 const read = open('ChatCompletionRequest', {
   required: { model: modelName, messages: arrayOf(message, 1) },
   optional: {
@@ -26,19 +26,19 @@ const read = open('ChatCompletionRequest', {
     ),
     n: withDefault(integerBetween(1, 128), 1, true),
     best_of: nullable(integerBetween(1, 128)),
-    max_tokens: nullable(integerBetween(1, MOST_TOKENS)),
-    max_completion_tokens: nullable(integerBetween(1, MOST_TOKENS)),
+    max_tokens: nullable(integerBetween(1, MAX_TOKENS)),
+    max_completion_tokens: nullable(integerBetween(1, MAX_TOKENS)),
   },
 })
 
 type Read = t.TypeOf<typeof read>
 
 export interface CompletionRequest extends Read {
-  /** The request as it came, every key of it. */
+  /** The whole request as received. */
   readonly given: JsonObject
 }
 
-/** A chat-completion request of which nothing is lost: unknown keys go to the upstream too. */
+/** Keeps unknown keys, which are passed to the upstream. */
 export const completionRequest: Codec<CompletionRequest> = new Codec(
   read.name,
   (u): u is CompletionRequest => jsonObject.is(u) && 'given' in u && read.is(u),
@@ -54,8 +54,8 @@ export const completionRequest: Codec<CompletionRequest> = new Codec(
   read.schema,
 )
 
-/** What is asked of the upstream in its place: its own name of the model, and always the usage of a stream. */
-export const askedOf = (
+/** The request to the upstream: with its own name of the model, and for a stream always with usage. */
+export const upstreamRequest = (
   { given, stream }: CompletionRequest,
   upstreamModel: string,
   continuousUsage: boolean,

@@ -2,27 +2,27 @@ import { withDigitsOf } from '../json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 import type { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
-import { choicesIn, isReason, isUpstreamError } from './whole.js'
+import { choicesIn, isReason, isUpstreamError } from './whole-answer.js'
 import { writtenBytes } from './written-bytes.js'
 
-interface Asked {
+interface StreamedRequest {
   readonly publicModel: string
-  /** How many choices were asked for. */
+  /** Requested number of choices. */
   readonly n: number
-  /** Whether the client asked for the usage. */
+  /** Whether the client requested usage. */
   readonly includeUsage: boolean
-  /** Whether the usage so far, in each chunk, was asked for by the gateway alone. */
+  /** Whether only the gateway requested usage in each chunk. */
   readonly hidesRunningUsage: boolean
   readonly promptTokens: number
 }
 
-/** What becomes of one chunk: the client's, null for one that it did not ask for, or why it is none. */
-export type Taken = JsonObject | null | 'malformed' | 'upstream-error'
+/** The chunk to send to the client, null for none, or why it is invalid. */
+export type ChunkResult = JsonObject | null | 'malformed' | 'upstream-error'
 
-/** As many choices as a request can ask for. */
+/** The maximum of `n` in a request. */
 const MOST_CHOICES = 128
 
-/** One streamed answer as it goes by: rewritten, checked, metered and put together. */
+/** Validates, rewrites and meters a streamed response, and passes it to the answer builder. */
 export class CompletionStream {
   private usage: Usage | null = null
   private contentBytes = 0
@@ -32,12 +32,12 @@ export class CompletionStream {
   private hasStarted = false
 
   constructor(
-    private readonly asked: Asked,
-    /** What it is put together by; null where nothing of it is kept. */
+    private readonly request: StreamedRequest,
+    /** Null if the response is not recorded. */
     private readonly answer: AnswerBuilder | null,
   ) {}
 
-  take(chunk: Json): Taken {
+  take(chunk: Json): ChunkResult {
     if (!isJsonObject(chunk)) return 'malformed'
     if (isUpstreamError(chunk)) return 'upstream-error'
     const choices = isUsageAlone(chunk) ? [] : choicesIn(chunk)
@@ -49,18 +49,17 @@ export class CompletionStream {
     return this.shown(chunk, choices)
   }
 
-  /** The upstream said that nothing more comes. */
+  /** The upstream sent `[DONE]`. */
   done(): void {
     this.isDone = true
   }
 
-  /** Every choice has said why it ended; as many came as were asked for, or the upstream said that there are no more. */
+  /** Every choice has a finish reason, and either all requested choices came or the upstream sent `[DONE]`. */
   get isComplete(): boolean {
-    const { seen, finished, isDone, asked } = this
-    return finished.size > 0 && finished.size === seen.size && (isDone || finished.size >= asked.n)
+    const { seen, finished, isDone, request } = this
+    return finished.size > 0 && finished.size === seen.size && (isDone || finished.size >= request.n)
   }
 
-  /** Whether the model has written anything yet. */
   get hasContent(): boolean {
     return this.contentBytes > 0
   }
@@ -68,7 +67,7 @@ export class CompletionStream {
   get metered(): Metered {
     if (this.usage !== null && this.isComplete) return { metering: 'reported', usage: this.usage }
     if (!this.hasStarted) return unknown
-    return estimated(this.asked.promptTokens, this.contentBytes, this.usage)
+    return estimated(this.request.promptTokens, this.contentBytes, this.usage)
   }
 
   private takeChoice({ index, delta, finish_reason }: JsonObject): void {
@@ -78,9 +77,9 @@ export class CompletionStream {
     if (isJsonObject(delta)) this.contentBytes += writtenBytes(delta)
   }
 
-  /** A client that did not ask for usage sees none of it, in no chunk. */
+  /** Removes usage for a client that did not request it. */
   private shown(chunk: JsonObject, choices: readonly Json[]): JsonObject | null {
-    const { publicModel, includeUsage, hidesRunningUsage } = this.asked
+    const { publicModel, includeUsage, hidesRunningUsage } = this.request
     const model = { model: publicModel, ...(isUsageAlone(chunk) ? { choices } : {}) }
     if (includeUsage)
       return withDigitsOf(
@@ -94,7 +93,7 @@ export class CompletionStream {
   }
 }
 
-/** The last chunk of some upstreams has what was used, and no list of choices at all. */
+/** Some upstreams send the usage in a last chunk without a list of choices. */
 const isUsageAlone = ({ choices, usage }: JsonObject): boolean =>
   (choices === undefined || choices === null) && isJsonObject(usage)
 

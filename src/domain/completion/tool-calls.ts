@@ -1,15 +1,15 @@
 import { isJsonObject, type Json } from '../json/json.js'
 import type { AnswerMemory } from './answer-memory.js'
-import type { KeptText } from './kept-text.js'
+import type { BufferedText } from './buffered-text.js'
 import type { Outline } from './outline.js'
 
 interface ToolCall {
-  id: KeptText | null
-  readonly name: KeptText
-  readonly pieces: KeptText
+  id: BufferedText | null
+  readonly name: BufferedText
+  readonly pieces: BufferedText
 }
 
-/** The tool calls of a choice, put together from the pieces in which they come. */
+/** Assembles the tool calls of a choice from their pieces. */
 export class ToolCalls {
   private readonly calls = new Map<number, ToolCall>()
 
@@ -55,7 +55,7 @@ export class ToolCalls {
     return call
   }
 
-  private append(text: KeptText | null, piece: Json | undefined): void {
+  private append(text: BufferedText | null, piece: Json | undefined): void {
     if (text !== null && typeof piece === 'string') this.memory.addText(text, piece)
   }
 }

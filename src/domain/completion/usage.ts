@@ -1,38 +1,38 @@
 import { cacheFiguresOf, figureOf } from '../call/usage.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 
-/** Where the figures of a request come from; `unknown` has none at all. */
+/** Source of a request's usage figures; `unknown` has none. */
 export type Metering = 'reported' | 'estimated' | 'unknown'
 
-/** Tokens of one request. */
+/** Token counts of one request. */
 export interface Usage {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   readonly total_tokens: number
-  /** Of the prompt's, those that were read from a cache. */
+  /** Prompt tokens read from a cache. */
   readonly cache_read_input_tokens: number
-  /** Of the prompt's, those that were written to a cache. */
+  /** Prompt tokens written to a cache. */
   readonly cache_creation_input_tokens: number
 }
 
 export interface Metered {
   readonly metering: Metering
-  /** Null where it is unknown, never 0. */
+  /** Null if unknown, never 0. */
   readonly usage: Usage | null
 }
 
 export const unknown: Metered = { metering: 'unknown', usage: null }
 
 /**
- * All tokens of a prompt. Most upstreams count cached ones among its tokens, as the format says. Those that pass a
- * provider's own figures on leave out what was written to a cache, or all cached ones, which shows where these are more.
+ * The total of the prompt's tokens. Most upstreams include cached tokens, as the format requires. Some pass on a
+ * provider's figures without cache writes or without all cached tokens, which shows when those exceed the prompt's.
  */
 const wholePrompt = (prompt: number, read: number, creation: number): number => {
   if (read > prompt) return prompt + read + creation
   return read + creation > prompt ? prompt + creation : prompt
 }
 
-/** The usage that an upstream reports; null for anything that is none, as for figures below zero. */
+/** The usage reported by an upstream; null if it is invalid, such as a negative figure. */
 export const reportedIn = (value: Json | undefined): Usage | null => {
   if (!isJsonObject(value)) return null
   const { prompt_tokens, completion_tokens, total_tokens } = value
@@ -59,8 +59,8 @@ const BYTES_OF_A_TOKEN = 4
 export const tokensIn = (bytes: number): number => Math.ceil(bytes / BYTES_OF_A_TOKEN)
 
 /**
- * What a request may have used whose last figures never came: by those that came before, and what these do not count, by
- * its prompt and the bytes of what came back.
+ * Estimates the usage when no final figures came: from the last intermediate figures, and for what they do not cover
+ * from the prompt and the bytes received.
  */
 export const estimated = (
   promptTokens: number,
@@ -81,6 +81,6 @@ export const estimated = (
   }
 }
 
-/** The entry of `summary.usage` under the public id of the model. */
+/** The entry of `summary.usage`, under the public id of the model. */
 export const summaryUsage = (model: string, usage: Usage | null): JsonObject =>
   usage === null ? {} : { usage: { [model]: { requests: 1, ...usage } } }

@@ -1,7 +1,7 @@
 import { utf8Bytes } from '../codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
 
-/** Bytes of what a model wrote in a message or a piece of one: its texts, and the names and arguments of tool calls. */
+/** Bytes that the model generated in a message or delta: its texts, and names and arguments of tool calls. */
 export const writtenBytes = (message: JsonObject): number =>
   Object.entries(message).reduce((sum, [key, value]) => (UNWRITTEN.has(key) ? sum : sum + bytesOf(value)), 0)
 

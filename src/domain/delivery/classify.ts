@@ -1,43 +1,45 @@
-import type { SendError, Sent } from '../ports/webhook-sender.js'
+import type { SendError, SendResult } from '../ports/webhook-sender.js'
 import type { DeadReason } from './events.js'
 import { retryAfterMs } from './retry-after.js'
 
-/** What an attempt came to, before anybody asks whether there are tries left. */
-export type Classified = {
-  /** Why the webhook is to be disabled, where its receiver wants no more. */
+/** The meaning of an attempt's result, regardless of the retries left. */
+export type AttemptClassification = {
+  /** Why the webhook is to be disabled, if the receiver wants no more messages. */
   readonly disables: 'gone' | 'receiver_asked' | null
-  /** How long the receiver asks to wait, at most a day: no next attempt may be earlier. */
+  /** The receiver's Retry-After, at most a day. */
   readonly retryAfterMs: number | null
-  /** Whether all that waits for this webhook has to wait, and not this delivery alone. */
+  /** Whether to delay all deliveries of the webhook, not only this one. */
   readonly throttles: boolean
 } & (
   | { readonly outcome: 'succeeded' }
   | { readonly outcome: 'dead'; readonly reason: DeadReason }
   | {
       readonly outcome: 'retry'
-      /** Whether the receiver may have the message although it did not say so: the next attempt says that. */
+      /**
+       * Whether the receiver may have the message without having confirmed it: the next attempt says so in a header.
+       */
       readonly mayHaveArrived: boolean
     }
 )
 
-/** Failures that tell of an endpoint with too much to do. */
+/** Statuses of an overloaded endpoint. */
 const OVERLOADED = new Set([429, 502, 503, 504])
 
-/** Of the 4xx, those that time alone mends. */
+/** The 4xx statuses that a retry can fix. */
 const PASSING = new Set([408, 425, 429])
 
 /**
- * Whether the answer proves that the receiver works. A connection fault, a time-out, a 5xx, 408, 425 or 429 does not;
- * any other 4xx is about the message, not about the receiver.
+ * Whether the response proves that the receiver works. A connection error, time-out, 5xx, 408, 425 or 429 does not;
+ * any other 4xx is about the message.
  */
 export const isReceiverUp = (status: number | null): boolean =>
   status !== null && status < 500 && !PASSING.has(status)
 
-/** What becomes of a delivery after one attempt. An abort by the caller is no fault of the attempt. */
+/** Classifies an attempt's result. An abort by the caller does not count as a failure. */
 export const classify = (
-  sent: Pick<Sent, 'status' | 'headers' | 'error' | 'bodySent'>,
+  sent: Pick<SendResult, 'status' | 'headers' | 'error' | 'bodySent'>,
   { now, stopOn4xx }: { readonly now: Date; readonly stopOn4xx: boolean },
-): Classified => {
+): AttemptClassification => {
   const { status, headers, error } = sent
   if (error?.kind === 'forbidden-address')
     return { outcome: 'dead', reason: 'forbidden_address', ...asksNothing, disables: null }
@@ -58,8 +60,8 @@ export const classify = (
 const asksNothing = { retryAfterMs: null, throttles: false }
 
 /**
- * What is said of a failure, in the log and to people: `timeout:head`, `tls:CERT_HAS_EXPIRED`. Of a refused target
- * only that it is one.
+ * A failure as shown in the log and to users: `timeout:head`, `tls:CERT_HAS_EXPIRED`. For a forbidden target it
+ * reveals nothing more, since details would help an attacker scan the network.
  */
 export const failureText = (error: SendError): string => {
   switch (error.kind) {

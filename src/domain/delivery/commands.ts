@@ -17,8 +17,8 @@ export interface StartAttempt {
   readonly webhookRevision: number
 }
 
-/** What an attempt was good for. A failure may come with the time before which the receiver wants nothing. */
-export type Verdict =
+/** The result of an attempt. A failure may carry the receiver's Retry-After. */
+export type AttemptVerdict =
   | { readonly result: 'succeeded' }
   | { readonly result: 'failed'; readonly notBefore: Instant | null }
   | { readonly result: 'dead'; readonly reason: DeadReason }
@@ -28,14 +28,14 @@ export interface FinishAttempt {
   readonly deliveryId: string
   readonly attempt: number
   readonly finishedAt: Instant
-  readonly verdict: Verdict
-  /** The webhook's waits, in seconds; null for the usual ones. */
+  readonly verdict: AttemptVerdict
+  /** The webhook's retry delays in seconds; null for the default. */
   readonly waitsS: readonly number[] | null
-  /** What was seen of it, for the record. */
-  readonly observed: Observed
+  /** Details for the record. */
+  readonly observed: AttemptObservation
 }
 
-export type Observed = Pick<
+export type AttemptObservation = Pick<
   Data<'AttemptFinished'>,
   'phases' | 'status' | 'error' | 'body_digest' | 'body_bytes' | 'peer' | 'body_sent' | 'throttled_until'
 >

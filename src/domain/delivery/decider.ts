@@ -116,13 +116,13 @@ const cannotCancel = ({ phase }: KnownDelivery): string =>
 const resend = (state: KnownDelivery, { deliveryId, now }: ResendDelivery): Decision<DeliveryEvent> => {
   if (state.phase === 'in_flight')
     return refused('conflict', 'An attempt is in progress. The delivery can be resent after it has ended.')
-  // Also one that is pending: it may wait behind an open breaker or a Retry-After, which a resend lifts.
+  // Pending deliveries too: a resend overrides an open circuit breaker and Retry-After.
   return {
     events: [{ type: 'DeliveryResent', data: { delivery_id: deliveryId, team: state.team, due_at: now } }],
   }
 }
 
-/** A message to a webhook: scheduled once, attempted by one at a time, until it has arrived or is given up. */
+/** A message to a webhook: scheduled once, attempted one at a time, until it is delivered or dead. */
 export const deliveryDecider: Decider<DeliveryState, DeliveryCommand, DeliveryEvent> = {
   initialState: () => initialState,
   evolve,

@@ -8,7 +8,7 @@ import { id, teamName } from '../ids.js'
 
 const required = { delivery_id: id, team: teamName }
 
-/** The event that a delivery tells of; `position` is where it stood in this log. */
+/** The event that the delivery reports, with its position in this log. */
 export const deliverySource = open('DeliverySource', {
   required: { event_id: id, type: string, stream: string, position: string, recorded_at: instant },
 })
@@ -20,13 +20,13 @@ export const deliveryScheduled = open('DeliveryScheduled', {
   required: {
     ...required,
     automation_id: id,
-    /** The revision of the automation's stream that holds its template. */
+    /** Revision of the automation's stream with the template. */
     automation_revision: int64,
     webhook_id: id,
     source: deliverySource,
     event_type: string,
     variables: recordOf(json),
-    /** How many deliveries lie between this one and what somebody did. */
+    /** Number of deliveries between the original event and this one. */
     depth: int64,
     scheduled_at: instant,
   },
@@ -41,7 +41,7 @@ const attemptStarted = open('AttemptStarted', {
     instance: string,
     started_at: instant,
     deadline_at: instant,
-    /** The revision of the webhook's stream that was in force. */
+    /** Revision of the webhook's stream that was used. */
     webhook_revision: int64,
     possible_duplicate: boolean,
   },
@@ -70,7 +70,7 @@ const attemptFinished = open('AttemptFinished', {
     error: nullable(string),
     reason: nullable(deadReason),
     next_at: nullable(instant),
-    /** The SHA-256 and length of the body that was sent. */
+    /** SHA-256 and length of the body as sent. */
     body_digest: nullable(string),
     body_bytes: nullable(int64),
     peer: nullable(string),
@@ -118,7 +118,7 @@ export const deliveryEvents = {
 export type DeliveryEvent = EventOf<typeof deliveryEvents>
 export type DeliveryScheduled = t.TypeOf<typeof deliveryScheduled>
 
-/** A delivery that an event led to may lead to another one, and so on, this often. */
+/** Maximum depth of deliveries triggered by deliveries, to stop loops. */
 export const DEEPEST = 3
 
 export const deliveryStream = (id: string): string => `delivery-${id}`

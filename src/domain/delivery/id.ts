@@ -1,30 +1,30 @@
 import type { Sha256 } from '../ports/sha256.js'
 
-/** What makes a delivery the same one: the event it tells of, and what asked for it. */
+/** What identifies a delivery: its event, and the automation or user action that requested it. */
 export interface DeliveryIdentity {
   readonly eventId: string
   readonly automationId: string
   readonly action: number
-  /** Set where somebody had history sent again on purpose. */
+  /** Set when a user re-sends past events. */
   readonly replayId?: string
 }
 
-/** `dlv_` and the SHA-256 of its identity in base32: who schedules it again, anywhere, comes to the same stream. */
+/** `dlv_` and the base32 SHA-256 of the identity, so that scheduling is idempotent across processes. */
 export const deliveryIdOf = (
   sha256: Sha256,
   { eventId, automationId, action, replayId = '' }: DeliveryIdentity,
 ): string =>
-  // No id has control characters, so that no two identities are one text.
+  // Ids have no control characters, so joining them is unambiguous.
   `dlv_${base32(sha256([eventId, automationId, action, replayId].join('\n')))}`
 
 const ALPHABET = Array.from('abcdefghijklmnopqrstuvwxyz234567')
-/** By ten bits: an event that makes hundreds of automations fire needs as many ids before anybody else has a turn. */
+/** Encodes ten bits at a time: one event may schedule hundreds of deliveries without yielding. */
 const PAIRS = ALPHABET.flatMap((first) => ALPHABET.map((second) => first + second))
 
-/** Of hexadecimal digits; five bits a letter, the last filled up with zeros. */
+/** From hexadecimal; five bits a letter, padded with zero bits. */
 const base32 = (hex: string): string => {
   let text = ''
-  // Five digits are two pairs of letters.
+  // Five hexadecimal digits are two pairs of letters.
   for (let at = 0; at < hex.length; at += 5) {
     const bits = Number.parseInt(hex.slice(at, at + 5).padEnd(5, '0'), 16)
     text += PAIRS[bits >> 10]! + PAIRS[bits & 1023]!

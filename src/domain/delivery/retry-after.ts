@@ -1,6 +1,6 @@
 const MOST_MS = 86_400_000
 
-/** How long a receiver asks to be left alone, from `now`, at most a day; null where it says nothing that is known. */
+/** The delay in a Retry-After header from `now`, at most a day; null if it is absent or invalid. */
 export const retryAfterMs = (header: string | undefined, now: Date): number | null => {
   const text = header?.trim() ?? ''
   if (/^\d+(\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), MOST_MS)
@@ -13,7 +13,7 @@ const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const MONTH = `(?<month>${MONTHS.join('|')})`
 const TIME = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)'
 
-/** The three forms of RFC 9110, 5.6.7. */
+/** The three date formats of RFC 9110, section 5.6.7. */
 const FORMS = [
   `^${DAY}, (?<day>\\d\\d) ${MONTH} (?<year>\\d{4}) ${TIME} GMT$`,
   `^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\\d\\d)-${MONTH}-(?<year>\\d\\d) ${TIME} GMT$`,
@@ -28,7 +28,7 @@ const httpDate = (text: string, now: Date): number | undefined => {
   return Date.UTC(full, MONTHS.indexOf(month!), Number(day), Number(hour), Number(minute), Number(second))
 }
 
-/** Two digits stand for the year that is no more than fifty years ahead. */
+/** A two-digit year is at most fifty years in the future (RFC 9110). */
 const nearestYear = (digits: number, thisYear: number): number => {
   const year = thisYear - (thisYear % 100) + digits
   return year > thisYear + 50 ? year - 100 : year

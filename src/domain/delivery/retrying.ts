@@ -2,7 +2,7 @@ const SECOND = 1000
 const MINUTE = 60
 const HOUR = 3600
 
-/** Waits before the second attempt and the further ones, in seconds: 76.7 hours in all. */
+/** Default retry delays in seconds: 76.7 hours in all. */
 export const USUAL_WAITS_S: readonly number[] = [
   5,
   30,
@@ -18,35 +18,35 @@ export const USUAL_WAITS_S: readonly number[] = [
   24 * HOUR,
 ]
 
-/** Time not held after which a delivery is given up, in milliseconds. */
+/** Age at which a delivery is given up, without the time it was held up, in milliseconds. */
 export const MAX_AGE_MS = 5 * 24 * HOUR * SECOND
 
 const JITTER = 0.2
 
-/** Which wait comes next: after so many failures, spread by what no restart changes. */
-export interface Step {
+/** Input of the retry delay. The jitter is derived from the ids, so that a restart does not change it. */
+export interface RetryStep {
   readonly deliveryId: string
   readonly attempt: number
-  /** Attempts that failed since it was scheduled, or sent again. */
+  /** Failed attempts since it was scheduled or re-sent. */
   readonly failures: number
-  /** In seconds; null stands for the usual ones. */
+  /** In seconds; null for the default. */
   readonly waitsS: readonly number[] | null
 }
 
-/** The wait before the next attempt in milliseconds, ±20 %; undefined where there is none left. */
-export const waitAfter = ({ deliveryId, attempt, failures, waitsS }: Step): number | undefined => {
+/** The delay before the next attempt in milliseconds, ±20 % jitter; undefined if no retry is left. */
+export const waitAfter = ({ deliveryId, attempt, failures, waitsS }: RetryStep): number | undefined => {
   const wait = (waitsS ?? USUAL_WAITS_S)[failures - 1]
   return wait === undefined ? undefined : spread(wait, deliveryId, attempt)
 }
 
-/** The wait after an attempt of which nobody knows what became of it, in milliseconds. */
-export const waitAfterUnknown = ({ deliveryId, attempt, waitsS }: Omit<Step, 'failures'>): number =>
+/** The delay after an attempt of unknown outcome, in milliseconds. */
+export const waitAfterUnknown = ({ deliveryId, attempt, waitsS }: Omit<RetryStep, 'failures'>): number =>
   spread(waitsS?.[0] ?? USUAL_WAITS_S[0]!, deliveryId, attempt)
 
 const spread = (waitS: number, deliveryId: string, attempt: number): number =>
   Math.round(waitS * SECOND * (1 + JITTER * (2 * fraction(`${deliveryId}/${attempt}`) - 1)))
 
-/** The same number in [0, 1) for the same text: FNV-1a, mixed so that near texts lie far apart. */
+/** A hash of the text in [0, 1): FNV-1a with a mixer, so that similar texts differ. */
 const fraction = (text: string): number => {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1)

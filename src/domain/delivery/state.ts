@@ -2,46 +2,46 @@ import type { Instant } from '../codec/instant.js'
 import type { DeadReason, DeliveryEvent } from './events.js'
 import { instantAt, millisOf } from './times.js'
 
-/** What every delivery that was scheduled has. */
+/** State of every scheduled delivery. */
 interface Scheduled {
   readonly team: string
   readonly webhook: string
   readonly automation: string
   readonly depth: number
-  /** The number of the last attempt; the first is 1. */
+  /** Number of the last attempt, from 1. */
   readonly attempts: number
-  /** Attempts that failed since it was scheduled, or sent again. */
+  /** Failed attempts since it was scheduled or re-sent. */
   readonly failures: number
-  /** Milliseconds that it waited by plan and was attempted; waiting for others does not count. */
+  /** Milliseconds of planned delays and attempts; time held up by other deliveries does not count. */
   readonly age: number
-  /** Whether the receiver may have it already. */
+  /** Whether the receiver may already have it. */
   readonly maybeArrived: boolean
 }
 
-/** A delivery that is due at some time. `since` is when the wait began; `notBefore` is what the receiver asked for. */
-export interface Waiting extends Scheduled {
+/** A delivery with a due time. `since` is the start of the delay; `notBefore` comes from Retry-After. */
+export interface WaitingDelivery extends Scheduled {
   readonly phase: 'pending' | 'retrying'
   readonly since: Instant
   readonly dueAt: Instant
   readonly notBefore: Instant | null
 }
 
-export interface InFlight extends Scheduled {
+export interface InFlightDelivery extends Scheduled {
   readonly phase: 'in_flight'
   readonly instance: string
   readonly startedAt: Instant
   readonly deadlineAt: Instant
-  /** The webhook's, when it began. */
+  /** Revision of the webhook used by this attempt. */
   readonly webhookRevision: number
 }
 
-export interface Ended extends Scheduled {
+export interface EndedDelivery extends Scheduled {
   readonly phase: 'succeeded' | 'dead' | 'canceled'
   readonly reason: DeadReason | Data<'DeliveryCanceled'>['reason'] | null
 }
 
-export type OpenDelivery = Waiting | InFlight
-export type KnownDelivery = OpenDelivery | Ended
+export type OpenDelivery = WaitingDelivery | InFlightDelivery
+export type KnownDelivery = OpenDelivery | EndedDelivery
 export type DeliveryState = { readonly phase: 'absent' } | { readonly phase: 'suppressed' } | KnownDelivery
 
 export const initialState: DeliveryState = { phase: 'absent' }
@@ -95,7 +95,7 @@ const scheduled = ({
   automation_id,
   depth,
   scheduled_at,
-}: Data<'DeliveryScheduled'>): Waiting => ({
+}: Data<'DeliveryScheduled'>): WaitingDelivery => ({
   phase: 'pending',
   team,
   webhook: webhook_id,
@@ -114,7 +114,7 @@ const started = (
   state: KnownDelivery,
   kept: Scheduled,
   { attempt, instance, started_at, deadline_at, webhook_revision }: Data<'AttemptStarted'>,
-): InFlight => ({
+): InFlightDelivery => ({
   phase: 'in_flight',
   instance,
   startedAt: started_at,
@@ -125,7 +125,7 @@ const started = (
   age: kept.age + plannedWait(state, started_at),
 })
 
-/** What lies behind the time it was due is time that others held it up. */
+/** Time after the due time does not count: other deliveries held it up. */
 const plannedWait = (state: KnownDelivery, startedAt: Instant): number =>
   'since' in state
     ? Math.max(0, Math.min(millisOf(startedAt), millisOf(state.dueAt)) - millisOf(state.since))

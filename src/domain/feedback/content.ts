@@ -4,7 +4,7 @@ import { textUpToBytes } from '../codec/text.js'
 import { id, projectId } from '../ids.js'
 import { spilledFields } from '../spill/fields.js'
 
-/** Besides payload, what a piece of feedback says of itself as text (newer clients send more). */
+/** Text fields besides the payload (newer clients send more). */
 export const textFields = {
   creator: nullableText(textUpToBytes(8192)),
   annotation_ref: nullableText(string),
@@ -20,7 +20,7 @@ export const textFields = {
   scorer_trace_id: nullableText(textUpToBytes(8192)),
 }
 
-/** What a scorer says beside its output. */
+/** A scorer's fields besides its output. */
 export const scorerFields = {
   scorer_tags: nullable(arrayOf(string)),
   scorer_tag_reasons: nullable(recordOf(string)),
@@ -32,10 +32,10 @@ export const scorerFields = {
 
 export const SCORER_FIELDS = Object.keys(scorerFields) as readonly (keyof typeof scorerFields)[]
 
-/** Fields that go to the blob store where they are too large. */
+/** Fields that go to the blob store if they are large. */
 export const FEEDBACK_PAYLOAD = ['payload', ...SCORER_FIELDS] as const
 
-/** What a client says of a piece of feedback. */
+/** Fields that a client may set. */
 export const contentFields = {
   required: { project_id: projectId, id, weave_ref: string, feedback_type: string },
   optional: { payload: nullable(jsonObject), ...textFields, ...scorerFields, spilled: spilledFields },

@@ -5,7 +5,7 @@ import { sameFeedback } from './same.js'
 
 export interface FeedbackState {
   readonly given: FeedbackGiven | null
-  /** Purged or replaced; an id is not used again. */
+  /** Purged or replaced. An id is not reused. */
   readonly gone: boolean
 }
 

@@ -1,6 +1,6 @@
 const FIRST = String.raw`\p{Emoji}(?:\p{EMod}|\uFE0F?\u20E3|\uFE0F)?(?:[\u{E0020}-\u{E007E}]+\u{E007F})?`
 
-/** One emoji as it is drawn: a flag, a key cap, or emoji joined by zero-width joiners (Unicode's UTS 51, 1.4.9). */
+/** One rendered emoji: a flag, a keycap, or a zero-width-joiner sequence (Unicode UTS 51, 1.4.9). */
 const EMOJI = new RegExp(
   String.raw`\p{RI}\p{RI}|[#*0-9]\uFE0F?\u20E3|(?![#*0-9])${FIRST}(?:\u200D${FIRST})*`,
   'gu',
@@ -14,7 +14,7 @@ const TONES: Readonly<Record<string, string>> = {
   '\u{1F3FF}': 'dark',
 }
 
-/** The names under which clients show the usual reactions; any other emoji is shown as itself. */
+/** Names under which clients show common reactions; any other emoji is shown as itself. */
 const NAMES: Readonly<Record<string, string>> = {
   '👍': 'thumbs_up',
   '👎': 'thumbs_down',
@@ -50,10 +50,10 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export const emojiCount = (text: string): number => text.match(EMOJI)?.length ?? 0
 
-/** Without the tones of skin. */
+/** Removes skin tones. */
 export const detoned = (text: string): string => text.replaceAll(/\p{EMod}/gu, '')
 
-/** Each emoji by its name between colons, with its tone of skin: `:thumbs_up_dark_skin_tone:`. */
+/** Each emoji as its name between colons, with its skin tone: `:thumbs_up_dark_skin_tone:`. */
 export const aliasOf = (text: string): string =>
   text.replaceAll(EMOJI, (emoji) => {
     const name = NAMES[detoned(emoji)]

@@ -14,7 +14,7 @@ export const feedbackGiven = open('FeedbackGiven', {
   required: { ...contentFields.required, created_at: instant },
   optional: {
     ...contentFields.optional,
-    /** The user of the key that gave it. */
+    /** The user of the key that wrote it. */
     wb_user_id: nullableText(string),
   },
 })
@@ -37,7 +37,7 @@ export const feedbackEvents = {
 
 export type FeedbackGiven = t.TypeOf<typeof feedbackGiven>
 
-/** What a client says: all but what the server fills in. */
+/** Fields set by the client. */
 export type FeedbackContent = Omit<FeedbackGiven, 'created_at' | 'wb_user_id'>
 
 export type FeedbackEvent = EventOf<typeof feedbackEvents>

@@ -5,7 +5,7 @@ import { SCORER_FIELDS } from './content.js'
 import { aliasOf, detoned, emojiCount } from './emoji.js'
 import type { FeedbackContent } from './events.js'
 
-/** What real servers ask of the types of feedback that they know; any other type may say what it likes. */
+/** Validation of the known feedback types, as in the original service; other types are free-form. */
 
 const REACTION = 'wandb.reaction.1'
 const NOTE = 'wandb.note.1'
@@ -16,16 +16,16 @@ const USER_TAGS = 'wandb.agent_user_feedback'
 
 const MAX_NOTE = 1024
 
-type Said = Omit<FeedbackContent, 'id' | 'spilled'>
+type FeedbackInput = Omit<FeedbackContent, 'id' | 'spilled'>
 
-/** What is wrong with feedback of a known type; nothing with any other. */
-export const kindProblems = (said: Said): readonly Problem[] => [
+/** Problems of feedback of a known type; none for any other type. */
+export const kindProblems = (said: FeedbackInput): readonly Problem[] => [
   ...payloadProblems(said),
   ...refProblems(said),
   ...scorerProblems(said),
 ]
 
-const payloadProblems = ({ feedback_type, payload }: Said): readonly Problem[] => {
+const payloadProblems = ({ feedback_type, payload }: FeedbackInput): readonly Problem[] => {
   if (feedback_type === REACTION) {
     const emoji = payload?.['emoji']
     if (typeof emoji !== 'string') return [wrongText('emoji', emoji)]
@@ -48,7 +48,7 @@ const payloadProblems = ({ feedback_type, payload }: Said): readonly Problem[] =
 
 const REFS = ['annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref'] as const
 
-const refProblems = (said: Said): readonly Problem[] => {
+const refProblems = (said: FeedbackInput): readonly Problem[] => {
   const { feedback_type } = said
   if (isOf(ANNOTATION, feedback_type)) return named(ANNOTATION, 'annotation_ref', said)
   if (isOf(RUNNABLE, feedback_type))
@@ -63,11 +63,15 @@ const refProblems = (said: Said): readonly Problem[] => {
   return forbidden(said, REFS)
 }
 
-const forbidden = (said: Said, refs: readonly (typeof REFS)[number][]): readonly Problem[] =>
+const forbidden = (said: FeedbackInput, refs: readonly (typeof REFS)[number][]): readonly Problem[] =>
   refs.flatMap((ref) => (said[ref] === null ? [] : [value([ref], 'not allowed for feedback of this type')]))
 
-/** `<prefix>.<name>` needs a reference to something of that name. */
-const named = (prefix: string, field: 'annotation_ref' | 'runnable_ref', said: Said): readonly Problem[] => {
+/** `<prefix>.<name>` requires a reference to an object of that name. */
+const named = (
+  prefix: string,
+  field: 'annotation_ref' | 'runnable_ref',
+  said: FeedbackInput,
+): readonly Problem[] => {
   const ref = said[field]
   if (ref === null) return [problem([field], 'missing', 'Field required')]
   const name = /^[a-z-]+:\/\/\/[^/]+\/[^/]+\/[^/]+\/([^/:]+)/.exec(ref)?.[1]
@@ -76,7 +80,7 @@ const named = (prefix: string, field: 'annotation_ref' | 'runnable_ref', said: S
     : [value([field], `the feedback type should be ${prefix}. followed by the name in the reference`)]
 }
 
-const scorerProblems = (said: Said): readonly Problem[] => {
+const scorerProblems = (said: FeedbackInput): readonly Problem[] => {
   const { feedback_type } = said
   if (feedback_type === USER_TAGS)
     return isEmpty(said.scorer_tags) ? [problem(['scorer_tags'], 'missing', 'Field required')] : []
@@ -88,7 +92,7 @@ const scorerProblems = (said: Said): readonly Problem[] => {
 
 const isEmpty = (given: object | null): boolean => given === null || Object.keys(given).length === 0
 
-/** A type that begins like a known one is of that kind, with or without a name. */
+/** A type with a known prefix, with or without a name after it. */
 const isOf = (prefix: string, type: string): boolean => type.startsWith(prefix)
 
 const problem = (loc: Problem['loc'], type: string, msg: string): Problem => ({ loc, type, msg })
@@ -100,7 +104,7 @@ const wrongText = (key: string, given: unknown): Problem =>
     ? problem(['payload', key], 'missing', 'Field required')
     : problem(['payload', key], 'string_type', 'Input should be a valid string')
 
-/** The payload as it is kept: a reaction also says its emoji's name, and both without the tone of skin. */
+/** The payload to store: a reaction gets its emoji's name, with and without skin tone. */
 export const keptPayload = (type: string, payload: JsonObject): JsonObject => {
   const emoji = payload['emoji']
   if (type !== REACTION || typeof emoji !== 'string') return payload

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../json/canonical.js'
 import type { FeedbackContent } from './events.js'
 
-/** Whether two pieces of feedback say the same, wherever their payload lies. */
+/** Equal content, whether the payload is inline or spilled. */
 export const sameFeedback = (a: FeedbackContent, b: FeedbackContent): boolean =>
   fingerprint(a) === fingerprint(b)
 

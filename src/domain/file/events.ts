@@ -8,9 +8,9 @@ export const fileStored = open('FileStored', {
   says: "A file's content was stored in a project.",
   required: {
     project_id: projectId,
-    /** The digest by which clients name the file. */
+    /** The digest that clients use for the file. */
     digest: string,
-    /** The content's SHA-256, the name of its blob. */
+    /** SHA-256 of the content: the blob's name. */
     blob: string,
     size: int64,
   },

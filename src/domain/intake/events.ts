@@ -10,9 +10,9 @@ export const elementRefused = open('ElementRefused', {
   says: 'An element of a batch was rejected: it was invalid or exceeded a limit. Its content is stored; other elements are not affected.',
   required: { project_id: projectId, loc: arrayOf(json), msg: string, type: string },
   optional: {
-    /** The element's JSON text; null where it is too large for an event. */
+    /** The element's JSON text; null if it is too large for an event. */
     raw: nullable(string),
-    /** Where the element's JSON text lies instead. */
+    /** Blob with the element's JSON text, if it is too large for an event. */
     raw_blob: nullable(blob),
   },
 })

@@ -1,7 +1,7 @@
 import { digitsIn } from './digits.js'
 import { isJsonObject, type Json } from './json.js'
 
-/** JSON text with sorted keys: deeply equal values have equal text. */
+/** JSON text with sorted keys: equal for deeply equal values. */
 export const canonicalJson = (value: Json): string => {
   if (Array.isArray(value))
     return `[${value.map((item, at) => digitsIn(value, at) ?? canonicalJson(item as Json)).join(',')}]`

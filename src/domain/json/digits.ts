@@ -1,9 +1,9 @@
 import type { Json } from './json.js'
 
 /**
- * The digits of whole numbers that a double cannot hold, by the list or object that holds the number, and its key there.
- * In memory such a number is the nearest double, which is what comparisons and sums take; whoever copies a holder says so
- * with `withDigitsOf`, or the copy has doubles.
+ * The digits of whole numbers that a double cannot represent, by the containing list or object and key. The value
+ * itself is the nearest double, used in comparisons and sums. Code that copies a container must call `withDigitsOf`
+ * to keep the digits.
  */
 // eslint-disable-next-line no-restricted-syntax -- Carries digits that a number cannot hold; a value and its digits belong together.
 const remembered = new WeakMap<object, Map<string | number, string>>()
@@ -11,7 +11,7 @@ const remembered = new WeakMap<object, Map<string | number, string>>()
 // eslint-disable-next-line no-restricted-syntax -- Skips the look-ups while no value in this process has such digits.
 let areAny = false
 
-/** Whether this process has come upon any: without them nobody need look. */
+/** Fast path: whether this process has parsed any such number. */
 export const digitsAreAbout = (): boolean => areAny
 
 export const rememberDigits = (holder: object, key: string | number, digits: string): void => {
@@ -27,7 +27,7 @@ export const digitsIn = (holder: object, key: string | number): string | undefin
 const placeIn = (holder: object, key: string | number): string | number =>
   Array.isArray(holder) ? Number(key) : key
 
-/** A copy of a holder, or of some of its members under their names. */
+/** A copy of an object, or of some of its members, with their digits. */
 export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
   const ofHolder = areAny ? remembered.get(holder) : undefined
   if (ofHolder === undefined) return copy
@@ -37,7 +37,7 @@ export const withDigitsOf = <A extends object>(holder: object, copy: A): A => {
   return copy
 }
 
-/** Whether a text made of the value has digits that the value has not. */
+/** Whether the value's JSON text has digits that the doubles do not. */
 export const holdsDigits = (value: Json): boolean => {
   if (!areAny || typeof value !== 'object' || value === null) return false
   if (remembered.has(value)) return true

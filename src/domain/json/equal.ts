@@ -2,8 +2,8 @@ import { digitsIn } from './digits.js'
 import { isJsonObject, type Json } from './json.js'
 
 /**
- * Deep equality of JSON: the order of an object's keys says nothing, the order of a list does. A number too large for
- * a double is written as null, so that it equals null.
+ * Deep equality of JSON; the order of object keys does not matter. A number that overflows a double is written as
+ * null, so it equals null.
  */
 export const jsonEqual = (a: Json | undefined, b: Json | undefined): boolean => {
   if (a === b) return true
@@ -19,7 +19,7 @@ export const jsonEqual = (a: Json | undefined, b: Json | undefined): boolean => 
   )
 }
 
-/** The same of a member, in all the digits that it was written with. */
+/** Equality of one member, including digits that a double cannot represent. */
 export const memberEqual = <K extends string | number>(
   a: Readonly<Record<K, Json>>,
   b: Readonly<Record<K, Json>>,

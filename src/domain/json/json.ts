@@ -1,4 +1,4 @@
-/** Any JSON value, as `JSON.parse` gives it. */
+/** A value returned by `JSON.parse`. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
 export interface JsonObject {

@@ -1,9 +1,9 @@
 import { isJsonObject, type Json } from './json.js'
 
-/** Lists and objects inside one another; a body that goes deeper is refused. */
+/** Maximum nesting; deeper bodies are refused. */
 export const MAX_DEPTH = 256
 
-/** Whether a value nests deeper than `most`; it looks no deeper than that, so a hostile depth costs nothing. */
+/** Whether a value nests deeper than `most`. Stops there, so that a hostile input costs nothing. */
 export const deeperThan = (value: unknown, most: number): boolean => {
   if (typeof value !== 'object' || value === null) return false
   if (most === 0) return true
@@ -16,7 +16,7 @@ export const deeperThan = (value: unknown, most: number): boolean => {
   return false
 }
 
-/** An upper bound of a value's JSON text in bytes of UTF-8, found without writing it; stops early past `enough`. */
+/** Upper bound of the JSON text in UTF-8 bytes, without serialising. Stops early above `enough`. */
 export const jsonBytesAtMost = (value: Json, enough = Infinity): number => {
   if (typeof value === 'string') return stringBytesAtMost(value)
   if (typeof value !== 'object' || value === null) return 25
@@ -36,5 +36,5 @@ export const jsonBytesAtMost = (value: Json, enough = Infinity): number => {
   return bytes
 }
 
-/** A UTF-16 unit takes at most three bytes, or six where JSON must escape it. */
+/** A UTF-16 unit takes at most three bytes, or six when escaped. */
 const stringBytesAtMost = (text: string): number => 2 + text.length * 6

@@ -1,13 +1,10 @@
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const MINUS = 0x2d
-/** The shortest whole number that a double may not hold has so many digits. */
+/** The fewest digits of a whole number that a double may not represent. */
 const WIDE = 16
 
-/**
- * Where numbers stand in a JSON text that may be whole and beyond 2^53: in order, each with its beginning and its end. All
- * others are passed over.
- */
+/** Calls `found` with start and end of each number in a JSON text that may be a whole number beyond 2^53, in order. */
 export const eachWide = (text: string, found: (from: number, to: number) => void): void => {
   const { length } = text
   for (let at = 0; at < length; at += 1) {
@@ -25,7 +22,7 @@ export const eachWide = (text: string, found: (from: number, to: number) => void
   }
 }
 
-/** Whether so many digits stand in a row anywhere: then every sixteenth character finds one of them. */
+/** Whether the text has sixteen digits in a row. Checking every sixteenth character is enough to find a candidate. */
 export const hasSixteenDigits = (text: string): boolean => {
   for (let at = WIDE - 1; at < text.length; at += WIDE)
     if (isDigit(text.charCodeAt(at)) && hasRowAt(text, at)) return true
@@ -42,7 +39,7 @@ const hasRowAt = (text: string, at: number): boolean => {
 
 const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39
 
-/** Where the quote stands that closes a string. */
+/** Index of a string's closing quote. */
 const endOfString = (text: string, from: number): number => {
   for (let quote = text.indexOf('"', from + 1); ; quote = text.indexOf('"', quote + 1)) {
     let before = quote
@@ -51,6 +48,6 @@ const endOfString = (text: string, from: number): number => {
   }
 }
 
-/** A digit, a sign, a point or an exponent. */
+/** A digit, sign, decimal point or exponent. */
 const isOfNumber = (unit: number): boolean =>
   isDigit(unit) || unit === 0x2e || unit === MINUS || unit === 0x2b || unit === 0x45 || unit === 0x65

@@ -2,21 +2,23 @@ import { rememberDigits } from './digits.js'
 import type { Json } from './json.js'
 import { eachWide, hasSixteenDigits } from './number-tokens.js'
 
-/** Stands before digits that are parsed as a string. No character: where a text has it itself, its numbers are doubles. */
+/**
+ * Marks digits that are parsed as a string. It is a noncharacter; if the text contains it, its numbers stay doubles.
+ */
 const MARK = '\uffff'
 const MARK_UNIT = MARK.charCodeAt(0)
 const HAS_MARK = /\uffff|\\u[fF]{4}/
 
-/** Each takes some microseconds and a hundred bytes. */
+/** Limits parsing time and memory: each number takes some microseconds and a hundred bytes. */
 export const MOST_WIDE_NUMBERS = 250_000
 
-/** A text has more than {@link MOST_WIDE_NUMBERS} whole numbers that no double holds. */
+/** More than {@link MOST_WIDE_NUMBERS} whole numbers that a double cannot represent. */
 export class TooManyWideNumbers extends Error {
   override readonly name = 'TooManyWideNumbers'
 }
 
 /**
- * As `JSON.parse`; digits of whole numbers that a double cannot hold are remembered, so that `jsonText` writes them again.
+ * As `JSON.parse`, but remembers digits that a double cannot represent, so that `jsonText` writes them again.
  *
  * @throws SyntaxError, TooManyWideNumbers
  */
@@ -27,7 +29,7 @@ export const parseJson = (text: string): Json => {
   return marked === undefined ? value : unmarked(JSON.parse(marked))
 }
 
-/** Undefined where there is nothing to mark. */
+/** Undefined if no number needs a mark. */
 const withMarks = (text: string): string | undefined => {
   const pieces: string[] = []
   let taken = 0
@@ -51,7 +53,7 @@ const isLost = (token: string): boolean => {
 
 type Holder = Record<string, unknown>
 
-/** In place, and without recursion: nobody has looked yet how deep it is. */
+/** Works in place and without recursion, since the depth is not checked yet. */
 const unmarked = (root: unknown): Json => {
   const top: Holder = { root }
   const holders: Holder[] = [top]

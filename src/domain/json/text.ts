@@ -2,7 +2,7 @@ import { digitsAreAbout, digitsIn } from './digits.js'
 import type { Json, JsonObject } from './json.js'
 import { eachWide, hasSixteenDigits } from './number-tokens.js'
 
-/** As `JSON.stringify`, with whole numbers that no double holds in the digits that they were written with. */
+/** As `JSON.stringify`, but writes remembered digits of wide numbers. */
 export const jsonText = (value: Json): string => {
   const text = JSON.stringify(value)
   return digitsAreAbout() && (hasSixteenDigits(text) || (text.includes('+') && text.includes('e+')))
@@ -10,7 +10,7 @@ export const jsonText = (value: Json): string => {
     : text
 }
 
-/** The text of a member, which may be such a number itself. */
+/** The text of one member, which may be a wide number itself. */
 export const memberText = <H extends object>(holder: H, key: string & keyof H): string =>
   digitsIn(holder, key) ?? jsonText(holder[key] as Json)
 
@@ -31,7 +31,7 @@ const withDigits = (text: string, value: Json): string => {
   return next === wide.length ? pieces.join('') + text.slice(taken) : text
 }
 
-/** What is remembered of each wide number in a value, in the order in which they are printed. */
+/** Collects the digits of wide numbers in output order. */
 const collect = (value: Json, wide: (string | undefined)[]): void => {
   if (typeof value !== 'object' || value === null) return
   const look = (member: Json, key: string | number) => {

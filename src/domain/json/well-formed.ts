@@ -1,7 +1,7 @@
 import { withDigitsOf } from './digits.js'
 import { isJsonObject, type Json } from './json.js'
 
-/** Replaces lone surrogates, which UTF-8 cannot hold, by U+FFFD in every string and key. */
+/** Replaces lone surrogates, which UTF-8 cannot encode, by U+FFFD in all strings and keys. */
 export const wellFormed = (value: Json): Json => {
   if (typeof value === 'string') return value.toWellFormed()
   if (Array.isArray(value))

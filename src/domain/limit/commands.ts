@@ -2,7 +2,7 @@ import type { LimitContent } from './content.js'
 import type { BudgetReached } from './events.js'
 import type { LimitScope } from './scope.js'
 
-/** Without any limit in it, what held for the scope holds no more. */
+/** Content without any limit removes the scope's limit. */
 export interface ChooseLimit {
   readonly type: 'ChooseLimit'
   readonly team: string

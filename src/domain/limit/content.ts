@@ -8,19 +8,19 @@ import { tokenPrice } from '../price/decimal.js'
 export const budgetPeriod = oneOf('day', 'month')
 export type BudgetPeriod = t.TypeOf<typeof budgetPeriod>
 
-/** What may be spent in a period, in the currency of the upstreams' prices. */
+/** Maximum cost per period, in the currency of the upstreams' prices. */
 export const budget = open('Budget', { required: { amount: tokenPrice, period: budgetPeriod } })
 export type Budget = t.TypeOf<typeof budget>
 
-/** Each minute ends now: a window slides. */
+/** Per sliding minute. */
 export const rateFields = {
   requests_per_minute: nullable(integerBetween(1, 1_000_000)),
   tokens_per_minute: nullable(integerBetween(1, 1_000_000_000_000)),
-  /** Completions under way at once. */
+  /** Completions in flight. */
   concurrency: nullable(integerBetween(1, 100_000)),
 }
 
-/** What holds for a scope; null where nothing does. */
+/** The limits of a scope; null for none. */
 export const limitContent = open('LimitContent', { optional: { ...rateFields, budget: nullable(budget) } })
 export type LimitContent = t.TypeOf<typeof limitContent>
 

@@ -5,15 +5,15 @@ import { isUnlimited, type LimitContent } from './content.js'
 import type { LimitEvent } from './events.js'
 import { scopeText, type LimitScope } from './scope.js'
 
-/** What holds for a scope, and which levels of its budget were reached in the last period that any was. */
-export interface Limited {
+/** A scope's limits, with the budget levels reached in the latest such period. */
+export interface ScopeLimits {
   readonly scope: LimitScope
   readonly content: LimitContent
   readonly reached: { readonly period: string; readonly levels: readonly number[] } | null
 }
 
-/** The limits of a team, by the text of their scope. */
-export type TeamLimits = ReadonlyMap<string, Limited>
+/** A team's limits by `scopeText`. */
+export type TeamLimits = ReadonlyMap<string, ScopeLimits>
 
 const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
   switch (type) {
@@ -38,7 +38,7 @@ const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
       return new Map([...limits, [text, { ...known, reached: { period, levels: [...before, level] } }]])
     }
     default:
-      // A newer process may already write events that this one does not know.
+      // A newer release may have written an event type that this one does not know.
       return limits
   }
 }
@@ -62,7 +62,7 @@ const choose = (limits: TeamLimits, { team, scope, content }: ChooseLimit): Deci
   return { events: [{ type: 'LimitChosen', data: { team, scope, ...content } }] }
 }
 
-/** Several processes may see it at once, or one that knows of a budget that is no more. */
+/** Writes nothing if another process already reported the level, or if the budget has changed. */
 const reach = (limits: TeamLimits, { reached }: ReachBudget): Decision<LimitEvent> => {
   const known = limits.get(scopeText(reached.scope))
   if (known === undefined || !jsonEqual(known.content.budget, reached.budget)) return nothing
@@ -71,7 +71,7 @@ const reach = (limits: TeamLimits, { reached }: ReachBudget): Decision<LimitEven
     : { events: [{ type: 'BudgetReached', data: reached }] }
 }
 
-export const isReached = ({ reached }: Limited, period: string, level: number): boolean =>
+export const isReached = ({ reached }: ScopeLimits, period: string, level: number): boolean =>
   reached !== null &&
   (reached.period > period || (reached.period === period && reached.levels.includes(level)))
 

@@ -9,14 +9,14 @@ import { moneyText } from '../price/decimal.js'
 import { budget, rateFields } from './content.js'
 import { limitScope } from './scope.js'
 
-/** A day, `2026-11-21`, or a month, `2026-11`, of UTC. */
+/** A UTC day (`2026-11-21`) or month (`2026-11`). */
 export const periodName = textLike(
   'period',
   /^\d{4}-\d\d(-\d\d)?$/,
   "String should be a day or a month, such as '2026-01-31' or '2026-01'",
 )
 
-/** Of a budget, in per cent. */
+/** In per cent of the budget. */
 export const LEVELS = [50, 80, 100] as const
 
 const limitChosen = open('LimitChosen', {

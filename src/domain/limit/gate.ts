@@ -1,20 +1,20 @@
 import { accountKey, committed, type Sums } from '../budget/account.js'
-import { teamOf, type BegunCall, type Outcome } from '../budget/gateway-call.js'
+import { teamOf, type GatewayCall, type Outcome } from '../budget/gateway-call.js'
 import type { Ledger } from '../budget/ledger.js'
 import { periodOf } from '../budget/periods.js'
 import { amountFrom } from '../price/decimal.js'
 import type { Budget } from './content.js'
-import type { Limited, TeamLimits } from './decider.js'
-import { Meter, type Passage, type RateExceeded } from './meter.js'
+import type { ScopeLimits, TeamLimits } from './decider.js'
+import { Meter, type MeterEntry, type RateExceeded } from './meter.js'
 import { scopesOf, scopeText, type LimitScope } from './scope.js'
-import { UnderWay } from './under-way.js'
+import { CallsInFlight } from './calls-in-flight.js'
 
-/** A budget that leaves no room. */
+/** An exhausted budget. */
 export interface BudgetExceeded {
   readonly budget: Budget
   readonly period: string
   readonly sums: Sums
-  /** Streams of the last calls behind it, the newest first. */
+  /** Streams of the newest calls charged to it, newest first. */
   readonly calls: readonly string[]
 }
 
@@ -23,22 +23,22 @@ export type Exceeded = { readonly team: string; readonly scope: LimitScope } & (
   | { readonly kind: 'budget'; readonly exceeded: BudgetExceeded }
 )
 
-/** A completion that was let through. */
+/** An admitted completion. */
 export interface Admitted {
   readonly kind: 'admitted'
-  /** It was not written that it began. */
+  /** Undoes the admission; its start was not written. */
   readonly withdraw: () => void
-  /** It is over; null where what it came to is not written, so that nobody knows yet. */
+  /** Ends the completion; null if its result was not written and is unknown. */
   readonly leave: (outcome: Outcome | null) => void
 }
 
 /**
- * Lets completions through as limits allow: all limits of all scopes that a completion counts in, or none of them, and
- * what it may need is held at once. Rates are this process's share; money is what the ledger knows.
+ * Admits completions within the limits: all limits of all its scopes, or none. Reserves the maximum usage at once.
+ * Rates are this process's share; budgets come from the ledger.
  */
 export class Gate {
   private readonly meters = new Map<string, Meter>()
-  private readonly underWay = new UnderWay()
+  private readonly underWay = new CallsInFlight()
 
   constructor(
     private readonly ledger: Ledger,
@@ -46,10 +46,10 @@ export class Gate {
   ) {}
 
   /**
-   * @param tokens that the completion may use
-   * @param now milliseconds of a clock that only goes forward
+   * @param tokens maximum usage of the completion
+   * @param now milliseconds of a monotonic clock
    */
-  admit(limits: TeamLimits, call: BegunCall, tokens: number, now: number): Admitted | Exceeded {
+  admit(limits: TeamLimits, call: GatewayCall, tokens: number, now: number): Admitted | Exceeded {
     const team = teamOf(call)
     const limited = scopesOf(call.project, call.keyId).flatMap((scope) => limits.get(scopeText(scope)) ?? [])
     for (const { scope, content } of limited) {
@@ -64,7 +64,7 @@ export class Gate {
     return this.enter(limited, call, tokens, now)
   }
 
-  /** What a limit's scope used in the last minute, and has under way. */
+  /** A scope's usage in the last minute and its completions in flight. */
   used(
     team: string,
     scope: LimitScope,
@@ -73,9 +73,9 @@ export class Gate {
     return { ...this.meter(team, scope).used(now), running: this.underWay.of(keyOf(team, scope)).size }
   }
 
-  private enter(limited: readonly Limited[], call: BegunCall, tokens: number, now: number): Admitted {
+  private enter(limited: readonly ScopeLimits[], call: GatewayCall, tokens: number, now: number): Admitted {
     const team = teamOf(call)
-    const passages = limited.map(({ scope }): [Meter, Passage] => {
+    const passages = limited.map(({ scope }): [Meter, MeterEntry] => {
       const meter = this.meter(team, scope)
       return [meter, meter.enter(now, tokens, call.stream)]
     })
@@ -100,7 +100,7 @@ export class Gate {
     }
   }
 
-  private overspent(call: BegunCall, scope: LimitScope, budget: Budget): BudgetExceeded | undefined {
+  private overspent(call: GatewayCall, scope: LimitScope, budget: Budget): BudgetExceeded | undefined {
     const period = periodOf(budget.period, call.admittedAt)
     const key = accountKey(teamOf(call), scopeText(scope), period)
     const sums = this.ledger.sums(key)
@@ -121,7 +121,7 @@ export class Gate {
 
 const keyOf = (team: string, scope: LimitScope): string => `${team}\n${scopeText(scope)}`
 
-/** Undefined where nobody knows. */
+/** Undefined if unknown. */
 const tokensOf = (outcome: Outcome | null): number | undefined => {
   if (outcome?.kind === 'not-owed') return 0
   return outcome?.kind === 'used' ? outcome.tokens.prompt + outcome.tokens.completion : undefined

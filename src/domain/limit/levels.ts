@@ -2,14 +2,14 @@ import { accountKey, type Sums } from '../budget/account.js'
 import { periodOf } from '../budget/periods.js'
 import type { Instant } from '../codec/instant.js'
 import { amountFrom, decimalText } from '../price/decimal.js'
-import { isReached, type Limited } from './decider.js'
+import { isReached, type ScopeLimits } from './decider.js'
 import { LEVELS, type BudgetReached } from './events.js'
 import { scopeText } from './scope.js'
 
-/** The levels of a scope's budget that are reached now and were not said to be. */
+/** Budget levels that are reached but not reported yet. */
 export const levelsDue = (
   team: string,
-  limited: Limited,
+  limited: ScopeLimits,
   at: Instant,
   sumsOf: (account: string) => Sums,
 ): readonly BudgetReached[] => {
@@ -26,10 +26,10 @@ export const levelsDue = (
   ).map((level) => ({ team, scope, budget, period, level, spent: decimalText(spent), refused: false }))
 }
 
-/** Where a completion was refused that an unspent budget would have let through, it is reached. */
+/** Reports level 100 for a refused completion that would fit an unspent budget. */
 export const levelOfRefusal = (
   team: string,
-  limited: Limited,
+  limited: ScopeLimits,
   { at, asked, sums }: { readonly at: Instant; readonly asked: bigint; readonly sums: Sums },
 ): BudgetReached | undefined => {
   const { scope, content } = limited

@@ -1,36 +1,36 @@
 import type { LimitContent } from './content.js'
-import type { Members } from './under-way.js'
-import { SlidingWindow, type Taken } from './windows.js'
+import type { CallStreams } from './calls-in-flight.js'
+import { SlidingWindow, type WindowEntry } from './windows.js'
 
 const MINUTE_MS = 60_000
 const MOST_CALLS = 5
 
 export type Rate = 'requests_per_minute' | 'tokens_per_minute' | 'concurrency'
 
-/** A rate that leaves no room, in figures of this process. */
+/** An exceeded rate, in figures of this process. */
 export interface RateExceeded {
   readonly rate: Rate
   readonly most: number
   readonly used: number
   readonly asked: number
-  /** When there is room again, in milliseconds from now; null where nobody knows, infinity where it never will be. */
+  /** Milliseconds until there is room; null if unknown, infinity if never. */
   readonly freesInMs: number | null
-  /** Streams of the last calls behind it, the newest first. */
+  /** Streams of the newest calls counted, newest first. */
   readonly calls: readonly string[]
 }
 
-/** What was let through a scope in the last minute, in this process. */
+/** Usage of a scope in the last minute, in this process. */
 export class Meter {
   private readonly requests = new SlidingWindow(MINUTE_MS)
   private readonly tokens = new SlidingWindow(MINUTE_MS)
 
-  /** The first rate of a limit that has no room for a completion of so many tokens beside those under way. */
+  /** The first rate that a completion would exceed. */
   exceeded(
     limit: LimitContent,
     processes: number,
     now: number,
     tokens: number,
-    underWay: Members,
+    underWay: CallStreams,
   ): RateExceeded | undefined {
     return (
       this.full(
@@ -45,15 +45,15 @@ export class Meter {
     )
   }
 
-  enter(now: number, tokens: number, call: string): Passage {
+  enter(now: number, tokens: number, call: string): MeterEntry {
     return {
       request: this.requests.take(now, 1, call),
       tokens: this.tokens.take(now, tokens, call),
     }
   }
 
-  /** It used so many tokens after all; null for a completion that never began. */
-  leave({ request, tokens }: Passage, used: number | null): void {
+  /** Corrects the reserved tokens to those used; null for a completion that never started. */
+  leave({ request, tokens }: MeterEntry, used: number | null): void {
     this.tokens.settle(tokens, used ?? 0)
     if (used === null) this.requests.settle(request, 0)
   }
@@ -83,7 +83,7 @@ export class Meter {
   }
 }
 
-const busy = (most: number | null, underWay: Members): RateExceeded | undefined => {
+const busy = (most: number | null, underWay: CallStreams): RateExceeded | undefined => {
   const used = underWay.size
   return most === null || used < most
     ? undefined
@@ -97,12 +97,12 @@ const busy = (most: number | null, underWay: Members): RateExceeded | undefined 
       }
 }
 
-/** What a completion took of a meter. */
-export interface Passage {
-  readonly request: Taken
-  readonly tokens: Taken
+/** What a completion occupies in a meter. */
+export interface MeterEntry {
+  readonly request: WindowEntry
+  readonly tokens: WindowEntry
 }
 
-/** What of a rate a process may use: an equal share, and one at the least. */
+/** This process's share of a rate, at least 1. */
 const shareOf = (rate: number | null, processes: number): number | null =>
   rate === null ? null : Math.max(1, Math.floor(rate / processes))

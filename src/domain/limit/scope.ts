@@ -12,7 +12,7 @@ const projectName = textLike(
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
 )
 
-/** What of a team a limit holds for: all of it, one of its projects, or a key in the team's projects. */
+/** What a limit applies to: the whole team, one of its projects, or a key in its projects. */
 export const limitScopeFields = {
   required: { type: oneOf('team', 'project', 'key') },
   optional: { project: nullable(projectName), key: nullable(id) },
@@ -22,18 +22,18 @@ export type LimitScope = t.TypeOf<typeof limitScope>
 
 export const TEAM: LimitScope = { type: 'team', project: null, key: null }
 
-/** The scopes that a completion counts in: no limit of any other holds for it. */
+/** All scopes that a completion counts in. */
 export const scopesOf = (projectId: string, keyId: string): readonly LimitScope[] => [
   TEAM,
   { type: 'project', project: projectId.slice(projectId.indexOf('/') + 1), key: null },
   { type: 'key', project: null, key: keyId },
 ]
 
-/** Equal for equal scopes of one team. */
+/** Equal for equal scopes of a team. */
 export const scopeText = ({ type, project, key }: LimitScope): string =>
   type === 'team' ? 'team' : `${type}:${project ?? key}`
 
-/** A scope as people read it. */
+/** A scope as shown to users. */
 export const scopeInWords = (team: string, { type, project, key }: LimitScope): string => {
   switch (type) {
     case 'team':
@@ -47,7 +47,7 @@ export const scopeInWords = (team: string, { type, project, key }: LimitScope): 
   }
 }
 
-/** What of a scope is missing, or means nothing for its type. */
+/** Problems with fields that are missing or do not apply to the scope's type. */
 export const scopeProblems = ({ type, project, key }: LimitScope): readonly Problem[] =>
   (
     [

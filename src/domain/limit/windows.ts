@@ -1,20 +1,20 @@
-/** What was taken of a window; its weight may turn out to be another. */
-export interface Taken {
+/** An entry of a window. Its weight is corrected once the usage is known. */
+export interface WindowEntry {
   at: number
   readonly call: string
   weight: number
   isOver: boolean
 }
 
-/** When as much as is asked for would be free, in milliseconds as `now`; infinity for more than there ever is. */
+/** When there is room, in milliseconds like `now`; infinity if never. */
 type FreesAt = number
 
 /**
- * What was taken in the last minute, or whatever its length is: in no such stretch of time is more taken than its limit
- * was. Times are milliseconds; where the clock is set back, all that was taken later counts as taken now.
+ * A sliding window: over any interval of its length, the total weight stays within the limit. Times are in
+ * milliseconds. If the clock is set back, later entries count as of now.
  */
 export class SlidingWindow {
-  private taken: Taken[] = []
+  private taken: WindowEntry[] = []
   private first = 0
   private total = 0
 
@@ -25,7 +25,7 @@ export class SlidingWindow {
     return this.total
   }
 
-  /** Undefined where there is room now. */
+  /** Undefined if there is room now. */
   freesAt(now: number, weight: number, most: number): FreesAt | undefined {
     if (this.used(now) + weight <= most) return undefined
     if (weight > most) return Infinity
@@ -38,7 +38,7 @@ export class SlidingWindow {
     return Infinity
   }
 
-  take(now: number, weight: number, call: string): Taken {
+  take(now: number, weight: number, call: string): WindowEntry {
     this.forget(now)
     const one = { at: now, call, weight, isOver: false }
     this.taken.push(one)
@@ -46,13 +46,13 @@ export class SlidingWindow {
     return one
   }
 
-  /** What was taken weighs this, after all. */
-  settle(one: Taken, weight: number): void {
+  /** Corrects an entry's weight. */
+  settle(one: WindowEntry, weight: number): void {
     if (!one.isOver) this.total += weight - one.weight
     one.weight = weight
   }
 
-  /** The calls that took something of it last, the newest first. */
+  /** The calls of the newest entries, newest first. */
   lastCalls(most: number): readonly string[] {
     return this.taken
       .slice(Math.max(this.first, this.taken.length - most))

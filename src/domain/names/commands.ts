@@ -1,17 +1,17 @@
 import type { NamedKind } from './events.js'
 
-/** Gives a name to a thing of a team. */
+/** Claims a name for a team resource. */
 export interface TakeName {
   readonly type: 'TakeName'
   readonly team: string
   readonly kind: NamedKind
   readonly name: string
   readonly id: string
-  /** The thing that the name may be taken from, because it was never made or goes by another name. */
+  /** A previous owner to take the name from, since it was never created or was renamed. */
   readonly from: string | null
 }
 
-/** Does nothing where the name stands for another thing by now. */
+/** Does nothing if the name belongs to another resource by now. */
 export interface ReleaseName {
   readonly type: 'ReleaseName'
   readonly team: string

@@ -3,20 +3,20 @@ import { nothing, type Decider } from '../decider.js'
 import type { NameCommand } from './commands.js'
 import type { NamedKind, NameEvent } from './events.js'
 
-/** The names of a team's things, by kind: the id that each stands for, null for one that was released. */
-export type Roster = Readonly<Record<NamedKind, Map<string, string | null>>>
+/** Owner ids of a team's names, by kind; null for a released name. */
+export type NameRegistry = Readonly<Record<NamedKind, Map<string, string | null>>>
 
-/** What a name stands for; undefined for nothing. */
-export const holderOf = (roster: Roster, kind: NamedKind, name: string): string | undefined =>
+/** The owner's id; undefined for a free name. */
+export const ownerOf = (roster: NameRegistry, kind: NamedKind, name: string): string | undefined =>
   roster[kind].get(name) ?? undefined
 
-/** The names that stand for something, in their order, behind `after`. */
-export function* namesAfter(roster: Roster, kind: NamedKind, after?: string) {
+/** The owned names with their owners, sorted, starting after `after`. */
+export function* namesAfter(roster: NameRegistry, kind: NamedKind, after?: string) {
   for (const [name, id] of sortedAfter(roster[kind], after)) if (id !== null) yield { name, id }
 }
 
-/** One stream a team decides which names are taken, whatever they stand for. */
-export const namesDecider: Decider<Roster, NameCommand, NameEvent> = {
+/** One stream per team makes names unique. */
+export const namesDecider: Decider<NameRegistry, NameCommand, NameEvent> = {
   initialState: () => ({ webhook: new Map(), automation: new Map() }),
 
   evolve: (roster, { type, data: { kind, name, id } }) => {
@@ -28,14 +28,14 @@ export const namesDecider: Decider<Roster, NameCommand, NameEvent> = {
         roster[kind].set(name, null)
         return roster
       default:
-        // A newer process may already write events that this one does not know.
+        // A newer release may have written an event type that this one does not know.
         return roster
     }
   },
 
   decide: (roster, command) => {
     const { type, team, kind, name, id } = command
-    const holder = holderOf(roster, kind, name)
+    const holder = ownerOf(roster, kind, name)
     switch (type) {
       case 'TakeName': {
         const taken: NameEvent = { type: 'NameTaken', data: { team, kind, name, id } }

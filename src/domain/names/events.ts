@@ -5,7 +5,7 @@ import { textUpToBytes } from '../codec/text.js'
 import type { EventOf } from '../decider.js'
 import { id, teamName } from '../ids.js'
 
-/** Things of a team that have a name of their own within it. */
+/** Team resources whose name is unique within the team. */
 export const namedKind = oneOf('webhook', 'automation')
 export type NamedKind = t.TypeOf<typeof namedKind>
 
@@ -25,5 +25,5 @@ export const nameEvents = { NameTaken: nameTaken, NameReleased: nameReleased }
 
 export type NameEvent = EventOf<typeof nameEvents>
 
-/** Every name of a team in one stream: what is taken is decided at one place, and listed from it. */
+/** One stream for all names of a team: it makes them unique and lists them. */
 export const namesStream = (team: string): string => `names-${team}`

@@ -9,8 +9,8 @@ export interface ObjectClasses {
 const ROOTS = new Set(['Object', 'BaseModel'])
 
 /**
- * What an object says of its class: the last base before the root classes, else its own;
- * `given` stands in the place of the base, and of a class that it does not name.
+ * An object's class and base class: the last base before the root classes, else the class itself. `given` replaces
+ * the base, and the class if the object names none.
  */
 export const classesOf = (val: Json, given: string | null = null): ObjectClasses => {
   if (!isJsonObject(val)) return { kind: 'object', base_object_class: given, leaf_object_class: given }

@@ -15,13 +15,13 @@ interface OfObject {
 }
 
 interface OfVersion extends OfObject {
-  /** The version: a digest, `latest`, `v` with its number, or an alias. */
+  /** A digest, `latest`, `v` with a number, or an alias. */
   readonly version: string
 }
 
 export interface DeleteVersions extends OfObject {
   readonly type: 'DeleteVersions'
-  /** Null for all there are. */
+  /** Null for all versions. */
   readonly versions: readonly string[] | null
   readonly deleted_at: Instant
 }

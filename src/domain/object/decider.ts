@@ -92,7 +92,7 @@ const decide = (state: ObjectState, command: ObjectCommand): Decided => {
   }
 }
 
-/** The event, unless it would change no label. */
+/** The event, unless no label would change. */
 const events = (labels: readonly string[], event: ObjectEvent): Decided =>
   labels.length === 0 ? nothing : { events: [event] }
 
@@ -108,7 +108,7 @@ const notFound = (reason: string): Decided => ({ events: [], refused: { kind: 'n
 
 const noSuchVersion = notFound('Object version not found or deleted.')
 
-/** Content that was deleted comes back as the version it was. */
+/** Publishing deleted content again restores its version. */
 const publish = ({ versions }: ObjectState, { content }: PublishObject): Decided => {
   const known = versions.findIndex(({ digest }) => digest === content.digest)
   if (versions[known]?.deleted === false) return nothing
@@ -116,7 +116,7 @@ const publish = ({ versions }: ObjectState, { content }: PublishObject): Decided
   return { events: [{ type: 'ObjectPublished', data: { version_index, ...content } }] }
 }
 
-/** All that are named, or none: a name that is not found is most likely a mistake. */
+/** All or none: a name that is not found is most likely a mistake. */
 const deleteVersions = (state: ObjectState, command: DeleteVersions): Decided => {
   const named = (command.versions ?? []).map((name) => versionNamed(state, name))
   const missing = named.flatMap((index, place) => (index === undefined ? [place] : []))

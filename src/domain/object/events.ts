@@ -18,9 +18,9 @@ const ofObject = { project_id: projectId, object_id: objectId }
 
 const ofVersion = {
   ...ofObject,
-  /** The content's digest: 43 letters and digits. */
+  /** Digest of the content: 43 letters and digits. */
   digest: string,
-  /** Counts the versions of an object from 0; content that is published again has the number it had. */
+  /** Counts an object's versions from 0. Content published again keeps its number. */
   version_index: integerBetween(0, Number.MAX_SAFE_INTEGER),
 }
 
@@ -32,7 +32,7 @@ export const objectPublished = open('ObjectPublished', {
   optional: {
     base_object_class: nullableText(string),
     leaf_object_class: nullableText(string),
-    /** The content; null where it is spilled. */
+    /** Null if spilled. */
     val: withDefault(json, null),
     spilled: spilledFields,
     ...byUser,

@@ -1,6 +1,6 @@
 import { textLike } from '../codec/text.js'
 
-/** A word that describes a version; one version has many, and many versions have the same. */
+/** A label of versions: a version may have many tags, and a tag many versions. */
 export const tagName = textLike(
   'tag',
   /^(?=.{1,256}$)[-_\p{L}\p{N}]+(?: [-_\p{L}\p{N}]+)*$/u,
@@ -8,8 +8,8 @@ export const tagName = textLike(
 )
 
 /**
- * A name that points at one version of an object at a time. It is written where a digest is written, and so it is
- * never what could be one, or `latest`, or the number of a version.
+ * A name for one version of an object at a time. It is used in place of a digest, so it must not look like a digest,
+ * `latest` or a version number.
  */
 export const aliasName = textLike(
   'alias',

@@ -1,9 +1,9 @@
 import { versionName } from './version-name.js'
 
 export interface ObjectState {
-  /** By their number. */
+  /** By version number. */
   readonly versions: Version[]
-  /** The number of the version that each alias points at. */
+  /** Version number by alias. */
   readonly aliases: Map<string, number>
 }
 
@@ -13,7 +13,7 @@ export interface Version {
   readonly tags: ReadonlySet<string>
 }
 
-/** The number of the version that a text names, unless there is none or it is deleted. */
+/** The version number that a text refers to, unless it is missing or deleted. */
 export const versionNamed = ({ versions, aliases }: ObjectState, text: string): number | undefined => {
   const index = indexOf(text, versions, aliases)
   return index === undefined || versions[index]?.deleted !== false ? undefined : index

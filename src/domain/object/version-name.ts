@@ -1,4 +1,4 @@
-/** The ways to name a version of an object: the newest, by number, by its content, or by an alias. */
+/** How a version is referenced: the latest, by number, by digest, or by alias. */
 export type VersionName =
   | { readonly by: 'latest' }
   | { readonly by: 'index'; readonly index: number }
@@ -8,11 +8,11 @@ export type VersionName =
 const INDEX = /^v(\d+)$/
 const DIGEST = /^[A-Za-z0-9]{43}$/
 
-/** Tells the ways apart by the form of the text alone. */
+/** The form of the text alone decides which kind it is. */
 export const versionName = (text: string): VersionName => {
   if (text === 'latest') return { by: 'latest' }
   const digits = INDEX.exec(text)?.[1]
-  // A number that no version can have is past the last one.
+  // Clamps a number that is too large for any version.
   if (digits !== undefined) return { by: 'index', index: Math.min(Number(digits), Number.MAX_SAFE_INTEGER) }
   return DIGEST.test(text) ? { by: 'digest', digest: text } : { by: 'alias', alias: text }
 }

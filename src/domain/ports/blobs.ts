@@ -1,43 +1,42 @@
 /**
- * Content-addressed bytes. A digest is the lower-case hexadecimal SHA-256 of the content. Whatever the store cannot do now
- * is a {@link BlobsUnavailable}.
+ * Content-addressed bytes. A digest is the SHA-256 of the content in lower-case hexadecimal. Throws {@link
+ * BlobsUnavailable} when the store fails.
  */
 export interface BlobStore {
-  /** Durable (fsynced) when it resolves. The same content twice is one blob. */
+  /** Durable (fsynced) when it resolves. Equal content is stored once. */
   put(content: Uint8Array): Promise<string>
   /**
-   * As `put`, for content of unknown length that is never held as a whole. Rejects with {@link BlobTooLarge} as
-   * soon as the source has given more than `limitBytes`, and with the source's own error if that fails; either
-   * way nothing is kept.
+   * As `put`, for a stream. Rejects with {@link BlobTooLarge} as soon as the source exceeds `limitBytes`, or with the
+   * source's own error; in both cases nothing is stored.
    */
   putStream(source: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBlob>
-  /** `undefined` when there is no such blob. */
+  /** Undefined if there is no such blob. */
   get(digest: string): Promise<Uint8Array | undefined>
   /**
-   * As `get`, for content that is not to be held as a whole: nothing is read before `chunks` is iterated, and what is
-   * read no further is let go. `undefined` when there is no such blob.
+   * As `get`, as a stream: reads lazily, and releases the file when iteration stops early. Undefined if there is no
+   * such blob.
    */
   open(digest: string): Promise<OpenedBlob | undefined>
 }
 
 export interface OpenedBlob {
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number
   readonly chunks: AsyncIterable<Uint8Array>
 }
 
 export interface StoredBlob {
   readonly digest: string
-  /** Bytes. */
+  /** In bytes. */
   readonly size: number
 }
 
-/** The store cannot be used now: no space is left, or its disk fails. Nothing was kept. */
+/** The disk is full or failing. Nothing was stored. */
 export class BlobsUnavailable extends Error {
   override readonly name = 'BlobsUnavailable'
 }
 
-/** The content is over the limit its writer gave. */
+/** The content exceeds the limit given by the writer. */
 export class BlobTooLarge extends Error {
   override readonly name = 'BlobTooLarge'
   constructor(readonly limitBytes: number) {

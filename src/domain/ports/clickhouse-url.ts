@@ -1,20 +1,20 @@
 import * as E from 'fp-ts/lib/Either.js'
 
-/** Where a ClickHouse server is, and as whom it is spoken to. */
+/** Address and credentials of a ClickHouse server. */
 export interface ClickHouseAddress {
-  /** Scheme, host and port alone. */
+  /** Scheme, host and port only. */
   readonly origin: string
   readonly username: string
   readonly password: string
   readonly database: string
 }
 
-/** What names a database, or a cluster, without quoting. */
+/** A database or cluster name that needs no quoting. */
 export const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 const FORM = 'must be the URL of a ClickHouse server, http://user:password@host:8123/database'
 
-/** The parts of `http(s)://user:password@host:8123/database`, or what is wrong with it, which never quotes it. */
+/** Parses `http(s)://user:password@host:8123/database`. The error never quotes it, since it holds a password. */
 export const clickHouseAddress = (text: string): E.Either<string, ClickHouseAddress> => {
   if (!/^https?:\/\//i.test(text)) return E.left(FORM)
   if (!URL.canParse(text)) return E.left(`${FORM}; ${PERCENT}`)

@@ -1,52 +1,52 @@
 import { OperatorError } from './operator-error.js'
 
-/** Values for `{name:Type}` placeholders: a client's value reaches ClickHouse in no other way. */
+/** Values of `{name:Type}` placeholders, the only way in which client values reach ClickHouse. */
 export type SqlParameters = Readonly<Record<string, SqlParameter>>
 export type SqlParameter = string | number | bigint | boolean | null | readonly (string | number | bigint)[]
 
-/** Rows to insert, in the order of `columns`; values as JSON. */
+/** Rows to insert, as JSON values in the order of `columns`. */
 export interface Rows {
   readonly table: string
   readonly columns: readonly string[]
   readonly values: readonly (readonly unknown[])[]
 }
 
-/** What the projector needs: one connection of its own, so that no reader makes it wait. */
+/** Used by the projector. It has its own connection, so that reads never delay it. */
 export interface ClickHouseWriter {
-  /** Runs a statement that makes, changes or drops tables; on every server, where there are several. */
+  /** Runs a DDL statement, on every server of a cluster. */
   command(sql: string): Promise<void>
   insert(rows: Rows): Promise<void>
   query<Row>(sql: string, parameters?: SqlParameters): Promise<readonly Row[]>
 }
 
 export interface ReadOptions {
-  /** Cancels the read, which then throws ReadAbandoned. The embedded engine finishes a statement that it has begun. */
+  /** Cancels the read, which then throws ReadAbandoned. The embedded engine finishes a statement it has started. */
   readonly signal?: AbortSignal | undefined
-  /** On whose behalf it is: the embedded engine keeps a reader free for other teams. */
+  /** The team on whose behalf it reads: the embedded engine keeps a reader free for other teams. */
   readonly team?: string | undefined
 }
 
-/** What queries need: a small pool with a bounded queue and a time limit on every read. */
+/** Used by queries: a small pool with a bounded queue and a time limit per read. */
 export interface ClickHouseReader {
   /** Rows as objects, 64-bit integers as numbers. */
   query<Row>(sql: string, parameters?: SqlParameters, options?: ReadOptions): Promise<readonly Row[]>
-  /** The rows in ClickHouse's Native format, as the engine produces them. Ends early when the consumer stops. */
+  /** The rows in ClickHouse's Native format. Cancelled when the consumer stops. */
   stream(sql: string, parameters?: SqlParameters, options?: ReadOptions): AsyncIterable<Uint8Array>
 }
 
 export interface ClickHouse {
   readonly writer: ClickHouseWriter
   readonly reader: ClickHouseReader
-  /** The name of the database that statements speak of. */
+  /** The default database of statements. */
   readonly database: string
-  /** Another database of the same engine, made where it is missing; closed apart from this one. */
+  /** Opens another database of the same engine, creating it if needed. It is closed separately. */
   beside(database: string): Promise<ClickHouse>
-  /** Why it answers nobody now; undefined while it does, or while nobody knows better. */
+  /** Why the engine is unavailable; undefined while it is available or its state is unknown. */
   away(): string | undefined
   close(): Promise<void>
 }
 
-/** A read took longer than its limit, or more memory. */
+/** A read exceeded its limit of time or memory. */
 export class ReadTooExpensive extends Error {
   override readonly name = 'ReadTooExpensive'
   constructor(readonly limit: 'time' | 'memory') {
@@ -54,35 +54,35 @@ export class ReadTooExpensive extends Error {
   }
 }
 
-/** The read was cancelled by the one who asked for it. */
+/** The caller cancelled the read. */
 export class ReadAbandoned extends Error {
   override readonly name = 'ReadAbandoned'
 }
 
-/** So many reads wait already that one more is not taken. */
+/** The queue of reads is full. */
 export class TooManyReads extends Error {
   override readonly name = 'TooManyReads'
 }
 
-/** The engine refused an insert because of its data, not because it was busy or away. */
+/** The engine refused an insert because of its data. */
 export class RowsRefused extends Error {
   override readonly name = 'RowsRefused'
 }
 
 /**
- * `away`: nobody answers, or not to the end. `busy`: too much to do, or a part of it is missing for now. `refusing`:
- * it lets this user in no more, or lacks what is needed; that stays until somebody changes it.
+ * `away`: no response, or an incomplete one. `busy`: overloaded, or a part is missing temporarily. `refusing`: it
+ * denies access or lacks what it needs, until someone fixes that.
  */
 type Unavailability = 'away' | 'busy' | 'refusing'
 
-/** The engine does not do its work now, whatever it was asked; its message is for operators and quotes nothing. */
+/** The engine cannot serve any statement at present. The message is for operators and quotes no data. */
 export class ClickHouseUnavailable extends OperatorError {
   override readonly name = 'ClickHouseUnavailable'
   constructor(
     readonly why: Unavailability,
     message: string,
     options?: ErrorOptions & {
-      /** The engine's own error code, where it gave one. */
+      /** The engine's error code, if it reported one. */
       readonly code?: string
     },
   ) {

@@ -1,4 +1,4 @@
-/** Time and new ids, the two things that a pure decision may not make itself. */
+/** Time and ids come from outside, since decisions are pure. */
 export interface Clock {
   now(): Date
 }

@@ -1,39 +1,39 @@
 import type { OpenDelivery } from '../delivery/state.js'
 import type { Position } from './event-store.js'
 
-/** A delivery that is not over, as the log left it. */
+/** An open delivery as of the log. */
 export interface OpenEntry {
   readonly id: string
   readonly delivery: OpenDelivery
   /** The last revision of its stream. */
   readonly revision: bigint
-  /** The position of the event that scheduled it: what is older is smaller. */
+  /** The position of its `DeliveryScheduled`: orders deliveries by age. */
   readonly order: Position
 }
 
-/** First attempts, and further ones. */
+/** First attempts and retries. */
 export type Turn = 'fresh' | 'retry'
 
 /**
- * What the dispatcher has folded from the log so far. Everything can be folded again: a state that is gone, or of
- * another make, begins empty. What is written is there at once for whoever reads here, and outlives the process from the
- * next `commit` on, together with the checkpoint. Times are milliseconds since 1970.
+ * The dispatcher's fold of the log. It can always be rebuilt: a missing state or one of another version starts empty.
+ * Writes are visible to reads at once and durable, with the checkpoint, from the next `commit`. Times are
+ * milliseconds since 1970.
  */
 export interface DispatcherState {
-  /** Undefined where nothing was folded yet. */
+  /** Undefined before the first commit. */
   readonly checkpoint: () => Position | undefined
   readonly commit: (checkpoint: Position) => void
-  /** Forgets what was folded since the last commit, or everything where nothing of it can be read any more. */
+  /** Discards everything since the last commit, or the whole state if it is unreadable. */
   readonly rollBack: () => void
-  /** Forgets everything: the log is another one. */
+  /** Discards the whole state, for a different log. */
   readonly clear: () => void
 
-  /** Small things by kind and key: webhooks, automations, cooldowns and what else is folded. */
+  /** Small records by kind and key: webhooks, automations, cooldowns and so on. */
   readonly put: (kind: string, key: string, value: unknown) => void
   readonly get: (kind: string, key: string) => unknown
   readonly remove: (kind: string, key: string) => void
   readonly all: (kind: string) => Iterable<readonly [key: string, value: unknown]>
-  /** The first ones by key, in the order of its UTF-8 bytes, behind a key. */
+  /** The first records with a key greater than `after`, in the order of the keys' UTF-8 bytes. */
   readonly some: (
     kind: string,
     limit: number,
@@ -41,9 +41,9 @@ export interface DispatcherState {
   ) => readonly (readonly [key: string, value: unknown])[]
 
   /**
-   * A delivery that is there already is this from here on, and nobody's claim.
+   * Replaces an existing entry and releases its claim.
    *
-   * @throws RangeError where one of its times is none
+   * @throws RangeError for an invalid time
    */
   readonly putDelivery: (entry: OpenEntry) => void
   readonly delivery: (id: string) => OpenEntry | undefined
@@ -52,20 +52,20 @@ export interface DispatcherState {
   readonly inFlight: () => readonly OpenEntry[]
 
   /**
-   * Takes the delivery of a webhook that has been due longest, so that nobody takes it again until it is put anew. A first
-   * attempt is due whatever the clock says, which may have been set back since.
+   * Claims the webhook's delivery that has been due longest, until it is put again. First attempts are always due, so
+   * that a clock set back does not delay them.
    */
   readonly claimDue: (webhook: string, turn: Turn, now: number) => OpenEntry | undefined
-  /** The one among those that are due which was scheduled first. */
+  /** Claims the due delivery that was scheduled first. */
   readonly claimOldest: (webhook: string, now: number) => OpenEntry | undefined
   readonly unclaim: (id: string) => void
-  /** When the next one of a webhook that nobody has claimed is due. */
+  /** When the next unclaimed delivery of a webhook is due. */
   readonly nextDue: (webhook: string) => number | undefined
-  /** Webhooks that something waits for. */
+  /** Webhooks with open deliveries. */
   readonly waitingFor: () => readonly string[]
   /**
-   * The oldest of a webhook's behind an order that wait for later are due now, or when the receiver asked for it unless
-   * that is ignored, `limit` at most; the order of the last of them, undefined where there are none.
+   * Makes up to `limit` of a webhook's waiting deliveries due now, starting after an order, or at the time its
+   * receiver asked for unless that is ignored. Returns the order of the last one; undefined for none.
    */
   readonly hasten: (
     webhook: string,
@@ -81,6 +81,6 @@ export interface DeliveryCounts {
   readonly pending: number
   readonly retrying: number
   readonly in_flight: number
-  /** When the oldest of those that wait is, or was, due. */
+  /** The earliest due time of all open deliveries. */
   readonly oldestDue: number | undefined
 }

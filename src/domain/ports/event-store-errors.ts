@@ -1,7 +1,7 @@
 import type { Expected } from './event-store.js'
 import { OperatorError } from './operator-error.js'
 
-/** The stream was not where the writer expected it. `actual` is its last revision, or `none`. */
+/** The stream is not at the expected revision. `actual` is its last revision, or `none`. */
 export class ConcurrencyConflict extends Error {
   override readonly name = 'ConcurrencyConflict'
   constructor(
@@ -18,12 +18,12 @@ export class AppendOutcomeUnknown extends Error {
   override readonly name = 'AppendOutcomeUnknown'
 }
 
-/** The append is over the limit of one append, {@link MAX_APPEND_BYTES}. Nothing was written. */
+/** The append exceeds {@link MAX_APPEND_BYTES}. Nothing was written. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge'
 }
 
-/** The caller's events cannot be stored as they are: none given, or data that JSON cannot hold. */
+/** No events, or data that JSON cannot represent. */
 export class InvalidAppend extends Error {
   override readonly name = 'InvalidAppend'
 }
@@ -33,13 +33,13 @@ export class StoreUnavailable extends OperatorError {
   override readonly name = 'StoreUnavailable'
 }
 
-/** Another process, or this one, has the store open for itself alone. */
+/** Another process, or this one, holds the store's lock. */
 export class StoreInUse extends StoreUnavailable {}
 
-/** Others write the stream so often that a writer of this process found no gap. The store itself answers. */
-export class CrowdedStream extends StoreUnavailable {}
+/** A writer of this process met a conflict too often. The store itself is available. */
+export class StreamContention extends StoreUnavailable {}
 
-/** The log has events of a newer release. This release must not decide on a state without them. */
+/** The log has events of a newer release, which this release must not ignore when it decides. */
 export class NewerEvents extends StoreUnavailable {}
 
 /** The largest append any store must take, in bytes of serialised data and metadata. */

@@ -1,12 +1,12 @@
 import type { JsonObject } from '../json/json.js'
 
 /**
- * A place in the total order of the log. Opaque: compare and store it, never do arithmetic with it
- * (stores leave gaps). Its text form is decimal digits.
+ * A position in the total order of the log. Opaque: compare and store it, but do no arithmetic, since stores leave
+ * gaps. Its text form is decimal digits.
  */
 export type Position = bigint
 
-/** What a writer believes about a stream: that it is new, or its last revision. */
+/** The writer's expectation: a new stream, or its last revision. */
 export type Expected = 'none' | bigint
 
 export interface EventMetadata extends JsonObject {
@@ -17,7 +17,7 @@ export interface EventMetadata extends JsonObject {
 }
 
 export interface NewEvent {
-  /** A UUID made by the caller: the same id appended again is the same event. */
+  /** A UUID chosen by the writer. Appending it again is idempotent. */
   readonly id: string
   readonly type: string
   readonly data: JsonObject
@@ -30,13 +30,13 @@ export interface RecordedEvent extends NewEvent {
   readonly revision: bigint
   readonly position: Position
   readonly recordedAt: Date
-  /** Characters of its data and metadata as JSON. */
+  /** Length of data and metadata as JSON, in characters. */
   readonly size: number
 }
 
 export interface Appended {
   readonly revision: bigint
-  /** Absent when the store recognised a repeat and cannot say where the first stands. */
+  /** Absent if the store recognised a repeat but does not know the position of the original. */
   readonly position?: Position
 }
 
@@ -46,32 +46,32 @@ export type TailItem =
   | { readonly kind: 'checkpoint'; readonly position: Position }
 
 /**
- * The log. Appends to one stream are atomic and durable when the promise resolves; all events stand in one
- * total order; subscriptions are at-least-once from a position. Contiguous positions, appends over several
- * streams and server-side filters are not promised.
+ * The log. Appends to one stream are atomic, and durable when the promise resolves. All events have one total order.
+ * Subscriptions deliver at least once from a position. Positions may have gaps; there are no appends over several
+ * streams and no server-side filters.
  *
- * Failures are the classes of `event-store-errors.ts`.
+ * Throws the classes of `event-store-errors.ts`.
  */
 export interface EventStore {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended>
-  /** A missing stream is empty. `from` is inclusive in the direction of reading. */
+  /** A missing stream is empty. `from` is inclusive, in the reading direction. */
   readStream(
     stream: string,
     options?: { readonly from?: bigint; readonly backwards?: boolean; readonly limit?: number },
   ): AsyncIterable<RecordedEvent>
   /** In log order, exclusive of `after`. */
   readAll(options?: { readonly after?: Position; readonly limit?: number }): AsyncIterable<RecordedEvent>
-  /** Catches up, says `caughtUp` once it has, then goes on live until `signal` aborts. Exclusive of `after`. */
+  /** Reads to the head, emits `caughtUp`, then follows live until `signal` aborts. Exclusive of `after`. */
   subscribeAll(options?: {
     readonly after?: Position
     readonly signal?: AbortSignal
   }): AsyncIterable<TailItem>
-  /** The event with an id, whatever its stream is; not there where the store can't find one without reading the log. */
+  /** Finds an event by id. Absent if the store would have to read the whole log. */
   readonly findEvent?: (id: string) => Promise<RecordedEvent | undefined>
   /**
-   * Whether an append can succeed now, tried without writing an event.
+   * Tests whether an append can succeed, without writing an event.
    *
-   * @throws StoreUnavailable, AppendOutcomeUnknown with the reason when it cannot
+   * @throws StoreUnavailable, AppendOutcomeUnknown with the reason if it cannot
    */
   checkWritable(): Promise<void>
   /** The position of the last event, 0 for an empty log. */

@@ -1,9 +1,9 @@
-/** What can fail while the service runs. */
+/** Parts that can fail while the service runs. */
 export type HealthPart = 'event-log-writes' | 'event-log-reads' | 'blobs' | 'reads'
 
-/** Adapters report here what the last use of a part came to. */
+/** Adapters report the result of each use of a part. */
 export interface HealthReports {
-  /** `error` is null for a success. An error that does not blame the part, such as a conflict, changes nothing. */
+  /** `error` is null for a success. An error that is not the part's fault, such as a conflict, changes nothing. */
   readonly report: (part: HealthPart, error: unknown) => void
 }
 

@@ -1,2 +1,2 @@
-/** The HMAC-SHA256 of bytes, in lower-case hexadecimal digits or in base64 with padding. */
+/** HMAC-SHA256 in lower-case hexadecimal or padded base64. */
 export type HmacSha256 = (key: Uint8Array, content: Uint8Array, form: 'hex' | 'base64') => string

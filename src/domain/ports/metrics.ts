@@ -1,4 +1,4 @@
-/** Words that tell one series of a metric from others. They come from few, and never from tenants. */
+/** Labels of a metric's series. Each has few values, and none is tenant data. */
 type Labels = Readonly<Record<string, string>>
 type None = Readonly<Record<never, string>>
 
@@ -16,50 +16,50 @@ export interface Histogram<L extends Labels = None> {
 
 export type RequestSeconds = Histogram<{
   readonly method: string
-  /** The template of its path. */
+  /** The route's path template. */
   readonly route: string
   /** `2xx`, or `aborted` if the response was not sent completely. */
   readonly status: string
 }>
 
-/** What the dispatcher counts of webhooks; times are in seconds. */
+/** Metrics of the dispatcher. Times are in seconds. */
 export interface WebhookMetrics {
   readonly attempts: Counter<{ readonly result: string; readonly class: string }>
   readonly attemptSeconds: Histogram<{ readonly phase: string }>
   readonly deliveries: Gauge<{ readonly state: string }>
   readonly oldestDueSeconds: Gauge
-  /** How far matching is behind the log. */
+  /** Lag of the matching behind the log, in events. */
   readonly scheduleLagEvents: Gauge
   readonly eventToFirstAttemptSeconds: Histogram
   readonly eventToSuccessSeconds: Histogram
   readonly inFlight: Gauge
-  /** How many endpoints have a breaker in a state. */
+  /** Number of endpoints by circuit-breaker state. */
   readonly breakers: Gauge<{ readonly state: string }>
   readonly outcomesUnknown: Counter
   readonly ssrfBlocked: Counter
-  /** Events that cannot be matched or folded, and were passed over. */
+  /** Events that were skipped because they could not be matched or folded. */
   readonly eventsQuarantined: Gauge
   readonly matches: Counter
   readonly suppressed: Counter<{ readonly reason: string }>
   readonly matchSeconds: Histogram
 }
 
-/** What a process counts of the upstreams that it asks. */
+/** Metrics of the gateway's upstream requests. */
 export interface InferenceMetrics {
-  /** `answered`, `refused` by a status of 4xx, `fault`, or `aborted`. */
+  /** `answered`, `refused` (a 4xx status), `fault` or `aborted`. */
   readonly tries: Counter<{ readonly outcome: string }>
-  /** How many models of upstreams are out for now. */
+  /** Number of upstream models whose circuit breaker is open. */
   readonly targetsOut: Gauge
 }
 
-/** What a process counts and measures of itself, for an operator: nothing of it names a tenant. */
+/** Metrics of this process for its operator. No tenant is named. */
 export interface Metrics {
   readonly requestSeconds: RequestSeconds
   readonly projectionLagEvents: Gauge
   readonly webhooks: WebhookMetrics
   readonly inference: InferenceMetrics
-  /** Runs a task each time before somebody reads, for gauges that are worked out; its failure stops nothing. */
+  /** Runs before each scrape, for computed gauges. A failure does not fail the scrape. */
   beforeRead(task: () => void | Promise<void>): void
-  /** Everything in the text format of Prometheus. */
+  /** All metrics in the Prometheus text format. */
   read(): Promise<string>
 }

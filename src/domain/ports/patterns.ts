@@ -1,5 +1,5 @@
-/** A regular expression of RE2, which takes linear time: true where it matches anywhere in a text. */
+/** A compiled RE2 expression, which matches in linear time. True if it matches anywhere in the text. */
 export type Pattern = (text: string) => boolean
 
-/** Compiles what a user wrote; the error is a sentence that says what is wrong with it, and where. */
+/** Compiles a user's expression. The error explains what is wrong and where. */
 export type CompilePattern = (source: string) => { readonly pattern: Pattern } | { readonly error: string }

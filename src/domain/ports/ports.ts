@@ -3,7 +3,7 @@ import type { Clock, Ids } from './clock.js'
 import type { EventStore } from './event-store.js'
 import type { Sha256 } from './sha256.js'
 
-/** Everything the domain asks of the world; each function takes the `Pick` that it uses. */
+/** All ports. Each function takes a `Pick` of the ones it uses. */
 export interface Ports {
   readonly eventStore: EventStore
   readonly blobs: BlobStore

@@ -1,2 +1,2 @@
-/** A new API key that nobody can guess: `tt_` and 43 base64url characters, which carry 256 random bits. */
+/** A new API key: `tt_` and 43 base64url characters with 256 random bits. */
 export type RandomKey = () => string

@@ -1,7 +1,7 @@
-/** Where the last state of something that follows from the log is put down, to go on from. It may be lost at any time. */
+/** Stores a snapshot of state derived from the log. A snapshot may be lost at any time. */
 export interface Snapshots {
-  /** Undefined where there is none, and where it cannot be read. */
+  /** Undefined if it is missing or unreadable. */
   read(): Promise<string | undefined>
-  /** The text stands whole in place of the one before, or that one stays. */
+  /** Replaces the snapshot atomically. */
   write(text: string): Promise<void>
 }

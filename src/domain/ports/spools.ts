@@ -1,14 +1,13 @@
-/** Room outside memory for bytes that are needed for a while. Nothing of it outlives the process. */
+/** Temporary storage outside memory. Nothing in it survives the process. */
 export interface Spools {
-  /** An empty one. */
   open(): Promise<Spool>
 }
 
 export interface Spool {
-  /** Behind what is there; one append at a time. After one that failed, what the spool holds is unknown. */
+  /** Appends; one call at a time. After a failed append the content is undefined. */
   append(bytes: Uint8Array): Promise<void>
-  /** The bytes from `offset` on; rejects where there are not so many. */
+  /** Reads `length` bytes from `offset`; rejects if there are fewer. */
   read(offset: number, length: number): AsyncIterable<Uint8Array>
-  /** What it holds is gone. */
+  /** Discards the content. */
   close(): Promise<void>
 }

@@ -1,16 +1,16 @@
 import type { Timeouts } from '../upstream/content.js'
 
-/** What is asked of an upstream. */
+/** A request to an upstream. */
 export interface UpstreamRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Posted; null for a GET. */
+  /** The body of a POST; null for a GET. */
   readonly body: string | null
-  /** Each counted to the millisecond: the time-outs of a slow reader's answer stand still but for the total. */
+  /** In milliseconds. While a slow reader blocks the response, only the total time-out runs. */
   readonly timeouts: Timeouts
-  /** Whether the address has to be one that anybody's upstream may have; the operator's own are trusted. */
+  /** Whether the SSRF guard applies. The operator's own upstreams are exempt. */
   readonly isGuarded: boolean
-  /** Whether it goes over a connection of its own, for one that a kept connection lost. */
+  /** Whether to open a new connection, after a pooled one turned out to be closed. */
   readonly isFresh: boolean
 }
 
@@ -18,13 +18,13 @@ export interface UpstreamAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Read once, at the reader's pace; fails with an `UpstreamFault`. Leaving it early closes the connection. */
+  /** Readable once, with backpressure; fails with an `UpstreamFault`. Stopping early closes the connection. */
   readonly body: AsyncIterable<Uint8Array>
-  /** What became of it once nothing more will come; never rejects. `left` is by the reader. */
-  readonly ended: Promise<Ended>
+  /** Resolves when the response is over; never rejects. `left`: the reader stopped early. */
+  readonly ended: Promise<UpstreamEnd>
 }
 
-export type Ended = 'complete' | 'left' | UpstreamFault
+export type UpstreamEnd = 'complete' | 'left' | UpstreamFault
 
 export type FaultKind =
   | 'forbidden-address'
@@ -34,31 +34,31 @@ export type FaultKind =
   | 'reset'
   | 'protocol'
   | 'timeout'
-  /** By the caller's signal. */
+  /** The caller's signal. */
   | 'aborted'
 
-/** The `code` of a reset by which a connection that was kept turned out to be closed, before any of an answer came. */
+/** `code` of a reset when a pooled connection was already closed, before any of the response arrived. */
 export const KEPT_CONNECTION = 'kept connection'
 
-/** The `code` of a time-out of an answer that was held up by whoever reads it. */
+/** `code` of a time-out caused by a slow reader. */
 export const SLOW_READER = 'slow reader'
 
-/** The `code` of one that its caller gave up before anything of it was sent. */
+/** `code` of a request aborted before anything was sent. */
 export const BEFORE_ASKED = 'before it was asked'
 
-/** What went wrong on the way to an upstream or back; never quotes what was received. */
+/** A failed upstream request. Never quotes the response. */
 export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault'
   constructor(
     readonly kind: FaultKind,
-    /** Which time-out, or the system's name of the error. */
+    /** The time-out that fired, or the system's error code. */
     readonly code: string,
     options?: ErrorOptions,
   ) {
     super(`${kind} ${code}`, options)
   }
 
-  /** Whether the upstream may have worked on the request: it was sent, over a connection that took it. */
+  /** Whether the upstream may have processed the request: it was sent on an established connection. */
   get mayHaveWorked(): boolean {
     switch (this.kind) {
       case 'forbidden-address':
@@ -80,7 +80,7 @@ export class UpstreamFault extends Error {
   }
 }
 
-/** Asks once: follows no redirect, repeats nothing. Before a head is there it fails with an `UpstreamFault`. */
+/** Sends one request, without redirects or retries. Throws an `UpstreamFault` if no response head arrives. */
 export interface UpstreamClient {
   ask(request: UpstreamRequest, signal?: AbortSignal): Promise<UpstreamAnswer>
   close(): Promise<void>

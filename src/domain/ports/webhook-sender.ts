@@ -1,13 +1,13 @@
-/** An HTTP POST as it goes out, byte for byte. */
+/** An HTTP POST, byte for byte. */
 export interface OutgoingMessage {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** From the first step to the end of the answer. */
+  /** From the start to the end of the response. */
   readonly timeoutMs: number
 }
 
-/** How long each step took, in milliseconds; null for one that was not reached. */
+/** Duration of each phase in milliseconds; null if it was not reached. */
 export interface Phases {
   readonly dns: number | null
   readonly connect: number | null
@@ -16,33 +16,33 @@ export interface Phases {
   readonly total: number
 }
 
-/** What went wrong before a whole head of an answer was there. */
+/** Why no complete response head arrived. */
 export type SendError =
-  /** The address is one that may not be reached, by its own text: no network was used, and none ever will be. */
+  /** The URL's IP address is forbidden; no network was used. A retry cannot succeed. */
   | { readonly kind: 'forbidden-address' }
-  /** The name leads to an address that may not be reached; names can be mended. */
+  /** The host name resolves to a forbidden address. A DNS change can fix it. */
   | { readonly kind: 'forbidden-name' }
   | { readonly kind: 'timeout'; readonly phase: 'dns' | 'connect' | 'tls' | 'head' | 'total' }
   | { readonly kind: 'dns' | 'connect' | 'tls' | 'reset' | 'protocol'; readonly code: string }
   /** The caller's signal. */
   | { readonly kind: 'aborted' }
 
-export interface Sent {
-  /** Null where no head of an answer came. */
+export interface SendResult {
+  /** Null without a response head. */
   readonly status: number | null
-  /** The answer's headers, names in lower case; at most 16 KiB in all. */
+  /** Names in lower case; at most 16 KiB in total. */
   readonly headers: Readonly<Record<string, string>>
-  /** The first 16 KiB of the answer's body. */
+  /** The first 16 KiB of the response body. */
   readonly body: Uint8Array
-  /** Null where a head came, whatever became of the body behind it. */
+  /** Null if a head arrived, whatever happened to the body. */
   readonly error: SendError | null
   readonly phases: Phases
-  /** Whether the receiver may have the whole message. */
+  /** Whether the receiver may have the complete message. */
   readonly bodySent: boolean
   readonly peer: string | null
 }
 
-/** Sends one message once: follows nothing, repeats nothing, never throws. */
+/** Sends one message, without redirects or retries. Never throws. */
 export interface WebhookSender {
-  send(message: OutgoingMessage, signal?: AbortSignal): Promise<Sent>
+  send(message: OutgoingMessage, signal?: AbortSignal): Promise<SendResult>
 }

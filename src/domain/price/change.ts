@@ -4,7 +4,7 @@ import type { Instant } from '../codec/instant.js'
 import type { RecordedEvent } from '../ports/event-store.js'
 import { priceEvents, priceStream } from './events.js'
 
-/** What of a price event says what calls cost. */
+/** The part of a price event that affects costs. */
 export type PriceChange =
   | {
       readonly kind: 'published'
@@ -16,10 +16,10 @@ export type PriceChange =
     }
   | { readonly kind: 'withdrawn'; readonly owner: string; readonly id: string }
 
-/** Of a token of prompt, completion, cache reading and cache creation, in decimal digits. */
+/** Per token, in decimal digits: prompt, completion, cache read, cache creation. */
 export type TokenCosts = readonly [string, string, string, string]
 
-/** Undefined for other events, and for one that is not what its stream says. */
+/** Undefined for other events, and for data that does not match its stream. */
 export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
   if (event.type === 'PricePublished') {
     const data = ofStream(event, priceEvents.PricePublished)

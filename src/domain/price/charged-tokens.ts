@@ -1,6 +1,6 @@
 import { FIGURES, type Figure } from '../call/usage.js'
 
-/** Of prompt, completion, cache reading and cache creation, in this order. */
+/** Prompt, completion, cache read and cache creation, in this order. */
 export type ChargedTokens = readonly [bigint, bigint, bigint, bigint]
 
 const at = (figure: Figure): number => FIGURES.indexOf(figure)
@@ -9,8 +9,8 @@ const [COMPLETION, OUTPUT] = [at('completion_tokens'), at('output_tokens')]
 const [READ, CREATION] = [at('cache_read_input_tokens'), at('cache_creation_input_tokens')]
 
 /**
- * What a model's figures, in the order of `FIGURES`, are charged for: tokens of prompt that were
- * neither read from a cache nor written to one, never below 0; of completion; of cache reading and creation.
+ * The charged tokens of a model's figures (in the order of `FIGURES`). Cached tokens are subtracted from the
+ * prompt's, never below 0.
  */
 export const chargedTokens = (figures: readonly bigint[]): ChargedTokens => {
   const [read, creation] = [figures[READ]!, figures[CREATION]!]

@@ -3,21 +3,21 @@ import type { Instant } from '../codec/instant.js'
 /** What decides between the prices of one model. */
 export interface Candidate {
   readonly effective_date: Instant
-  /** A project's own price goes before one of a list. */
+  /** A project's price takes precedence over a list's. */
   readonly level: 'project' | 'default'
 }
 
-/** Which of a model's prices holds, by when a call started. */
+/** The effective prices of a model by the start of a call. */
 export interface Timeline<P> {
-  /** For calls that started before all of `steps`. */
+  /** For calls that started before all `steps`. */
   readonly first: P
-  /** Ascending: from each date on another price holds. */
+  /** Ascending: each price is effective from its date. */
   readonly steps: readonly { readonly from: Instant; readonly price: P }[]
 }
 
 /**
- * The prices of a model in the order of time: a price in force goes before one of the future, a
- * project's before a list's, the latest first. Of two of one level and date, the one given last holds.
+ * Orders a model's prices by time. A price in force takes precedence over a future one, a project's over a list's,
+ * and then the latest. Between two of the same level and date, the last published wins.
  */
 export const timelineOf = <P extends Candidate>(prices: readonly P[]): Timeline<P> | undefined => {
   const [any, ...others] = prices
@@ -41,7 +41,7 @@ const bestOfFuture = <P extends Candidate>(best: P, other: P): P => {
   return best.effective_date > other.effective_date ? best : other
 }
 
-/** The price of a call that started then. */
+/** The price effective at the start of a call. */
 export const priceAt = <P>({ first, steps }: Timeline<P>, started: Instant): P => {
   let price = first
   for (const step of steps) if (step.from <= started) ({ price } = step)

@@ -6,10 +6,10 @@ interface Publishing {
   readonly now: Instant
 }
 
-/** A price without an effective date holds from now on. */
+/** Without an effective date, a price is effective from now. */
 export type OfferedPrice = Omit<PriceContent, 'effective_date'> & { readonly effective_date: Instant | null }
 
-/** All of these prices or, where one is refused, none. */
+/** All or none: one refused price refuses all. */
 export interface PublishPrices extends Publishing {
   readonly type: 'PublishPrices'
   readonly owner: PriceOwner
@@ -22,14 +22,14 @@ export interface WithdrawPrice {
   readonly id: string
 }
 
-/** The list has these prices, each in the place of one that it had for the same model and date. */
+/** Replaces the list: each price replaces the one with the same model and date. */
 export interface ImportPrices extends Publishing {
   readonly type: 'ImportPrices'
   readonly list: string
   readonly version: string
   readonly source: string
   readonly prices: readonly { readonly id: string; readonly price: PriceContent }[]
-  /** A version that was imported before is left as it is, whatever became of its prices since. */
+  /** Does nothing if this version was imported before, even if its prices changed since. */
   readonly once: boolean
 }
 

@@ -42,7 +42,7 @@ const decidePublished = (
   return { events }
 }
 
-/** A price is withdrawn after the one in its place is published, so that there is one at every position. */
+/** Publishes the new price before it withdraws the old one, so that there is a price at every position. */
 const decideImported = (
   state: PriceState,
   { list, version, source, prices, once, userId, now }: ImportPrices,

@@ -4,34 +4,31 @@ import { number } from '../codec/leaves.js'
 import { textLike } from '../codec/text.js'
 import type { Exact } from './exact.js'
 
-/**
- * An exact amount as a whole number of 10^-12. Sums of such numbers do not depend on their order, and none is ever
- * rounded.
- */
+/** An exact amount in units of 10^-12. Sums do not depend on the order and are never rounded. */
 export type Amount = bigint
 
 const PLACES = 12
 const ONE = 10n ** BigInt(PLACES)
 
-/** The largest price of a token that is taken. */
+/** Upper bound for the price of a token. */
 const LARGEST_PRICE = 10 ** 12
 
 const WRITTEN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/
 
-/** A finite number as the decimal that it is written as: so many `digits`, times 10 to the `shift`, of an amount's unit. */
+/** The shortest decimal form of a finite number: `digits` times 10 to the `shift`, in the unit of an amount. */
 const written = (value: number) => {
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] = WRITTEN.exec(String(value)) ?? []
   return { sign, digits: BigInt(whole + fraction), shift: Number(exponent) - fraction.length + PLACES }
 }
 
-/** A finite number as the decimal that it is written as, rounded half-even to 12 places. */
+/** The shortest decimal form of a number, rounded half-even to 12 places. */
 export const amountOf = (value: number): Amount => {
   const { sign, digits, shift } = written(value)
   const size = shift >= 0 ? digits * 10n ** BigInt(shift) : halfEven(digits, 10n ** BigInt(-shift))
   return sign === '-' ? -size : size
 }
 
-/** Where an amount stands to a finite number, as the decimal that this is written as: -1 is below it, 0 is the same. */
+/** Compares an amount with the shortest decimal form of a number: -1 if it is below, 0 if equal. */
 export const compareAmount = (amount: Amount, value: number): -1 | 0 | 1 => {
   const { sign, digits, shift } = written(value)
   const size = shift >= 0 ? digits * 10n ** BigInt(shift) : digits
@@ -47,7 +44,7 @@ const halfEven = (dividend: bigint, divisor: bigint): bigint => {
   return isUp ? quotient + 1n : quotient
 }
 
-/** An amount in decimal digits, without an exponent and without zeros at its end. */
+/** Decimal digits without an exponent or trailing zeros. */
 export const decimalText = (amount: Amount): string => {
   const size = amount < 0n ? -amount : amount
   const fraction = String(size % ONE)
@@ -56,14 +53,14 @@ export const decimalText = (amount: Amount): string => {
   return `${amount < 0n ? '-' : ''}${size / ONE}${fraction === '' ? '' : '.'}${fraction}`
 }
 
-/** The amount that a decimal of at most 12 places says. */
+/** Parses a decimal of at most 12 places. */
 export const amountFrom = (text: string): Amount => {
   const [whole = '', fraction = ''] = text.replace('-', '').split('.')
   const size = BigInt(whole + fraction.padEnd(PLACES, '0'))
   return text.startsWith('-') ? -size : size
 }
 
-/** The nearest JSON number. */
+/** The nearest double. */
 export const numberFrom = (amount: Exact): number =>
   typeof amount === 'number' ? amount / 10 ** PLACES : Number(decimalText(amount))
 
@@ -73,8 +70,8 @@ const KEPT_PRICE = /^(0|[1-9]\d{0,12})(\.\d{0,11}[1-9])?$/
 const isKeptPrice = (u: unknown): u is string => typeof u === 'string' && KEPT_PRICE.test(u)
 
 /**
- * The price of a token: decimal digits, at most 12 places. Events keep it without zeros that say nothing at its end;
- * people may write them.
+ * The price of a token: decimal digits, at most 12 places. Events store it without trailing zeros; clients may send
+ * them.
  */
 export const tokenPrice: Codec<string> = new Codec(
   'decimal',
@@ -95,14 +92,14 @@ export const tokenPrice: Codec<string> = new Codec(
   (u) => (isKeptPrice(u) ? u : undefined),
 )
 
-/** A sum of money as events keep it: as a price, and as large as it may become. */
+/** A sum of money as stored in events: like a price, but without its upper bound. */
 export const moneyText = textLike(
   'money',
   /^(0|[1-9]\d{0,99})(\.\d{0,11}[1-9])?$/,
   'String should be a decimal with at most 12 decimal places',
 )
 
-/** The price of a token as JSON says it. */
+/** The price of a token as a JSON number. */
 export const tokenCost: Codec<number> = new Codec<number>(
   'cost',
   (u): u is number => number.is(u) && u >= 0 && u <= LARGEST_PRICE,

@@ -10,19 +10,19 @@ import { id, projectId } from '../ids.js'
 import { withCacheCosts } from './cache-costs.js'
 import { tokenPrice } from './decimal.js'
 
-/** The name of a price list; no project has such a name. */
+/** The name of a price list. It has no slash, so it cannot be a project's. */
 export const listName = textLike(
   'price_list',
   /^[A-Za-z0-9._-]{1,128}$/,
   'String should have 1 to 128 letters, digits, dots, underscores or hyphens',
 )
 
-/** The list that prices what a project has no price of its own for. */
+/** The list for models that a project has no price of its own for. */
 export const DEFAULT_LIST = 'default'
 
 const TEAMS = 'upstreams:'
 
-/** The list of what a team's own upstreams cost; no request can name it. */
+/** The list of a team's own upstream prices. Requests cannot name it. */
 export const teamsList = (team: string): string => `${TEAMS}${team}`
 
 export const isTeamsList = (owner: string): boolean => owner.startsWith(TEAMS)
@@ -33,14 +33,14 @@ const anyList = textLike(
   "String should be the name of a price list, or 'upstreams:' and the name of a team",
 )
 
-/** The largest list, in prices. */
+/** Maximum number of prices in a list. */
 export const MAX_LISTED_PRICES = 10_000
 
 export const MAX_MODEL_BYTES = 1024
 export const modelName = textUpToBytes(MAX_MODEL_BYTES)
 export const priceText = textUpToBytes(256)
 
-/** A price belongs to a project, or to a list. */
+/** A price belongs to a project or to a list. */
 const owner = { project_id: nullable(projectId), list: nullable(anyList) }
 
 const content = {
@@ -59,7 +59,7 @@ const content = {
   },
 }
 
-/** What a token of a model costs from a date on. */
+/** The price of a model's tokens from a date on. */
 export const priceContent = completedBy(open('PriceContent', content), withCacheCosts)
 export type PriceContent = t.TypeOf<typeof priceContent>
 
@@ -102,5 +102,5 @@ export type PriceEvent = EventOf<typeof priceEvents>
 export type PriceOwner =
   { readonly project_id: string; readonly list: null } | { readonly project_id: null; readonly list: string }
 
-/** Projects have a slash in their names, lists have none. */
+/** Project names have a slash, list names do not. */
 export const priceStream = ({ project_id, list }: PriceOwner): string => `price-${project_id ?? list}`

@@ -1,4 +1,4 @@
-/** A whole number without loss: a double as long as one holds it, a bigint beyond. */
+/** An exact whole number: a double while it is a safe integer, else a bigint. */
 export type Exact = number | bigint
 
 const LIMIT = 2 ** 53
@@ -19,6 +19,6 @@ export const sum = (a: Exact, b: Exact): Exact => {
   return BigInt(a) + BigInt(b)
 }
 
-/** As a double where one holds it, so that arithmetic is quick. */
+/** Converts to a double if safe, since double arithmetic is faster. */
 export const exact = (value: bigint): Exact =>
   value < BigInt(LIMIT) && value > -BigInt(LIMIT) ? Number(value) : value

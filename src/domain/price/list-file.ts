@@ -12,11 +12,11 @@ const listedPrice = closed('ListedPrice', {
   optional: offeredCosts.optional,
 })
 
-/** The members of a price list's file. */
+/** Fields of a price list file. */
 export const priceListMembers = {
-  /** Names this state of the list. */
+  /** Identifies this state of the list. */
   version: priceText,
-  /** Where the prices were read, and when. */
+  /** Where and when the prices were read. */
   source: textUpToBytes(4096),
   prices: arrayOf(listedPrice),
 }
@@ -27,7 +27,7 @@ export type PriceListFile = t.TypeOf<typeof priceListFile>
 export const contentsOf = ({ prices }: Pick<PriceListFile, 'prices'>): readonly PriceContent[] =>
   prices.map(({ llm_id, effective_date, ...costs }) => ({ llm_id, effective_date, ...exactCosts(costs) }))
 
-/** What a codec of one price can't see: where it stands in the list, and what is wrong with it there. */
+/** Checks that a codec of one price cannot make: duplicates and the index of an invalid price. */
 export const listProblem = ({
   prices,
 }: Pick<PriceListFile, 'prices'>):

@@ -10,7 +10,7 @@ const cacheCost = describedAs(nullable(tokenCost), {
 })
 const unit = withDefault(priceText, 'USD', true)
 
-/** Prices as JSON says them, per token. */
+/** Prices per token as JSON numbers. */
 export const offeredCosts = {
   required: { prompt_token_cost: tokenCost, completion_token_cost: tokenCost },
   optional: {
@@ -28,7 +28,7 @@ type OfferedCosts = { readonly [K in keyof Required]: t.TypeOf<Required[K]> } & 
   readonly [K in keyof Optional]: t.TypeOf<Optional[K]>
 }
 
-/** The same in exact decimals, rounded half-even to 12 places. */
+/** As exact decimals, rounded half-even to 12 places. */
 export const exactCosts = (offered: OfferedCosts): Omit<PriceContent, 'llm_id' | 'effective_date'> => {
   const costs = withCacheCosts(offered)
   return {

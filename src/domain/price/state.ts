@@ -8,13 +8,13 @@ export interface KnownPrice {
   readonly price: PriceContent
 }
 
-/** The prices of a project, or of a list. */
+/** The prices of a project or list. */
 export interface PriceState {
-  /** By id, those that were withdrawn too: an id is not used again. */
+  /** By id, including withdrawn prices, since an id is not reused. */
   readonly known: Map<string, PriceContent>
-  /** By model, in the order in which they were published. */
+  /** Prices in force, by model, in the order in which they were published. */
   readonly standing: Map<string, readonly KnownPrice[]>
-  /** Versions of the list that were imported. */
+  /** Imported versions of the list. */
   readonly versions: Set<string>
 }
 
@@ -55,7 +55,7 @@ export const standingFor = ({ standing }: PriceState, model: string): readonly K
 export const samePrice = (a: OfferedPrice, b: OfferedPrice): boolean =>
   FIELDS.every((field) => a[field] === b[field])
 
-/** The price that already says what is offered: without a date, the one that is in force. */
+/** The existing price equal to an offered one; without a date, the one in force. */
 export const recognised = (
   state: PriceState,
   offered: OfferedPrice,

@@ -19,7 +19,7 @@ export interface CreateProject {
   readonly created_at: Instant
 }
 
-/** Null leaves what is there. */
+/** Null leaves the value unchanged. */
 export interface DescribeProject {
   readonly type: 'DescribeProject'
   readonly project_id: string

@@ -2,11 +2,10 @@ import { nothing, type Decider } from '../decider.js'
 import type { ProjectCommand } from './commands.js'
 import type { ProjectEvent, RecordLevel, UsageReporting } from './events.js'
 
-/** What is known of a project. */
 export interface ProjectState {
   readonly usageReporting: UsageReporting
   readonly record: RecordLevel
-  /** Null for a project that nobody asked for by name, which is there all the same. */
+  /** Null for a project that was never created explicitly. */
   readonly createdAt: string | null
   readonly description: string | null
   readonly repo: string | null
@@ -32,7 +31,7 @@ export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent>
       case 'ProjectDescribed':
         return { ...state, description: event.data.description, repo: event.data.repo }
       default:
-        // A newer process may already write events that this one does not know.
+        // A newer release may have written an event type that this one does not know.
         return state
     }
   },

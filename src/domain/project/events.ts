@@ -8,19 +8,19 @@ import { textUpToCharacters } from '../codec/text.js'
 import { projectId } from '../ids.js'
 
 /**
- * How a project's calls report usage: `auto` recognises sums that SDKs put into parents, `own` takes every figure as
- * the call's own, `rolled_up` takes every parent's figures as including its children's.
+ * How to read the usage reported by a project's calls. `auto` recognises SDKs that add children's usage to the
+ * parent, `own` takes each figure as the call's own, `rolled_up` takes each figure as including descendants.
  */
 export const usageReporting = oneOf('auto', 'own', 'rolled_up')
 export type UsageReporting = t.TypeOf<typeof usageReporting>
 
-/** What of completions is recorded: `metadata` is who asked which model when, what it used and how it went, and no content. */
+/** What is recorded of completions. `metadata` records requester, model, time, usage and outcome, but no content. */
 export const recordLevel = oneOf('all', 'metadata')
 export type RecordLevel = t.TypeOf<typeof recordLevel>
 
 export const MAX_PROJECT_TEXT = 10_000
 
-/** What people write about a project. */
+/** User-written text about a project. */
 export const projectText = textUpToCharacters(MAX_PROJECT_TEXT)
 
 export const usageReportingChosen = open('UsageReportingChosen', {

@@ -1,6 +1,6 @@
 import type { Operand } from './expression.js'
 
-/** The names of the fields that an operation asks for, each as often as it stands there. */
+/** The field names in an operation, with repeats. */
 export const askedFields = (operand: Operand): readonly string[] => {
   if ('$literal' in operand) return []
   if ('$getField' in operand) return [operand.$getField]

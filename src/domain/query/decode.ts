@@ -15,7 +15,7 @@ import { fieldPath } from './field-path.js'
 import { isFiniteJson, literalValue } from './literal.js'
 import { listOf, tooLarge, tupleOf, within, type DecodeAt } from './place.js'
 
-/** An object by the one key it has of some forms; other keys are passed over, as real servers do. */
+/** Selects the decoder by the one known key of an object; ignores other keys, as the original service does. */
 const formOf =
   <A>(forms: () => Readonly<Record<string, DecodeAt<unknown>>>): DecodeAt<A> =>
   (u, place) => {
@@ -34,11 +34,11 @@ const formOf =
     return E.isLeft(decoded) ? decoded : t.success({ [key]: decoded.right } as A)
   }
 
-/** An operation, with every key that says nothing left out. */
+/** Decodes an operation and drops unknown keys. */
 export const decodeOperation: DecodeAt<Operation> = formOf(() => OPERATIONS)
 const operand: DecodeAt<Operand> = formOf(() => OPERANDS)
 
-/** Literals in a list are counted apart from the other operands: they cost a query next to nothing. */
+/** Literals in a list have their own limit, since they cost a query very little. */
 const listed: DecodeAt<Operand> = (u, place) => {
   const isLiteral = isJsonObject(u) && Object.hasOwn(u, '$literal')
   return operand(u, isLiteral ? { ...place, takeNodes: place.takeListLiterals } : place)
@@ -68,7 +68,7 @@ const leaf =
   (u, place) =>
     codec.validate(u, place.context)
 
-/** An object of which only these members count. */
+/** Decodes the named members and ignores others. */
 const membersOf =
   (members: Readonly<Record<string, DecodeAt<unknown>>>): DecodeAt<unknown> =>
   (u, place) => {

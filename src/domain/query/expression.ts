@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.js'
 
-/** What a query asks for, as clients write it: one operation, of operations and operands. */
+/** A query as clients write it: one operation over operations and operands. */
 export interface Query {
   readonly $expr: Operation
 }
@@ -37,14 +37,14 @@ export interface Convert {
 export const CONVERT_TO = ['double', 'string', 'int', 'bool', 'exists'] as const
 export type ConvertTo = (typeof CONVERT_TO)[number]
 
-/** Operations inside one another. */
+/** Maximum nesting of operations. */
 export const MAX_EXPRESSION_DEPTH = 32
 
-/** Operations, operands and parts of field paths in all; the literals of an `$in` are counted apart. */
+/** Maximum number of operations, operands and parts of field paths. Literals of `$in` lists are counted separately. */
 export const MAX_EXPRESSION_SIZE = 1000
 
-/** Parts of one field path. */
+/** Maximum parts of one field path. */
 export const MAX_PATH_PARTS = 32
 
-/** Literals of all `$in` lists together. */
+/** Maximum number of literals in all `$in` lists together. */
 export const MAX_LIST_LITERALS = 10_000

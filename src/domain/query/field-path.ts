@@ -1,9 +1,9 @@
-/** The parts of a dotted field name; `\.` is a dot within a part. */
+/** Splits a dotted field name; `\.` is a literal dot. */
 export const fieldPath = (name: string): readonly [string, ...string[]] => {
   const [first = '', ...rest] = name.split(/(?<!\\)\./).map((part) => part.replaceAll('\\.', '.'))
   return [first, ...rest]
 }
 
-/** The place in a list that a part of a path names, from 0; undefined for a part that can only be a key. */
+/** The list index in a path part, from 0; undefined for an object key. */
 export const listIndex = (part: string): number | undefined =>
   /^\d{1,9}$/.test(part) ? Number(part) : undefined

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../json/json.js'
 
-/** What a literal stands for: lists and objects may hold further literals, each written out as `{"$literal": …}`. */
+/** The value of a literal. Lists and objects may hold nested `{"$literal": …}`. */
 export const literalValue = (written: Json): Json => {
   if (Array.isArray(written)) return written.map((item) => literalValue(item as Json))
   if (!isJsonObject(written)) return written
@@ -9,7 +9,7 @@ export const literalValue = (written: Json): Json => {
   return Object.fromEntries<Json>(Object.entries(written).map(([key, item]) => [key, literalValue(item)]))
 }
 
-/** A number too large for a double has become infinite. */
+/** JSON numbers beyond the range of a double are parsed as infinity. */
 export const isFiniteJson = (value: Json): boolean => {
   if (typeof value === 'number') return Number.isFinite(value)
   if (Array.isArray(value)) return value.every((item) => isFiniteJson(item as Json))

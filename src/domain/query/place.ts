@@ -3,12 +3,12 @@ import * as t from 'io-ts'
 import { gather, refuse } from '../codec/codec.js'
 import { MAX_EXPRESSION_SIZE, MAX_LIST_LITERALS } from './expression.js'
 
-/** Where the decoding of an expression stands, and how much may still come. */
+/** Position of the decoder in an expression, with the remaining budget. */
 export interface Place {
   readonly context: t.Context
-  /** Operations and operands around this one. */
+  /** Nesting depth. */
   readonly depth: number
-  /** Takes so many nodes; false when there is no room for them. */
+  /** Consumes budget for nodes; false if it is exhausted. */
   readonly takeNodes: (count: number) => boolean
   readonly takeListLiterals: (count: number) => boolean
 }
@@ -43,7 +43,7 @@ export const tooLarge = (u: unknown, { context }: Place): t.Validation<never> =>
     `Expression should have at most ${MAX_EXPRESSION_SIZE} operations, operands and parts of field names, and at most ${MAX_LIST_LITERALS} literals in lists`,
   )
 
-/** A list whose items are decoded one by one. */
+/** Decodes a list item by item. */
 export const listOf =
   <A>(item: DecodeAt<A>): DecodeAt<readonly A[]> =>
   (u, place) => {
@@ -58,7 +58,7 @@ export const listOf =
     return errors.length === 0 ? t.success(items) : t.failures(errors)
   }
 
-/** A list of exactly as many items as there are decoders. */
+/** Decodes a list with one decoder per item, of exactly that length. */
 export const tupleOf =
   <A extends readonly unknown[]>(...items: { readonly [K in keyof A]: DecodeAt<A[K]> }): DecodeAt<A> =>
   (u, place) => {

@@ -14,5 +14,5 @@ const operation: Codec<Operation> = new Codec<Operation>(
   { $ref: OPERATION_REF },
 )
 
-/** A query as clients send it: `{"$expr": operation}` and no other key. */
+/** A query: `{"$expr": operation}` and no other key. */
 export const query: Codec<Query> = closed('Query', { required: { $expr: operation } })

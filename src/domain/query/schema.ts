@@ -39,7 +39,7 @@ const convert: JsonObject = {
 
 const compared = ['$eq', '$gt', '$gte', '$lt', '$lte'].map((key) => form(key, tuple(operand, operand)))
 
-/** The expression grammar as components of the API description, since it refers to itself. */
+/** The expression grammar as OpenAPI components, since it is recursive. */
 export const querySchemas: JsonObject = {
   QueryOperation: {
     description: 'An operation: an object with exactly one of these keys.',

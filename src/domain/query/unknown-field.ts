@@ -1,6 +1,6 @@
 const MAX_NAME = 256
 
-/** A query names a field that there is not. */
+/** A query names a field that does not exist. */
 export class UnknownField extends Error {
   override readonly name = 'UnknownField'
   constructor(readonly field: string) {

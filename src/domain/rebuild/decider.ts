@@ -6,7 +6,7 @@ interface RebuildState {
   readonly requested: boolean
 }
 
-/** What became of a request is not in the log: it says nothing about the log, only about tables made from it. */
+/** The log has only the request: the outcome concerns the tables, not the log. */
 export const rebuildDecider: Decider<RebuildState, RequestRebuild, RebuildEvent> = {
   initialState: () => ({ requested: false }),
   evolve: (state, { type }) => ((type as string) === 'RebuildRequested' ? { requested: true } : state),

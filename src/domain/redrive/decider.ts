@@ -3,7 +3,7 @@ import { jsonEqual } from '../json/equal.js'
 import type { AskRedrive } from './commands.js'
 import type { RedriveAsked, RedriveEvent } from './events.js'
 
-/** What became of a redrive stands in the streams of its deliveries. */
+/** The outcome of a redrive is in the streams of its deliveries. */
 export const redriveDecider: Decider<RedriveAsked | null, AskRedrive, RedriveEvent> = {
   initialState: () => null,
   evolve: (state, { type, data }) => ((type as string) === 'RedriveAsked' ? data : state),

@@ -9,7 +9,7 @@ import { id, teamName } from '../ids.js'
 
 export const redrivenStates = arrayOf(oneOf('dead', 'canceled'), 1)
 
-/** Which deliveries in these states: why they are over, when they were scheduled, and the `next` of a redrive before. */
+/** Selects deliveries by state, reason, schedule time, and the `next` cursor of an earlier redrive. */
 export const redriveFilters = {
   reason: nullable(deadReason),
   from: nullable(instant),

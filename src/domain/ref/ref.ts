@@ -1,12 +1,12 @@
 import { projectId as projectIdCodec } from '../ids.js'
 
-/** One step into a value: a member of an object, an item of a list, a row of a table by its digest. */
+/** One step into a value: an object member, a list item, or a table row by its digest. */
 export interface Edge {
   readonly kind: 'attr' | 'key' | 'index' | 'id'
   readonly value: string
 }
 
-/** What a reference names, and the way from there. */
+/** The referenced thing and the path into it. */
 export type Ref = { readonly projectId: string; readonly edges: readonly Edge[] } & Target
 
 type Target =
@@ -20,8 +20,8 @@ const EDGE_KINDS = new Set<string>(['attr', 'key', 'index', 'id'])
 export const callRef = (projectId: string, id: string): string => `${SCHEME}${projectId}/call/${id}`
 
 /**
- * Reads `weave:///entity/project/<op|object|table|call>/<name>[:<version>][/<edge>/<value>…]`, the edges' values
- * percent-encoded; undefined for anything else.
+ * Parses `weave:///entity/project/<op|object|table|call>/<name>[:<version>][/<edge>/<value>…]` with percent-encoded
+ * edge values; undefined for anything else.
  */
 export const parseRef = (text: string): Ref | undefined => {
   if (!text.startsWith(SCHEME)) return undefined
@@ -54,7 +54,7 @@ const edgesOf = (way: readonly string[]): readonly Edge[] | undefined => {
   return edges
 }
 
-/** A lone percent sign stands for itself. */
+/** An invalid percent sequence is taken literally. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)

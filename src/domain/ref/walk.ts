@@ -2,16 +2,16 @@ import { digitsIn } from '../json/digits.js'
 import { isJsonObject, type Json } from '../json/json.js'
 import { parseRef, type Edge, type Ref } from './ref.js'
 
-/** Where a way into a value leads: to a value, nowhere, or on from another reference found on the way. */
-export type Walked =
+/** The result of a walk: a value, nothing, or another reference to follow. */
+export type WalkResult =
   | { readonly kind: 'value'; readonly value: Json; readonly digits?: string }
   | { readonly kind: 'nowhere' }
   | { readonly kind: 'onwards'; readonly ref: Ref }
 
-const NOWHERE: Walked = { kind: 'nowhere' }
+const NOWHERE: WalkResult = { kind: 'nowhere' }
 
-/** Follows edges into a value. A reference with edges left after it is to be followed itself; the last is a value. */
-export const walk = (value: Json, edges: readonly Edge[]): Walked => {
+/** Follows edges into a value. A reference is followed while edges are left; at the end it is the value. */
+export const walk = (value: Json, edges: readonly Edge[]): WalkResult => {
   let reached = value
   let digits: string | undefined
   for (const [at, edge] of edges.entries()) {
@@ -24,7 +24,7 @@ export const walk = (value: Json, edges: readonly Edge[]): Walked => {
   return { kind: 'value', value: reached, ...(digits !== undefined && { digits }) }
 }
 
-const onwards = (text: string, left: readonly Edge[]): Walked => {
+const onwards = (text: string, left: readonly Edge[]): WalkResult => {
   const ref = parseRef(text)
   return ref === undefined ? NOWHERE : { kind: 'onwards', ref: { ...ref, edges: [...ref.edges, ...left] } }
 }

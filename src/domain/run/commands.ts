@@ -13,7 +13,7 @@ export interface StartRun extends OfRun {
   readonly now: Instant
 }
 
-/** Without a step it is always something new. */
+/** Without a step it is never a repeat. */
 export interface LogMetrics extends OfRun {
   readonly type: 'LogMetrics'
   readonly metrics: Readonly<Record<string, number>>

@@ -3,11 +3,10 @@ import { jsonEqual } from '../json/equal.js'
 import type { EndRun, LogMetrics, RunCommand, StartRun } from './commands.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from './events.js'
 
-/** What a run is so far. */
 export interface RunState {
   readonly started: RunStarted | null
   readonly ended: EndState | null
-  /** What was logged under a step. A decision about one step asks for that step alone, see `keptRuns`. */
+  /** Metrics by step. A decision about one step may be given that step alone, see `runCache`. */
   readonly steps: Map<number, MetricsLogged['metrics']>
 }
 
@@ -24,7 +23,7 @@ const evolve = (state: RunState, event: RunEvent): RunState => {
     case 'RunFailed':
       return { ...state, ended: event.data.state }
     default:
-      // A newer process may already write events that this one does not know.
+      // A newer release may have written an event type that this one does not know.
       return state
   }
 }
@@ -51,7 +50,7 @@ const start = ({ started }: RunState, command: StartRun): Decision<RunEvent> => 
     : refused('conflict', 'A run with this id exists under another name.')
 }
 
-/** What was acknowledged once may be sent again at any time, also when the run has ended meanwhile. */
+/** A repeat of acknowledged metrics is accepted even after the run has ended. */
 const log = ({ started, ended, steps }: RunState, { metrics, step }: LogMetrics): Decision<RunEvent> => {
   if (started === null) return noSuchRun
   const known = step === null ? undefined : steps.get(step)

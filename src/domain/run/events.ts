@@ -10,11 +10,11 @@ import { id, projectId } from '../ids.js'
 export const runName = textUpToBytes(256)
 export const metricName = textUpToBytes(256)
 
-/** A run that ended well, by itself badly, or by somebody's hand. */
+/** How a run ended: successfully, with a failure, or killed by a user. */
 export const endState = oneOf('finished', 'failed', 'crashed', 'killed')
 export type EndState = t.TypeOf<typeof endState>
 
-/** Every event of a run says whose it is and what it is called, so that nobody has to look it up. */
+/** Every event repeats project and name of its run, so that readers need no look-up. */
 const required = { project_id: projectId, run_id: id, name: runName, user: string }
 
 const runStarted = open('RunStarted', {

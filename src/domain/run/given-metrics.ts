@@ -7,7 +7,7 @@ import { metricName } from './events.js'
 
 const MOST_METRICS = 1000
 
-/** The name of a metric as clients give it; logs of before may have automations that wait for one without a name. */
+/** A non-empty metric name. Only input is checked: older logs may have automations on an empty name. */
 export const givenMetricName: Codec<string> = new Codec<string>(
   'string',
   (u): u is string => u !== '' && metricName.is(u),
@@ -23,7 +23,7 @@ const values = recordOf(nullable(number))
 
 type Metrics = Readonly<Record<string, number | null>>
 
-/** Metrics as clients send them: null stands for a number that JSON cannot say, such as NaN. */
+/** Metrics as clients send them. Null is a number that JSON cannot represent, such as NaN. */
 export const givenMetrics: Codec<Metrics> = new Codec<Metrics>(
   'metrics',
   (u): u is Metrics => values.is(u) && Object.keys(u).every(givenMetricName.is),
@@ -50,7 +50,7 @@ const problemsOf = (name: string, context: t.Context): t.Errors => {
   return result._tag === 'Left' ? result.left : []
 }
 
-/** What of it is a metric: null says nothing. */
+/** The finite metrics: drops nulls. */
 export const toldMetrics = (given: Metrics): Readonly<Record<string, number>> =>
   Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),

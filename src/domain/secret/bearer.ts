@@ -1,8 +1,8 @@
-/** Printable ASCII, no blanks at its ends: elsewhere receivers and proxies read different things. */
+/** Printable ASCII without whitespace at the ends: receivers and proxies disagree on anything else. */
 const BEARER = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-/** Whether a value can be sent in a header as a bearer. */
+/** Whether a value is valid in a bearer header. */
 export const isBearer = (value: string): boolean => BEARER.test(value)
 
-/** What one that cannot be sent should be; the value itself is never quoted. */
+/** Error text for an invalid value, which is never quoted. */
 export const BEARER_EXPECTED = 'printable ASCII without leading or trailing whitespace'

@@ -1,9 +1,9 @@
 import type { SecretName, SecretVersion } from '../ports/secret-store.js'
 
-/** The value of this version is durable already; the log never sees it. */
+/** The value is already durable in the secret store; the log never has it. */
 export interface StoreSecret extends SecretVersion {
   readonly type: 'StoreSecret'
-  /** Made of the Idempotency-Key; null without one. */
+  /** Derived from the Idempotency-Key; null without one. */
   readonly request: string | null
 }
 

@@ -3,13 +3,13 @@ import type { SecretCommand, StoreSecret } from './commands.js'
 import type { SecretEvent } from './events.js'
 
 export interface SecretState {
-  /** The last version there was, 0 before the first: numbers go on behind what was destroyed. */
+  /** The latest version, 0 before the first. Numbers are not reused after a destroy. */
   readonly version: number
-  /** This version and all before it were destroyed. */
+  /** All versions up to this one were destroyed. */
   readonly destroyedUpTo: number
-  /** The versions since then. */
+  /** Versions created since. */
   readonly live: Set<number>
-  /** Which version each request with an Idempotency-Key made. */
+  /** Version by Idempotency-Key. */
   readonly requests: Map<string, number>
 }
 

@@ -7,7 +7,7 @@ import { secretName } from '../webhook/events.js'
 
 const required = { team: teamName, name: secretName }
 const version = integerBetween(1, 2 ** 31 - 1)
-/** Made of the Idempotency-Key that a value came with: the same one again writes nothing. */
+/** Derived from the Idempotency-Key: a repeat writes nothing. */
 const optional = { request: nullable(id) }
 
 const secretStored = open('SecretStored', {

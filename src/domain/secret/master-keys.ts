@@ -1,10 +1,10 @@
 import * as t from 'io-ts'
 import { Codec, refuse } from '../codec/codec.js'
 
-/** A key of 32 bytes that secret values are encrypted under, and the name that is written beside them. */
+/** A 32-byte key that encrypts secret values. Its name is stored with each value. */
 export interface MasterKeyText {
   readonly id: string
-  /** In base64 or base64url, with or without its last `=`. */
+  /** Base64 or base64url, padded or not. */
   readonly base64: string
 }
 
@@ -25,7 +25,7 @@ const parse = (text: string): readonly MasterKeyText[] | undefined => {
   return whole.length === keys.length && ids.size === keys.length ? whole : undefined
 }
 
-/** A ring of master keys as text, the active one first, separated by commas or lines. Errors quote nothing of it. */
+/** A ring of master keys as text, the active one first, separated by commas or newlines. Errors never quote it. */
 export const masterKeys = new Codec<readonly MasterKeyText[]>(
   'master keys',
   (u): u is readonly MasterKeyText[] => Array.isArray(u),

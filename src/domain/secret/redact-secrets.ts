@@ -1,4 +1,4 @@
-/** One way in which a secret can appear in a text. */
+/** An encoding in which a secret may appear in a text. */
 type Encode = (secret: string) => string
 
 interface EncodedSecret {
@@ -6,13 +6,13 @@ interface EncodedSecret {
   readonly encode: Encode
 }
 
-/** From one index of a text up to another. */
+/** Text range, end exclusive. */
 interface Match {
   readonly from: number
   readonly to: number
 }
 
-/** Finds some secrets in a text, in all their encodings. */
+/** Finds secrets in a text, in all encodings. */
 export interface SecretMatcher {
   readonly matches: (text: string) => readonly Match[]
 }
@@ -21,18 +21,18 @@ export type Redact = (text: string) => string
 
 const REDACTED = '[secret]'
 
-/** The first characters of an encoding that are enough for a match, which then goes on as far as the text is the same. */
+/** Length of the prefix of an encoding that counts as a match; the match then extends as far as the text agrees. */
 const HEAD_LENGTH = 32
 
-/** A shorter encoding, or beginning of one at the end of a text, occurs by chance. A secret as it is always counts. */
+/** Shorter encodings, or prefixes at the end of a text, match by chance. Unencoded secrets always count. */
 const SHORTEST = 4
 
-/** Up to that many heads, one `indexOf` for each is faster than a look-up at each index of the text. */
+/** Up to this many prefixes, one `indexOf` each is faster than a look-up at every index. */
 const FEW_HEADS = 32
 
 /**
- * Keeps only the first characters of each encoding: 200 secrets of 8 KB take little memory and time. The time of a
- * search depends on the length of the text, and hardly on the number of secrets.
+ * Stores only a prefix of each encoding, so that 200 secrets of 8 KB stay cheap. The search time depends on the
+ * length of the text and hardly on the number of secrets.
  */
 export const secretMatcher = (secrets: readonly string[]): SecretMatcher => {
   const headsByLength = new Map<number, Map<string, EncodedSecret[]>>()
@@ -56,7 +56,7 @@ export const secretMatcher = (secrets: readonly string[]): SecretMatcher => {
   }
 }
 
-/** Replaces each secret by a mark, in one pass over the text. */
+/** Replaces each secret by a mark in one pass. */
 export const redactSecrets =
   (matchers: readonly SecretMatcher[]): Redact =>
   (text) => {
@@ -103,7 +103,7 @@ const matchesOf = (
   return matches
 }
 
-/** A secret of which a cut at the end of the text left less than its head. */
+/** A secret truncated by the end of the text to less than its prefix. */
 const matchesAtEnd = (
   text: string,
   headsByBeginning: ReadonlyMap<string, readonly string[]>,
@@ -133,7 +133,7 @@ const hex: Encode = (secret) =>
   bytesOf(secret).reduce((digits, byte) => digits + (byte < 16 ? '0' : '') + byte.toString(16), '')
 const base64: Encode = (secret) => base64Of(bytesOf(secret))
 
-/** The base64 of a secret behind so many other bytes, without the characters that depend on its neighbours. */
+/** The base64 of a secret at a byte offset, without the characters that depend on neighbouring bytes. */
 const base64Behind =
   (bytesBefore: number): Encode =>
   (secret) => {
@@ -155,9 +155,9 @@ const inBase64: readonly Encode[] = [base64, unpadded, base64Behind(0), base64Be
 const ENCODINGS: readonly Encode[] = [
   asIs,
   json,
-  // As PHP escapes.
+  // PHP's escaping.
   (secret) => json(secret).replaceAll('/', '\\/'),
-  // As Python, Go and .NET escape.
+  // The escaping of Python, Go and .NET.
   (secret) => json(secret).replace(/[\x7f-\uffff]/g, unicodeEscape),
   (secret) => json(secret).replace(/[<>&]/g, unicodeEscape),
   (secret) =>

@@ -4,14 +4,17 @@ import { recordOf, withDefault } from '../codec/containers.js'
 import { number, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 
-/** Where a field too large for an event lies instead; its place in the event is then null (an exception's: its beginning). */
+/**
+ * A field stored as a blob because it is too large for an event. The event then has null in its place, or the head of
+ * an exception.
+ */
 export const spilledField = open('SpilledField', {
   required: {
-    /** SHA-256 of the field's JSON text, the name of its blob. */
+    /** SHA-256 of the field's JSON text: the blob's name. */
     digest: string,
-    /** Bytes of that text. */
+    /** Length of the JSON text in bytes. */
     size: number,
-    /** SHA-256 of the same JSON with sorted keys: equal for deeply equal values. */
+    /** SHA-256 of the JSON with sorted keys: equal for deeply equal values. */
     canonical: string,
   },
 })
@@ -19,6 +22,6 @@ export type SpilledField = t.TypeOf<typeof spilledField>
 
 const byField = recordOf(spilledField)
 
-/** By the name of the field. Every event that can be large has this as `spilled`. */
+/** By field name. Every event that can be large has this as `spilled`. */
 export const spilledFields: Codec<SpilledFields> = withDefault(byField, {})
 export type SpilledFields = t.TypeOf<typeof byField>

@@ -4,7 +4,7 @@ import type { RecordedEvent } from '../ports/event-store.js'
 const digestIn = (place: Json | undefined): readonly string[] =>
   isJsonObject(place) && typeof place['digest'] === 'string' ? [place['digest']] : []
 
-/** The digests of the blobs in which a part of an event lies: spilled fields, a file's content, a refused element. */
+/** Digests of all blobs that an event refers to: spilled fields, file content, a refused element. */
 export const blobsNamedBy = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): readonly string[] => [
   ...(isJsonObject(data['spilled']) ? Object.values(data['spilled']).flatMap(digestIn) : []),
   ...digestIn(data['raw_blob']),

@@ -4,15 +4,15 @@ import { parseJson } from '../json/parse.js'
 import type { BlobStore } from '../ports/blobs.js'
 import { spilledField } from './fields.js'
 
-/** A field of an event lies in a blob that is not there, or holds what a field cannot be. */
+/** The blob of a spilled field is missing or invalid. */
 export class FieldUnreadable extends Error {
   override readonly name = 'FieldUnreadable'
 }
 
 /**
- * An event's data with its spilled fields back in their places.
+ * An event's data with its spilled fields read back.
  *
- * @throws FieldUnreadable; a failure to read is the store's own error
+ * @throws FieldUnreadable; a failed read throws the store's own error
  */
 export const readBack = async (blobs: Pick<BlobStore, 'get'>, data: JsonObject): Promise<JsonObject> => {
   const { spilled } = data
@@ -29,7 +29,7 @@ export const readBack = async (blobs: Pick<BlobStore, 'get'>, data: JsonObject):
   return withDigitsOf(data, { ...data, ...Object.fromEntries(fields) })
 }
 
-/** The parser's own message would quote the payload. */
+/** The parser's message would quote the payload. */
 const parsed = (content: Uint8Array, digest: string): Json => {
   try {
     return parseJson(new TextDecoder().decode(content))

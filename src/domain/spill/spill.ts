@@ -8,19 +8,19 @@ import { EventTooLarge } from '../ports/event-store-errors.js'
 import type { Ports } from '../ports/ports.js'
 import type { SpilledField, SpilledFields } from './fields.js'
 
-/** A field over this many bytes of JSON goes to the blob store. */
+/** JSON fields larger than this go to the blob store. */
 const MAX_FIELD_BYTES = 256 * 1024
 
 /**
- * All of a start or of an end; where fields leave more than this, the largest remaining go as well. Both together fit
- * into one event, as when a start comes after its end, and into one append, as when they come in one.
+ * Limit for a start or an end; if it is exceeded, the largest remaining fields are spilled too. A start and an end
+ * together fit in one event and one append.
  */
 const MAX_EVENT_BYTES = 440 * 1024
 
-/** An exception that leaves is still in the event with its beginning, in characters. */
+/** Characters of a spilled exception that stay in the event. */
 const MAX_EXCEPTION_HEAD = 4096
 
-/** What it has in blobs already stays there. */
+/** Fields that are already spilled stay so. */
 interface Spillable {
   readonly spilled?: SpilledFields
 }
@@ -28,10 +28,10 @@ interface Spillable {
 type SpillPorts = Pick<Ports, 'blobs' | 'sha256'>
 
 /**
- * Moves payload fields that are too large for an event to the blob store, durably, before the event that names them.
- * Small content comes back as it is, untouched and at once. `rest` is what the event holds besides the content.
+ * Writes payload fields that are too large for an event to the blob store, durably, before the event is written.
+ * Returns small content unchanged and synchronously. `rest` is the remaining content of the event.
  *
- * Rejects with EventTooLarge when the event is too large even so.
+ * Rejects with EventTooLarge if the event is still too large.
  */
 export const spill =
   (ports: SpillPorts) =>
@@ -69,7 +69,7 @@ const spillLarge =
 
 const beginningOf = (exception: string): string => exception.slice(0, MAX_EXCEPTION_HEAD).toWellFormed()
 
-/** Which fields leave: all over the field limit, then the largest until the event fits. */
+/** All fields over the field limit, then the largest until the event fits. */
 const toSpill = <F>(sizes: ReadonlyMap<F, number>, total: number): readonly F[] => {
   const largestFirst = [...sizes].sort(([, a], [, b]) => b - a)
   const leaving: F[] = []

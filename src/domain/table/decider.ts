@@ -3,12 +3,12 @@ import type { TableCommand } from './commands.js'
 import type { TableEvent } from './events.js'
 
 interface TableState {
-  /** Packs that are stored. */
+  /** Digests of the stored packs. */
   readonly packs: Set<string>
   readonly published: boolean
 }
 
-/** What was cut off before the table was published is completed by the same commands again. */
+/** Repeating the commands completes a table whose upload was interrupted. */
 export const tableDecider: Decider<TableState, TableCommand, TableEvent> = {
   initialState: () => ({ packs: new Set(), published: false }),
 

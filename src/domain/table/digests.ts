@@ -4,7 +4,7 @@ import { jsonText } from '../json/text.js'
 import type { Sha256 } from '../ports/sha256.js'
 import { weaveDigest } from '../weave-digest.js'
 
-/** A row's digest, that of its JSON with sorted keys, and its own JSON text. */
+/** A row's digest (of its JSON with sorted keys) and its JSON text. */
 export const digestedRow = (sha256: Sha256, row: JsonObject) => {
   const text = jsonText(row)
   const canonical = isSorted(row) ? text : canonicalJson(row)
@@ -14,7 +14,7 @@ export const digestedRow = (sha256: Sha256, row: JsonObject) => {
 export const tableDigest = (sha256: Sha256, rowDigests: readonly string[]): string =>
   weaveDigest(sha256(rowDigests.join('')))
 
-/** Most rows come with their keys in one order; where it is the sorted one, their text need not be made twice. */
+/** Most rows have their keys already sorted; then both texts are the same. */
 const isSorted = (value: Json): boolean => {
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item === 'object' && !isSorted(item as Json)) return false

@@ -10,7 +10,7 @@ import { spilledFields } from '../spill/fields.js'
 
 const digest = textLike('digest', /^[A-Za-z0-9]{43}$/, 'String should have 43 letters or digits')
 
-/** What a table or a row is known by. */
+/** A digest of a table or row. */
 export const isDigest = (text: string): boolean => digest.is(text)
 
 const tableRow = open('TableRow', { required: { digest, val: jsonObject } })
@@ -22,11 +22,11 @@ export const tableRowsStored = open('TableRowsStored', {
     project_id: projectId,
     /** The table's digest. */
     digest,
-    /** The digest of the row digests in this pack, one after the other. */
+    /** Digest of the concatenated row digests of this pack. */
     pack: digest,
   },
   optional: {
-    /** Null where they are too large for an event. */
+    /** Null if too large for an event. */
     rows: nullable(arrayOf(tableRow)),
     spilled: spilledFields,
   },
@@ -36,13 +36,13 @@ export const tablePublished = open('TablePublished', {
   says: 'A table was created from row digests in order. The contents of its rows were stored before.',
   required: {
     project_id: projectId,
-    /** The digest of the row digests, one after the other. */
+    /** Digest of the concatenated row digests. */
     digest,
     row_count: integerBetween(0, Number.MAX_SAFE_INTEGER),
     created_at: instant,
   },
   optional: {
-    /** One a row, also for rows of the same content; null where they are too large for an event. */
+    /** One per row, with repeats; null if too large for an event. */
     row_digests: nullable(arrayOf(digest)),
     wb_user_id: nullableText(string),
     spilled: spilledFields,

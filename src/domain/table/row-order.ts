@@ -1,9 +1,6 @@
 const LONGEST = 1024
 
-/**
- * A long list that is changed in many places, one after the other: it lies in short pieces, so that a change moves few
- * of its items.
- */
+/** A long list with many insertions and removals. It is stored in short pieces, so that a change moves few items. */
 export class RowOrder {
   #pieces: string[][]
   #length: number
@@ -19,7 +16,7 @@ export class RowOrder {
     return this.#length
   }
 
-  /** Puts a digest before the one at an index of 0 to the length. */
+  /** Inserts before an index from 0 to the length. */
   insert(index: number, digest: string): void {
     const [at, within] = this.#find(index)
     const piece = this.#pieces[at]
@@ -33,7 +30,7 @@ export class RowOrder {
       this.#pieces.splice(at, 1, piece.slice(0, LONGEST / 2), piece.slice(LONGEST / 2))
   }
 
-  /** Takes out the digest at an index below the length. */
+  /** Removes and returns the item at an index. */
   pop(index: number): string {
     const [at, within] = this.#find(index + 1)
     const piece = this.#pieces[at]!
@@ -47,7 +44,7 @@ export class RowOrder {
     return this.#pieces.flat()
   }
 
-  /** The first piece that has so many items, or what is left of them in the last. */
+  /** The first piece with more than `index` items left, or the last piece. */
   #find(index: number): readonly [piece: number, within: number] {
     let left = index
     for (let at = 0; at < this.#pieces.length; at += 1) {

@@ -2,24 +2,24 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Part, Reference, Template } from './template.js'
 import { isVariable } from './variables.js'
 
-/** What of secrets the webhook has that a template is for. */
+/** The secrets of the webhook that a template is for. */
 export interface KnownSecrets {
   readonly accessToken: boolean
-  /** The name that its other secret is stored under; null without one. */
+  /** Name of its signing secret; null without one. */
   readonly secret: string | null
 }
 
-interface Found {
+interface ParsedReference {
   readonly to: Reference
   readonly end: number
 }
 
 /**
- * Reads a template, which is JSON with `${name}` in its strings or in the place of a value, `$NAME` for the webhook's
- * secret, and `$${` for a `${` of its own.
+ * Parses a template: JSON with `${name}` in strings or in place of a value, `$NAME` for the webhook's secret, and
+ * `$${` for a literal `${`.
  *
- * Left says in a sentence, without quoting the template, why it is none. Right renders to JSON whatever its variables
- * are: see {@link isJson}.
+ * Left explains the error without quoting the template. Right renders to valid JSON for all values, see {@link
+ * isJson}.
  */
 export const parseTemplate = (source: string, known: KnownSecrets): E.Either<string, Template> => {
   const parts: Part[] = []
@@ -56,12 +56,12 @@ export const parseTemplate = (source: string, known: KnownSecrets): E.Either<str
 
 const BARE = /[A-Za-z_][A-Za-z0-9_]*/y
 
-/** What a `$` begins; undefined for one that is only text. */
+/** The reference that a `$` starts; undefined for a literal `$`. */
 const referenceAt = (
   source: string,
   at: number,
   { accessToken, secret }: KnownSecrets,
-): E.Either<string, Found | undefined> => {
+): E.Either<string, ParsedReference | undefined> => {
   const place = `at character ${at + 1}`
   if (source[at + 1] !== '{') {
     BARE.lastIndex = at + 1
@@ -86,8 +86,8 @@ const referenceAt = (
 }
 
 /**
- * With `x` in the strings, a variable that interrupts an escape would not be JSON; with `{}` outside, none that is only a
- * part of a value would. So where this is JSON, any escaped text and any values in their places are.
+ * Tests two renderings: `x` inside strings fails if a variable interrupts an escape, and `{}` outside strings fails
+ * if a variable is only part of a value. If both are JSON, any escaped text and any values render to JSON.
  */
 const isJson = (parts: readonly Part[]): boolean => {
   const sample = parts.map((part) => (part.kind === 'text' ? part.text : part.inString ? 'x' : '{}')).join('')

@@ -5,26 +5,25 @@ import { memberText } from '../json/text.js'
 import { MAX_BODY_BYTES, type Reference, type SecretReference, type Template } from './template.js'
 import type { Variables } from './variables.js'
 
-/** The value of a secret; undefined where the webhook has none such. */
+/** The value of a secret; undefined if the webhook does not have it. */
 export type SecretValues = (secret: SecretReference) => string | undefined
 
 export interface Rendered {
   /** JSON of at most {@link MAX_BODY_BYTES} bytes of UTF-8. */
   readonly body: string
-  /** Variables that the event has nothing for, in the template's order. */
+  /** Variables without a value, in template order. */
   readonly unresolved: readonly string[]
 }
 
 export type RenderError = 'missing_secret' | 'too_large' | 'not_json'
 
-/** In the place of secrets, where people look at what was sent. */
+/** Placeholder for secrets in displayed messages. */
 export const redacted: SecretValues = (secret) =>
   `[secret:${secret.kind === 'secret' ? secret.name : 'ACCESS_TOKEN'}]`
 
 /**
- * Puts values into a template, in one pass: what a value says is never taken for a variable. Inside a string a value is
- * text (strings as they are, others as compact JSON, nothing for what is missing), outside it is JSON (`null` for what
- * is missing).
+ * Substitutes values in one pass, so that values are never parsed for variables. Inside a string a value is text
+ * (strings unquoted, others as compact JSON, empty if missing); outside it is JSON (`null` if missing).
  */
 export const render = (
   { parts }: Template,
@@ -56,13 +55,13 @@ const valueOf = (to: Reference, variables: Variables, secrets: SecretValues): Js
   return Object.hasOwn(variables, to.name) ? variables[to.name] : undefined
 }
 
-/** As the inside of a JSON string; a half of a surrogate pair becomes an escape. */
+/** Escaped for a JSON string, including lone surrogates. */
 const escaped = (value: Json | undefined, text: string): string => {
   if (value === undefined) return ''
   return JSON.stringify(typeof value === 'string' ? value : text).slice(1, -1)
 }
 
-/** A template that was checked when it was saved always renders to JSON; one that was not must not be sent. */
+/** Templates validated on save always render to JSON; this protects against others. */
 const isJson = (body: string): boolean => {
   try {
     JSON.parse(body)

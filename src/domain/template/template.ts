@@ -1,4 +1,4 @@
-/** A secret that a template names: the webhook's access token, or its other secret by the name it was stored under. */
+/** A secret in a template: the webhook's access token, or its other secret by name. */
 export type SecretReference =
   { readonly kind: 'access_token' } | { readonly kind: 'secret'; readonly name: string }
 
@@ -6,10 +6,10 @@ export type Reference = { readonly kind: 'variable'; readonly name: string } | S
 
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  /** `inString`: it stands inside a string of the JSON that the template is. */
+  /** `inString`: the reference is inside a JSON string. */
   | { readonly kind: 'reference'; readonly to: Reference; readonly inString: boolean }
 
-/** A template that was read once; what is put into it is never read again. */
+/** A parsed template. Substituted values are not parsed again. */
 export interface Template {
   readonly parts: readonly Part[]
 }
@@ -19,12 +19,12 @@ export const MAX_BODY_BYTES = 256 * 1024
 const referencesOf = ({ parts }: Template): readonly Reference[] =>
   parts.flatMap((part) => (part.kind === 'reference' ? [part.to] : []))
 
-/** The variables that a template names, each once, in its order. */
+/** The template's variables in order, without repeats. */
 export const variablesIn = (template: Template): readonly string[] => {
   const names = referencesOf(template).flatMap((to) => (to.kind === 'variable' ? [to.name] : []))
   return [...new Set(names)]
 }
 
-/** The secrets that a template names, as often as it does. */
+/** The template's secrets, with repeats. */
 export const secretsIn = (template: Template): readonly SecretReference[] =>
   referencesOf(template).flatMap((to) => (to.kind === 'variable' ? [] : [to]))

@@ -1,6 +1,6 @@
 import type { Json } from '../json/json.js'
 
-/** What templates may name, and what we add for runs, calls, webhooks and deliveries. */
+/** The documented variables, and this service's additions for runs, calls, webhooks and deliveries. */
 const NAMES: ReadonlySet<string> = new Set([
   'project_name',
   'entity_name',
@@ -25,13 +25,13 @@ const NAMES: ReadonlySet<string> = new Set([
 
 export const METADATA_PREFIX = 'artifact_metadata.'
 
-/** Keys that a template can write as they are: inside a JSON string, and up to the closing brace. */
+/** A metadata key that can be written unescaped in a JSON string, up to the closing brace. */
 const METADATA_KEY = /^[^"\\{}\p{Cc}]{1,256}$/u
 
-/** Whether there is a variable of this name; of metadata, any top-level key may be named. */
+/** Whether a variable exists. Any top-level metadata key may be named. */
 export const isVariable = (name: string): boolean =>
   NAMES.has(name) ||
   (name.startsWith(METADATA_PREFIX) && METADATA_KEY.test(name.slice(METADATA_PREFIX.length)))
 
-/** What variables stand for, by name; one that is missing is unresolved. */
+/** Values by variable name; a missing one is unresolved. */
 export type Variables = Readonly<Record<string, Json>>

@@ -5,7 +5,7 @@ import type { UpstreamContent } from './content.js'
 const MOST_MODELS = 500
 const MOST_ALIASES = 50
 
-/** What an upstream's fields may not be although they have the right types; the values of addresses are never quoted. */
+/** Validation beyond the types of the fields. Addresses are never quoted, since they may hold credentials. */
 export const upstreamProblems = ({ base_url, models = [] }: Partial<UpstreamContent>): readonly Problem[] => {
   const problems: Problem[] = []
   const add = (loc: Problem['loc'], msg: string) => problems.push({ loc, type: 'value_error', msg })

@@ -12,7 +12,7 @@ export interface CreateUpstream extends OfUpstream {
 
 export interface ChangeUpstream extends OfUpstream {
   readonly type: 'ChangeUpstream'
-  /** What is not in it stays. */
+  /** Absent fields are unchanged. */
   readonly change: Partial<UpstreamContent>
 }
 

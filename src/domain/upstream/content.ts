@@ -12,20 +12,20 @@ import { secretName } from '../webhook/events.js'
 
 const HOUR_MS = 3_600_000
 
-/** How long each step of a completion may take, in milliseconds. */
+/** Time-outs of the phases of a completion, in milliseconds. */
 export const timeouts = open('UpstreamTimeouts', {
   optional: {
     connect_ms: withDefault(integerBetween(1, 60_000), 5000),
-    /** To the head of the answer; whole answers come with their head. */
+    /** To the response head; a non-streamed response arrives with its head. */
     first_byte_ms: withDefault(integerBetween(1, HOUR_MS), 300_000),
-    /** Between two pieces of an answer. */
+    /** Between two chunks. */
     idle_ms: withDefault(integerBetween(1, HOUR_MS), 120_000),
     total_ms: withDefault(integerBetween(1, HOUR_MS), 1_200_000),
   },
 })
 export type Timeouts = t.TypeOf<typeof timeouts>
 
-/** What a token costs the operator, in decimal digits. */
+/** Price per token, in decimal digits. */
 export const modelPrice = completedBy(
   open('UpstreamModelPrice', {
     says: 'Token prices. A cached token without its own price costs as much as a prompt token.',
@@ -45,17 +45,17 @@ export const servedModel = open('UpstreamModel', {
   optional: {
     aliases: withDefault<readonly string[], readonly string[]>(arrayOf(modelName), []),
     price: nullable(modelPrice),
-    /** Requests for it that the upstream may have under way at once. */
+    /** Maximum number of concurrent requests to the upstream for this model. */
     concurrency: nullable(integerBetween(1, 100_000)),
   },
 })
 export type ServedModel = t.TypeOf<typeof servedModel>
 
-/** An upstream that speaks the chat-completion format under its `base_url`, which ends in `/v1` for most. */
+/** An upstream with an OpenAI-compatible API under `base_url`, which usually ends in `/v1`. */
 export const upstreamFields = {
   required: { name: id, base_url: textUpToBytes(2048), models: arrayOf(servedModel, 1) },
   optional: {
-    /** The secret of the team whose value is sent as the bearer. */
+    /** Name of the team secret that is sent as the bearer token. */
     secret: nullable(secretName),
     timeouts: withDefault(timeouts, {
       connect_ms: 5000,
@@ -63,11 +63,11 @@ export const upstreamFields = {
       idle_ms: 120_000,
       total_ms: 1_200_000,
     }),
-    /** Its share among the upstreams of a model; 0 is asked only when the others fail. */
+    /** Share of the traffic among a model's upstreams; 0 is only a fallback. */
     weight: withDefault(integerBetween(0, 1000), 1),
-    /** Whether it can say what was used so far in each piece of a stream. */
+    /** Whether it can report intermediate usage in each chunk of a stream. */
     continuous_usage_stats: withDefault(boolean, false),
-    /** Whether `GET {base_url}/models` is asked now and then, to see that it can be reached. */
+    /** Whether to poll `GET {base_url}/models` to check that it is reachable. */
     probe: withDefault(boolean, false),
     enabled: withDefault(boolean, true),
   },
@@ -76,5 +76,5 @@ export const upstreamFields = {
 export const upstreamContent = open('UpstreamContent', upstreamFields)
 export type UpstreamContent = t.TypeOf<typeof upstreamContent>
 
-/** Null: the operator's, which every team may use. */
+/** Null for the operator's upstreams, which every team may use. */
 export const owner = nullable(teamName)

@@ -53,7 +53,7 @@ export const noSuchUpstream: Refusal = {
   reason: 'Upstream not found, or the API key has no access to its team.',
 }
 
-/** Decides over those of the operator's file, whose names are taken before all others. */
+/** Names in the operator's file take precedence. */
 export const upstreamDecider = (
   configured: Upstreams = noUpstreams,
 ): Decider<Upstreams, UpstreamCommand, UpstreamEvent> => ({ initialState: () => configured, evolve, decide })

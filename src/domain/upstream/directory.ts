@@ -4,14 +4,14 @@ import type { UpstreamEvent } from './events.js'
 
 export interface Upstream {
   readonly id: string
-  /** Null: the operator's, for every team. */
+  /** Null for the operator's, which every team may use. */
   readonly team: string | null
   readonly content: UpstreamContent
-  /** From the operator's file: its address is trusted, and no request changes it. */
+  /** From the operator's file: its address is trusted, and it cannot be changed through the API. */
   readonly isConfigured?: true
 }
 
-/** The upstreams there are, by id. */
+/** All upstreams by id. */
 export type Upstreams = ReadonlyMap<string, Upstream>
 
 export const noUpstreams: Upstreams = new Map()
@@ -27,7 +27,7 @@ export const evolve = (upstreams: Upstreams, { type, data }: UpstreamEvent): Ups
     case 'UpstreamDeleted':
       return new Map([...upstreams].filter(([id]) => id !== data.id))
     default:
-      // A newer process may already write events that this one does not know.
+      // A newer release may have written an event type that this one does not know.
       return upstreams
   }
 }

@@ -29,5 +29,5 @@ export const upstreamEvents = {
 
 export type UpstreamEvent = EventOf<typeof upstreamEvents>
 
-/** They are few, and which ids are taken is decided in one place. */
+/** One stream, since there are few and ids must be unique. */
 export const UPSTREAMS_STREAM = 'upstreams'

@@ -11,7 +11,7 @@ const configuredUpstream = closed('ConfiguredUpstream', {
   required: upstreamFields.required,
   optional: {
     ...optional,
-    /** The environment variable whose value is sent as the bearer. */
+    /** The environment variable with the bearer token. */
     api_key_env: nullable(
       textLike(
         'variable',
@@ -22,6 +22,6 @@ const configuredUpstream = closed('ConfiguredUpstream', {
   },
 })
 
-/** The operator's upstreams, as `TALLYTREE_UPSTREAMS_FILE` has them in JSON. */
+/** The operator's upstreams: the JSON file `TALLYTREE_UPSTREAMS_FILE`. */
 export const upstreamsFile = closed('UpstreamsFile', { required: { upstreams: arrayOf(configuredUpstream) } })
 export type UpstreamsFile = t.TypeOf<typeof upstreamsFile>

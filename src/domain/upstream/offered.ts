@@ -10,15 +10,15 @@ export interface Target {
 export const serves = ({ id, aliases }: ServedModel, name: string): boolean =>
   id === name || aliases.includes(name)
 
-/** Whether a team sees an upstream: its own, and the operator's. */
+/** A team sees its own upstreams and the operator's. */
 const isSeenBy =
   (teams: 'all' | readonly string[]) =>
   ({ team, content }: Upstream): boolean =>
     content.enabled && (team === null || teams === 'all' || teams.includes(team))
 
 /**
- * Where a model can be had by those teams, under its id or an alias; empty for an unknown one. All are of one owner: the
- * operator, or else the team that it is asked for, or else the first of the teams that has it.
+ * The targets of a model for some teams, by its id or an alias; empty for an unknown model. All targets have one
+ * owner: the operator, else the team of the request, else the first team that has the model.
  */
 export const targetsOf = (
   upstreams: Upstreams,
@@ -37,7 +37,7 @@ export const targetsOf = (
   return targets.filter(({ upstream }) => upstream.team === owner)
 }
 
-/** A model of an upstream under its id, as long as both are offered. */
+/** A model of an upstream by id, if both exist. */
 export const modelOf = (
   upstreams: Upstreams,
   upstreamId: string,
@@ -47,7 +47,7 @@ export const modelOf = (
   return content?.enabled === true ? content.models.find(({ id }) => id === modelId) : undefined
 }
 
-/** The ids of the models that those teams may use, in order. */
+/** The ids of all models that some teams may use, sorted. */
 export const modelsOf = (upstreams: Upstreams, teams: 'all' | readonly string[]): readonly string[] => {
   const ids = [...upstreams.values()]
     .filter(isSeenBy(teams))
@@ -56,8 +56,8 @@ export const modelsOf = (upstreams: Upstreams, teams: 'all' | readonly string[])
 }
 
 /**
- * Without what was made in the log under a name that the operator's file has come to give to another model: the file
- * goes before, as nobody may keep an operator from offering a model.
+ * Drops upstream names that the operator's file now uses for another model: teams must not block the operator from
+ * offering a model.
  */
 export const withoutShadowed = (upstreams: Upstreams): Upstreams => {
   const configured = [...upstreams.values()].filter(({ isConfigured }) => isConfigured === true)

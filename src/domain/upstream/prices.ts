@@ -3,13 +3,10 @@ import { DEFAULT_LIST, teamsList } from '../price/events.js'
 import type { ModelPrice } from './content.js'
 import type { Upstreams } from './directory.js'
 
-/** The list under which an owner's prices stand: the operator's are everybody's, a team's are its own projects'. */
+/** The price list of an owner: the operator's applies to all projects, a team's to its own. */
 export const priceListOf = (team: string | null): string => (team === null ? DEFAULT_LIST : teamsList(team))
 
-/**
- * What the models of an owner's upstreams cost, one price a model: where several upstreams say one, that of the greatest
- * weight, and of the first by name among those.
- */
+/** One price per model of an owner's upstreams: of the upstream with the greatest weight, then of the first by name. */
 export const pricesOf = (upstreams: Upstreams, team: string | null): readonly OfferedPrice[] => {
   const prices = new Map<string, ModelPrice>()
   const ofOwner = [...upstreams.values()]

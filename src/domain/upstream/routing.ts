@@ -1,6 +1,6 @@
 import { standingOf, type Health } from './health.js'
 
-/** What decides where a target stands among those of its model. */
+/** What decides the place of a target in the order. */
 export interface Candidate<T> {
   readonly target: T
   readonly weight: number
@@ -10,9 +10,9 @@ export interface Candidate<T> {
 }
 
 /**
- * The targets of a model in the order in which they are asked. By chance, each first in proportion to its weight and those
- * of weight 0 behind; those that could not be reached lately behind them. One whose time out is over goes first, as
- * its probe. Those that are out are left out, unless there is nobody else. `draw` gives numbers from 0 up to 1.
+ * The targets of a model in the order in which they are asked. Targets that are due for a probe come first, then the others
+ * in weighted random order with those of weight 0 last, then those whose last probe failed. Targets that are out are left
+ * out unless all are. `draw` returns random numbers from 0 up to 1.
  */
 export const inOrder = <T>(
   candidates: readonly Candidate<T>[],
@@ -30,14 +30,14 @@ export const inOrder = <T>(
   return (chosen.length > 0 ? chosen : soonestBack(candidates)).map(({ target }) => target)
 }
 
-/** By weight, without putting back (Efraimidis and Spirakis). */
+/** Weighted random order without replacement (Efraimidis and Spirakis). */
 const shuffled = <T>(candidates: readonly Candidate<T>[], draw: () => number): readonly Candidate<T>[] =>
   candidates
     .map((candidate) => ({ candidate, key: keyOf(candidate.weight, draw()) }))
     .sort((a, b) => b.key - a.key)
     .map(({ candidate }) => candidate)
 
-/** Logarithms, as a power of a small number would be 0; all keys of weight 0 are below all others, in an order by chance. */
+/** Uses logarithms, because a power of a small number underflows to 0. Keys of weight 0 are below all others, in random order. */
 const keyOf = (weight: number, drawn: number): number => {
   const chance = Math.max(drawn, Number.MIN_VALUE)
   return weight > 0 ? Math.log(chance) / weight : -1e6 - chance

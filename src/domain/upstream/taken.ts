@@ -2,9 +2,9 @@ import type { ServedModel } from './content.js'
 import type { Upstream, Upstreams } from './directory.js'
 
 /**
- * Why an upstream may not serve its models under these names, if so. Several upstreams of one owner may serve one model;
- * a name that means one thing to a team must not come to mean another, so no owner takes a name that somebody else's
- * upstream has among those whom a team sees together. Names within one upstream are checked before.
+ * Why an upstream may not use its model names; undefined if it may. One owner's upstreams may share a model. A name
+ * must mean one thing to each team, so it must not belong to another owner's upstream that the same team sees.
+ * Duplicates within one upstream are checked earlier.
  */
 export const takenBy = (upstreams: Upstreams, { id, team, content }: Upstream): string | undefined => {
   const others = [...upstreams.values()].filter((other) => other.id !== id)

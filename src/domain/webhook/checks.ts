@@ -1,10 +1,10 @@
 import type { Problem } from '../codec/problem.js'
 import { MOST_RETRIES, type WebhookContent } from './events.js'
 
-/** A fifth longer, as a wait may turn out, it still ends within the five days that a delivery is tried for. */
+/** With 20 % jitter it still ends within the five days after which a delivery is given up. */
 const LONGEST_WAIT_S = 4 * 24 * 3600
 
-/** What a webhook's fields may not be although they have the right types; the values are never quoted. */
+/** Validation beyond the types of the fields. Values are never quoted. */
 export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonly Problem[] => {
   const problems: Problem[] = []
   const add = (loc: Problem['loc'], msg: string) => problems.push({ loc, type: 'value_error', msg })
@@ -19,7 +19,7 @@ export const webhookProblems = ({ url, retry_waits_s }: WebhookContent): readonl
   return problems
 }
 
-/** Which addresses may be reached is asked whenever one is; here it only has to be one. */
+/** Checks only the URL. Whether the address is allowed is checked on each connection. */
 export const urlProblem = (text: string, credential: string): string | undefined => {
   const parsed = URL.canParse(text) ? new URL(text) : undefined
   if (parsed === undefined || !/^https?:\/\//i.test(text) || /[\p{Cc}\s]/u.test(text))

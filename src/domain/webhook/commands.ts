@@ -13,18 +13,18 @@ export interface CreateWebhook extends OfWebhook {
 
 export interface ChangeWebhook extends OfWebhook {
   readonly type: 'ChangeWebhook'
-  /** The content that the change was made to, as its state counts them. */
+  /** The `edition` of the content that the client changed; a conflict if it is no longer current. */
   readonly edition: number
   readonly content: WebhookContent
-  /** Null leaves it as it is. */
+  /** Null leaves it unchanged. */
   readonly enabled: boolean | null
 }
 
-/** What a webhook's receiver asked for, or brought about. */
+/** Disables a webhook at its receiver's request, or because of its failures. */
 export interface DisableWebhook extends OfWebhook {
   readonly type: 'DisableWebhook'
   readonly reason: DisablingReason
-  /** How many deliveries lie between this and what somebody did. */
+  /** Number of deliveries between the original event and this. */
   readonly depth: number
 }
 
@@ -34,7 +34,7 @@ export interface DeleteWebhook extends OfWebhook {
 
 export interface RecordTest extends OfWebhook {
   readonly type: 'RecordTest'
-  /** Null where no answer came. */
+  /** Null without a response. */
   readonly status: number | null
   readonly duration_ms: number
 }

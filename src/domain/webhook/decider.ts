@@ -8,12 +8,12 @@ export interface Webhook {
   readonly team: string
   readonly content: WebhookContent
   readonly enabled: boolean
-  /** Why it was disabled; null while it is not, and for one that began so. */
+  /** Null while it is enabled, and if it was created disabled. */
   readonly disabled: DisablingReason | null
   readonly deleted: boolean
-  /** Counts the contents that it has had. */
+  /** Number of content changes. */
   readonly edition: number
-  /** What it began with: a repeat of its creation says the same. */
+  /** The content at creation, to recognise a repeated creation. */
   readonly first: { readonly content: WebhookContent; readonly enabled: boolean }
 }
 
@@ -45,12 +45,12 @@ const evolve = (state: WebhookState, { type, data }: WebhookEvent): WebhookState
     case 'WebhookDeleted':
       return { ...state, deleted: true }
     default:
-      // A test changes nothing, and a newer process may already write events that this one does not know.
+      // `WebhookTested` changes nothing, and a newer release may have written an unknown event type.
       return state
   }
 }
 
-/** Fields that a content of before did not have are null. */
+/** Fields that older events lack become null. */
 const contentOf = (data: WebhookContent): WebhookContent => {
   const decoded = webhookContent.decode(data)
   return decoded._tag === 'Right' ? decoded.right : data

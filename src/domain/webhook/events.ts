@@ -8,7 +8,7 @@ import { id, teamName } from '../ids.js'
 
 const webhookName = textUpToBytes(256)
 
-/** The name of a stored secret of the team, as templates write it behind `$`. */
+/** The name of a team's stored secret, written after `$` in templates. */
 export const secretName = textLike(
   'secret',
   /^[A-Za-z_][A-Za-z0-9_]{0,127}$/,
@@ -17,7 +17,7 @@ export const secretName = textLike(
 
 export const MOST_RETRIES = 32
 
-/** What an owner may decide of a webhook. Waits are in seconds, one before each further attempt; null is the usual list. */
+/** Fields that an owner may change. Delays are in seconds, one per retry; null for the default. */
 export const webhookOptions = {
   access_token: nullable(secretName),
   secret: nullable(secretName),
@@ -50,7 +50,7 @@ const webhookEnabled = open('WebhookEnabled', {
   required,
 })
 
-/** Why a webhook was disabled: by hand, or by what its receiver said or kept failing to do. */
+/** By hand, or because of the receiver's responses or failures. */
 export const disablingReason = oneOf('by_hand', 'gone', 'receiver_asked', 'failing_for_days')
 export type DisablingReason = t.TypeOf<typeof disablingReason>
 

@@ -1,10 +1,10 @@
-import type { Sent } from '../ports/webhook-sender.js'
+import type { SendResult } from '../ports/webhook-sender.js'
 import type { Redact } from '../secret/redact-secrets.js'
 
-/** What of an answer is shown to the team: its headers and its body as text, without secrets. */
+/** The response as shown to the team: headers and body as text, with secrets redacted. */
 export const redactAnswer = (
   redact: Redact,
-  { headers, body }: Pick<Sent, 'headers' | 'body'>,
+  { headers, body }: Pick<SendResult, 'headers' | 'body'>,
 ): { readonly headers: Readonly<Record<string, string>>; readonly body: string } => ({
   headers: Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [redact(name), redact(value)] as const),

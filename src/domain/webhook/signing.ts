@@ -9,35 +9,34 @@ export interface SigningSecret {
 }
 
 export interface MessageToSign {
-  /** Stands in the names of headers: `Vendor` makes `X-Vendor-Signature`. */
+  /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */
   readonly vendor: string
-  /** Of the delivery, the same in all its attempts. */
+  /** The delivery's id, the same for all attempts. */
   readonly id: string
   /** Counts from 1. */
   readonly attempt: number
-  /** The place of the event in the log, decimal digits. */
+  /** The event's log position in decimal digits. */
   readonly sequence: string
   readonly possibleDuplicate: boolean
   readonly now: Date
   readonly body: Uint8Array
   readonly accessToken: string | null
-  /** Its versions, the newest first, of which those before are not needed; none where the webhook has no secret. */
+  /** The secret's versions, newest first; empty for a webhook without a secret. */
   readonly secrets: readonly SigningSecret[]
 }
 
-/** The access token has characters that no header can carry. */
+/** The access token has characters that are invalid in a header. */
 export type UnusableToken = 'unusable_token'
 
 const DAY_MS = 86_400_000
 
-/** Names that can stand within a header's name. */
+/** Valid as part of a header name. */
 export const VENDOR = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?$/
 
 /**
- * All headers of a message (Standard Webhooks 1.0.0). Both signatures are of the very bytes of the
- * body. The vendor's one is hexadecimal, keyed with the newest secret as it is written; `webhook-signature` is of
- * `id.timestamp.body` and has one for each secret that is in force: the newest, and each that was replaced less than a
- * day ago.
+ * All headers of a message (Standard Webhooks 1.0.0). Both signatures cover the exact bytes of the body. The vendor's
+ * is hexadecimal, keyed with the newest secret as text. `webhook-signature` covers `id.timestamp.body`, with one
+ * signature for the newest secret and for each that was replaced less than a day ago.
  */
 export const messageHeaders =
   (hmac: HmacSha256) =>
@@ -67,7 +66,7 @@ export const messageHeaders =
     })
   }
 
-/** So many versions of a secret, the newest, are in force at most. */
+/** Maximum number of secret versions that sign. */
 export const MOST_SIGNATURES = 10
 
 const inForce = (secrets: readonly SigningSecret[], now: Date): readonly SigningSecret[] =>
@@ -75,7 +74,7 @@ const inForce = (secrets: readonly SigningSecret[], now: Date): readonly Signing
     .filter((_, at) => at === 0 || now.getTime() - secrets[at - 1]!.storedAt.getTime() < DAY_MS)
     .slice(0, MOST_SIGNATURES)
 
-/** What is behind `whsec_` is base64; any other secret is itself. */
+/** The part after `whsec_` is base64; any other secret is used as text. */
 const standardKey = (secret: string): Uint8Array => {
   const encoded = WHSEC.exec(secret)?.[1]
   return encoded === undefined || encoded.replace(/=+$/, '').length % 4 === 1

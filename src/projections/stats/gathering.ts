@@ -1,6 +1,6 @@
 import type { Charge } from '../usage/billing.js'
 import type { OwnEntry } from '../usage/own-entries.js'
-import { figures, type Figures, type Wanted } from './metric.js'
+import { figures, type Figures, type RequestedMetric } from './metric.js'
 import { roomForValues, Sums } from './sums.js'
 import { measureOf, type UsageMetric } from './usage-metrics.js'
 
@@ -24,7 +24,7 @@ interface Used {
  */
 export const gathering = (
   starts: readonly number[],
-  wanted: readonly Wanted<UsageMetric>[],
+  wanted: readonly RequestedMetric<UsageMetric>[],
   requireFew: (models: number) => void,
 ) => {
   const room = roomForValues()

@@ -4,7 +4,7 @@ export const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count'] as const
 export type Aggregation = (typeof AGGREGATIONS)[number]
 
 /** What is asked of one metric, at least one figure. */
-export interface Wanted<Metric extends string> {
+export interface RequestedMetric<Metric extends string> {
   readonly metric: Metric
   readonly aggregations: readonly Aggregation[]
   /** From 0 to 100. */
@@ -24,7 +24,7 @@ const namesOf = (metric: string, figure: Aggregation | number): readonly string[
 }
 
 /** How many figures a bucket has. */
-export const figureCount = (wanted: readonly Wanted<string>[]): number =>
+export const figureCount = (wanted: readonly RequestedMetric<string>[]): number =>
   wanted.reduce((sum, { aggregations, percentiles }) => sum + aggregations.length + percentiles.length, 0)
 
 /** Of nothing there are none, and their sum and average are 0; a least, a largest or a percentile there is not. */
@@ -38,7 +38,7 @@ export const NOTHING: Readonly<Record<Aggregation, number | null>> = {
 
 /** The figures of a bucket, each from what `figureOf` answers. */
 export const figures = (
-  wanted: readonly Wanted<string>[],
+  wanted: readonly RequestedMetric<string>[],
   figureOf: (place: number, figure: Aggregation | number) => Figure,
 ): Figures =>
   Object.fromEntries(

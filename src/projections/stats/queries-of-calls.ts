@@ -1,6 +1,6 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import { selection, SETTINGS } from '../calls/selection.js'
-import { figures, NOTHING, type Aggregation, type Figures, type Wanted } from './metric.js'
+import { figures, NOTHING, type Aggregation, type Figures, type RequestedMetric } from './metric.js'
 import { BUCKET, startsParameter, type Span } from './span.js'
 
 export const CALL_METRICS = ['call_count', 'error_count', 'latency_ms'] as const
@@ -36,7 +36,7 @@ const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call
  */
 export const callStats =
   (reader: ClickHouseReader) =>
-  async (span: Span, wanted: readonly Wanted<CallMetric>[]): Promise<Iterable<CallBucket>> => {
+  async (span: Span, wanted: readonly RequestedMetric<CallMetric>[]): Promise<Iterable<CallBucket>> => {
     const { sql, parameters } = selection(COLUMNS, span)
     if (wanted.length === 0) return []
     const levels: Record<string, SqlParameter> = {}
@@ -60,7 +60,7 @@ export const callStats =
 
 function* bucketsFrom(
   starts: readonly number[],
-  wanted: readonly Wanted<CallMetric>[],
+  wanted: readonly RequestedMetric<CallMetric>[],
   rowOf: (start: number) => Row | undefined,
 ): Generator<CallBucket> {
   for (const start of starts) {

@@ -4,13 +4,13 @@ import { chargingOf, type Charge, type Charging } from '../usage/billing.js'
 import { loadTraces, usageReportingAt } from '../usage/load.js'
 import { eachOwnEntry, type OwnEntry } from '../usage/own-entries.js'
 import { gathering, type UsageBucket } from './gathering.js'
-import type { Wanted } from './metric.js'
+import type { RequestedMetric } from './metric.js'
 import type { Span } from './span.js'
 import { bucketsOf, tracesIn } from './traces.js'
 import { isCost, type UsageMetric } from './usage-metrics.js'
 
 interface Asked {
-  readonly wanted: readonly Wanted<UsageMetric>[]
+  readonly wanted: readonly RequestedMetric<UsageMetric>[]
   /** Costs by this price list alone; null for the project's prices and the default list's. */
   readonly list: string | null
   /** The largest trace that one answer may work on, in calls. */

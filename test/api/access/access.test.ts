@@ -7,7 +7,7 @@ import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
 import { makeKey } from '../../../src/api/auth/new-key.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
-import { until } from '../../support/receivers/until.js'
+import { until } from '../../support/until.js'
 import { arbitraryCause, bearer, openedAccess, somePorts, storedEvents } from './given.js'
 
 const opened: Access[] = []

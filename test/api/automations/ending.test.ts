@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { startSending, type Sending } from '../deliveries/given.js'
-import { until } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { hangs } from '../../support/receivers/behaviours.js'
 import { accepted, textIn } from '../tracing/given.js'
 import { aWebhook, givenTeam } from './given.js'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { rosterOf } from '../../../src/api/automations/kept.js'
-import { keepName, releaseName, takeName } from '../../../src/api/automations/names.js'
-import { holderOf } from '../../../src/domain/names/decider.js'
+import { rosterOf } from '../../../src/api/automations/current-state.js'
+import { confirmName, releaseName, takeName } from '../../../src/api/automations/names.js'
+import { ownerOf } from '../../../src/domain/names/decider.js'
 import { newEvent } from '../../../src/domain/event.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { arbitraryCause, failureOf, somePorts } from '../access/given.js'
@@ -13,7 +13,7 @@ const named = (id: string) => ({ team: 't', kind: 'webhook', name: 'hook', id })
 const givenStore = () => {
   const eventStore = openInMemoryEventStore()
   const ports = somePorts(eventStore)
-  const holder = async () => holderOf(await rosterOf(ports, 't', cause), 'webhook', 'hook')
+  const holder = async () => ownerOf(await rosterOf(ports, 't', cause), 'webhook', 'hook')
   const make = async (id: string) => {
     const data = { id, team: 't', name: 'hook', url: 'https://hooks.example/', enabled: true }
     await eventStore.append(`webhook-${id}`, 'none', [
@@ -49,9 +49,9 @@ describe('a name that two processes want at once', () => {
     await takeName(ports, named('second'), cause)
     let unmade = 0
     const undo = async () => (unmade += 1)
-    const { kind, details } = await failureOf(keepName(ports, named('first'), cause, undo))
+    const { kind, details } = await failureOf(confirmName(ports, named('first'), cause, undo))
     assert.deepEqual([kind, details.body, unmade], ['conflict', { id: 'second' }, 1])
-    await keepName(ports, named('second'), cause, undo)
+    await confirmName(ports, named('second'), cause, undo)
     assert.deepEqual([unmade, await holder()], [1, 'second'])
   })
 

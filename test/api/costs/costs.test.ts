@@ -85,6 +85,8 @@ describe('the costs of a project', () => {
     assert.deepEqual(await models({ query: since, limit: 2 }), ['m1', 'm2'])
     const sort_by = [{ field: 'prompt_token_cost', direction: 'desc' }]
     assert.deepEqual(await models({ sort_by, limit: 2, offset: 1 }), ['m3', 'm2'])
+    const repeated = [...sort_by, { field: 'llm_id', direction: 'asc' }, { ...sort_by[0], direction: 'asc' }]
+    assert.deepEqual(await models({ sort_by: repeated, limit: 1 }), ['m4'])
     const [first] = await costsOf(service, project, { fields: ['llm_id', 'provider_id'] })
     assert.deepEqual(
       Object.entries(first!).filter(([, value]) => value !== null),

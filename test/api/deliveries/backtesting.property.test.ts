@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { compileRe2 } from '../../../src/adapters/patterns/re2.js'
 import { sha256 } from '../../../src/adapters/system/system.js'
-import { replayed } from '../../../src/api/deliveries/backtesting.js'
-import { judgingAs, judgingThen } from '../../../src/api/deliveries/retraced.js'
+import { replayAutomation } from '../../../src/api/deliveries/backtesting.js'
+import { judgeWithVersion, judgeAtTime } from '../../../src/api/deliveries/retraced.js'
 import { templateOf } from '../../../src/api/deliveries/rendered.js'
 import { openAutomations } from '../../../src/dispatch/webhooks/automations.js'
 import { openDirectory } from '../../../src/dispatch/webhooks/directory.js'
@@ -13,9 +13,9 @@ import { openMetricValues } from '../../../src/dispatch/webhooks/metric-values.j
 import { openPrices } from '../../../src/dispatch/webhooks/prices.js'
 import { schedulingsOf } from '../../../src/dispatch/webhooks/scheduling.js'
 import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
-import { rememberedPatterns } from '../../../src/runtime/patterns.js'
-import { retoldVariables } from '../../../src/domain/automation/matching/retold.js'
-import { versionsAlong } from '../../../src/domain/automation/matching/versions-along.js'
+import { cachedPatterns } from '../../../src/runtime/patterns.js'
+import { pastVariables } from '../../../src/domain/automation/matching/past-variables.js'
+import { versionHistory } from '../../../src/domain/automation/matching/version-history.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { COUNTS } from '../../counts.js'
 import { arbitraryHistory, logOf } from './arbitrary-history.js'
@@ -35,7 +35,7 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   const prices = openPrices(state)
   const match = matching({
     ...{ eventStore, state, automations, prices, values: openMetricValues(eventStore), vendor: 'vendor' },
-    ...{ templates: rememberedTemplates(), pattern: rememberedPatterns(compileRe2) },
+    ...{ templates: rememberedTemplates(), pattern: cachedPatterns(compileRe2) },
   })
   const sent: Sent[] = []
   for (const event of events) {
@@ -69,22 +69,22 @@ describe('a backtest', () => {
   ): Promise<readonly Sent[]> => {
     const eventStore = logOf(events) as EventStore
     const ports = { eventStore, sha256, compilePattern: compileRe2 }
-    const newest = await versionsAlong(eventStore, 'a').newest()
+    const newest = await versionHistory(eventStore, 'a').newest()
     const sent: Sent[] = []
     let from: bigint | null = BigInt(after) * 7n
     while (from !== null) {
       // Each page begins anew, as each request does.
       const judge =
         mode === 'historic'
-          ? judgingThen(ports, versionsAlong(eventStore, 'a'))
-          : judgingAs(ports, { ...newest!, enabled: true })
+          ? judgeAtTime(ports, versionHistory(eventStore, 'a'))
+          : judgeWithVersion(ports, { ...newest!, enabled: true })
       const asked = { after: from, to: BigInt(to) * 7n, limit }
-      const { fired, next } = await replayed(ports, judge, asked, { least: 1, most: mostReads })
+      const { fired, next } = await replayAutomation(ports, judge, asked, { least: 1, most: mostReads })
       assert.ok(fired.length <= limit)
       for (const { event, retraced, version, figure, deliveryId } of fired) {
         const told = { trigger: retraced.trigger, eventType: version.content.event.type, figure }
         const template = templateOf(version.content)!
-        const variables = await retoldVariables(eventStore, template, told, 'vendor')
+        const variables = await pastVariables(eventStore, template, told, 'vendor')
         sent.push({ id: deliveryId, position: event.position, variables })
       }
       from = next

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { deliveryStream } from '../../../src/domain/delivery/events.js'
-import { until } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { answers, hangs, inTurn } from '../../support/receivers/behaviours.js'
 import { accepted, reasonOf } from '../tracing/given.js'
 import { FAST, givenAutomation, startSending, type Listed, type Sending } from './given.js'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
+import { COUNTS } from '../../counts.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, aCompleted, reasonOf, told, writesNothing } from '../tracing/given.js'
 import { column, eq, feedbackOf, field, literal, refOfCall, someFeedback } from './given.js'
@@ -140,7 +141,7 @@ describe('querying feedback', () => {
   })
 
   it('may be as large as the grammar allows', async () => {
-    const deep = (n: number) => `payload${'.0'.repeat(30)}.${n}`
+    const deep = (n: number) => `payload${'.0'.repeat(COUNTS.expressionPathDepth)}.${n}`
     const query = { $expr: { $or: Array.from({ length: 30 }, (_, n) => field(deep(n))) } }
     const sort_by = Array.from({ length: 8 }, (_, n) => ({ field: deep(n), direction: 'asc' }))
     assert.deepEqual(await ids({ query, sort_by, limit: 1 }), [])

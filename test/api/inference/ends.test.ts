@@ -5,6 +5,7 @@ import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { rambling } from '../../support/upstreams/rambling.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { startTestService, type TestService } from '../../support/service.js'
+import { until } from '../../support/until.js'
 
 describe('the ends of completions', () => {
   let service: TestService
@@ -39,7 +40,7 @@ describe('the ends of completions', () => {
       assert.equal(answer.status, 200)
       assert.ok(stream ? answer.text.endsWith('data: [DONE]\n\n') : answer.text.includes('Hello, world'))
     }
-    while (store.refused() < 3) await new Promise(setImmediate)
+    await until(() => store.refused() >= 3)
     assert.equal((await gateway.ended(project, 0)).length, 0)
     assert.ok(service.logged.some(({ event }) => event === 'gateway.call_end_append_failing'))
     store.back()
@@ -79,7 +80,7 @@ describe('the ends of completions', () => {
     gateway.upstream.behave(behaviour)
     const store = refuseEnds()
     await gateway.complete({ stream: true, n: 2 }, { headers: { 'openai-project': project } })
-    while (store.refused() < 2) await new Promise(setImmediate)
+    await until(() => store.refused() >= 2)
     store.back()
     const [ended] = await gateway.ended(project)
     const blob = await service.stores.blobs.get(ended!.spilled['output']!.digest)

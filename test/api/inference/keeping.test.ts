@@ -6,8 +6,9 @@ import { AnswerBuilder } from '../../../src/domain/completion/answer-builder.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { Spools } from '../../../src/domain/ports/spools.js'
 import { scratchDirectory } from '../../support/scratch.js'
+import { until } from '../../support/until.js'
 
-const BOUNDS = { inMemory: 1000, spooled: 1_000_000 }
+const ANSWER_LIMITS = { inMemory: 1000, spooled: 1_000_000 }
 
 /** Spools of which so many are open. */
 const counted = (spools: Spools) => {
@@ -35,7 +36,7 @@ describe('keeping a streamed answer', () => {
 
   /** An answer of so many pieces of a hundred characters. */
   const kept = async (spools: Spools, pieces: number, isQuick = false, patienceMs?: number) => {
-    const answer = new AnswerBuilder('acme/chat', BOUNDS)
+    const answer = new AnswerBuilder('acme/chat', ANSWER_LIMITS)
     const keeping = openKeeping({ blobs, spools, log }, patienceMs)(answer)
     for (let piece = 0; piece < pieces; piece += 1) {
       answer.take({}, [{ delta: { content: 'x'.repeat(100) } }])
@@ -52,10 +53,6 @@ describe('keeping a streamed answer', () => {
     }
   }
 
-  const eventually = async (holds: () => boolean) => {
-    while (!holds()) await new Promise(setImmediate)
-  }
-
   it('opens no spool for what memory may hold, and closes every other', async () => {
     const { counting, open } = counted(openFileSpools(await scratchDirectory()))
     assert.deepEqual(await kept(counting, 5), { isSpilled: false, characters: 500, isCut: false })
@@ -64,7 +61,7 @@ describe('keeping a streamed answer', () => {
       const { characters, ...way } = await kept(counting, 100, isQuick)
       assert.equal(characters, isQuick ? 500 : 10_000)
       assert.deepEqual(way, { isSpilled: !isQuick, isCut: isQuick })
-      await eventually(() => open() === 0)
+      await until(() => open() === 0)
     }
     assert.deepEqual(logged, [])
   })
@@ -87,6 +84,6 @@ describe('keeping a streamed answer', () => {
     const watched = late.then(() => new Promise(setImmediate))
     goOn()
     await watched.then(() => (opened = true))
-    await eventually(() => opened && open() === 0)
+    await until(() => opened && open() === 0)
   })
 })

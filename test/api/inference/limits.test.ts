@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { startTestService, type Answered, type SendOptions, type TestService } from '../../support/service.js'
 import { failingWith, inTurn, resetting, saying, usageOf } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
-import { until } from '../../support/receivers/until.js'
+import { until } from '../../support/until.js'
 
 const MODEL = 'priced/chat'
 const PRICE = { prompt_token_cost: '0.001', completion_token_cost: '0.01' }
@@ -249,7 +248,7 @@ describe('limits of completions', () => {
       const done = await Promise.all(asked.map((one) => Promise.race([one, Promise.resolve(null)])))
       return done.filter((one) => one?.status === 402).length
     }
-    while ((await refused()) < 26) await sleep(5)
+    await until(async () => (await refused()) >= 26)
     go!()
     const statuses = (await answered).map(({ status }) => status)
     assert.equal(statuses.filter((status) => status === 200).length, 4)
@@ -273,7 +272,7 @@ describe('limits of completions', () => {
         if (type === 'BudgetReached') found.push([data['level'], data['refused']])
       return found
     }
-    while ((await levels()).length < 2) await sleep(5)
+    await until(async () => (await levels()).length >= 2)
     assert.deepEqual(await levels(), [
       [50, false],
       [100, true],
@@ -304,7 +303,7 @@ describe('limits of completions', () => {
     await once(silent, 'connection')
     gone.abort()
     await left
-    while ((await shown(team))[0]?.used.running !== 0) await sleep(5)
+    await until(async () => (await shown(team))[0]?.used.running === 0)
     const afterwards = (await shown(team))[0]?.used.budget
     assert.deepEqual([afterwards?.spent, afterwards?.reserved, afterwards?.unknown], [0, 0, 0])
     silent.close()

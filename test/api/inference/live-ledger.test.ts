@@ -3,7 +3,7 @@ import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-mem
 import { systemIds } from '../../../src/adapters/system/ids.js'
 import { openLedger, type LiveLedger } from '../../../src/api/inference/limits/live-ledger.js'
 import { endAbandoned } from '../../../src/api/inference/limits/recovery.js'
-import { termsOf, type BegunCall } from '../../../src/domain/budget/gateway-call.js'
+import { termsOf, type GatewayCall } from '../../../src/domain/budget/gateway-call.js'
 import { keysOf } from '../../../src/domain/budget/ledger.js'
 import { callDecider } from '../../../src/domain/call/decider.js'
 import type { Instant } from '../../../src/domain/codec/instant.js'
@@ -11,11 +11,12 @@ import { execute } from '../../../src/runtime/execute.js'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { aCall, ONE } from '../../unit/domain/budget/given.js'
+import { until } from '../../support/until.js'
 
 const NOW = new Date('2026-11-21T11:00:00Z')
 const CAUSE = { correlationId: 'c', causationId: 'c', actor: 'user' } as const
 
-const write = async (eventStore: EventStore, call: BegunCall, part: object = { part: 'inference' }) => {
+const write = async (eventStore: EventStore, call: GatewayCall, part: object = { part: 'inference' }) => {
   const { project: project_id, id, admittedAt: started_at, stream } = call
   const none = { display_name: null, trace_id: null, parent_id: null, thread_id: null, turn_id: null }
   await execute({ eventStore, ids: systemIds })(
@@ -64,7 +65,7 @@ describe('the ledger of a process', () => {
     assert.ok(live.isReady())
     return live
   }
-  const reserved = ({ ledger }: LiveLedger, call: BegunCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
+  const reserved = ({ ledger }: LiveLedger, call: GatewayCall) => ledger.sums(keysOf(call)[0]!).reserved / ONE
   const recover = (isAlone: boolean, now = NOW, latest = now) =>
     endAbandoned({
       ports: {
@@ -73,7 +74,7 @@ describe('the ledger of a process', () => {
       },
       ...{ live, isAlone, instance: 'this', latest: () => latest.getTime() },
     })
-  const endsOf = async ({ stream }: BegunCall): Promise<readonly JsonObject[]> => {
+  const endsOf = async ({ stream }: GatewayCall): Promise<readonly JsonObject[]> => {
     const ends: JsonObject[] = []
     for await (const { type, data } of eventStore.readStream(stream))
       if (type !== 'CallStarted') ends.push(data)
@@ -139,7 +140,7 @@ describe('the ledger of a process', () => {
     )
     assert.deepEqual(await endsOf(own), [])
     const sums = () => live.ledger.sums(keysOf(own)[0]!)
-    while (sums().unknown === 0n) await new Promise(setImmediate)
+    await until(() => sums().unknown !== 0n)
     assert.deepEqual(sums(), { spent: 0n, reserved: 10n * ONE, unknown: 10n * ONE })
     assert.equal(await recover(true), 0)
   })
@@ -164,7 +165,7 @@ describe('the ledger of a process', () => {
     }
     live.ledger.lose(lost.stream)
     const isRead = () => [...live.ledger.open()].length === 1
-    while (!isRead()) await new Promise(setImmediate)
+    await until(isRead)
     for (const day of ['2026-11-23', '2020-01-01', '2099-12-31']) await recover(true, new Date(day))
     assert.deepEqual([(await endsOf(own)).length, (await endsOf(lost)).length], [0, 1])
   })

@@ -4,7 +4,7 @@ import { startProbing } from '../../../src/api/inference/upstreams/probing.js'
 import type { Upstream } from '../../../src/domain/upstream/directory.js'
 import { answers, answersHugely, closes } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../support/receivers/receiver.js'
-import { until } from '../../support/receivers/until.js'
+import { until } from '../../support/until.js'
 import { aContent } from '../../unit/domain/upstream/given.js'
 
 describe('probing upstreams', () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import { systemIds } from '../../../src/adapters/system/ids.js'
 import { execute } from '../../../src/runtime/execute.js'
@@ -7,7 +6,7 @@ import type { JsonObject } from '../../../src/domain/json/json.js'
 import { secretDecider } from '../../../src/domain/secret/decider.js'
 import { secretStream } from '../../../src/domain/secret/events.js'
 import { startTestService, type TestService } from '../../support/service.js'
-import { until } from '../../support/receivers/until.js'
+import { until } from '../../support/until.js'
 import { saying } from '../../support/upstreams/behaviours.js'
 import { startUpstream, type Behaviour, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
 import { givenTeam } from '../automations/given.js'
@@ -228,7 +227,7 @@ describe('asking one of several upstreams', () => {
     const lastOne = ask()
     await until(() => hold.count() === 1)
     const waits = ask()
-    while ((await callsOf(service, project)).length < 6) await sleep(5)
+    await until(async () => (await callsOf(service, project)).length >= 6)
     await change({ enabled: false })
     assert.equal((await waits).status, 503)
     hold.release()

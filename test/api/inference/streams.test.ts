@@ -7,6 +7,7 @@ import * as does from '../../support/upstreams/behaviours.js'
 import { chunksIn, eventsIn, MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { ADMINISTRATOR_KEY } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
+import { until } from '../../support/until.js'
 
 const contentOf = (chunks: readonly JsonObject[], index = 0): string =>
   chunks
@@ -195,7 +196,7 @@ describe('streamed completions', () => {
         body: JSON.stringify({ model: gateway.model, messages: MESSAGES, stream }),
         signal: leaving.signal,
       }).catch(() => 'left')
-      while (gateway.upstream.arrivals.length === arrived) await new Promise(setImmediate)
+      await until(() => gateway.upstream.arrivals.length > arrived)
       leaving.abort()
       assert.equal(await left, 'left')
       assert.equal(await gateway.upstream.arrivals.at(-1)?.left, true)

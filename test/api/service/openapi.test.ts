@@ -68,6 +68,14 @@ describe('the description of the API', () => {
       assert.ok(operation.tags.every((tag) => areas.includes(tag)) && operation.tags.length === 1, path)
   })
 
+  it('documents 413 only for requests with a body', () =>
+    assert.deepEqual(
+      operations()
+        .filter(({ operation }) => '413' in operation.responses && operation.requestBody === undefined)
+        .map(({ operation }) => operation.operationId),
+      [],
+    ))
+
   it('gives each name to one schema', () =>
     assert.deepEqual(
       Object.keys(description.components.schemas).filter((name) => /_\d+$/.test(name)),

@@ -11,6 +11,7 @@ import { arbitraryDatabase, openTestClickHouse } from '../../support/engine.js'
 import { startFaultyProxy, type Fault, type FaultyProxy } from '../../support/faulty-proxy.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { PROJECT, startTraceLoad, type Model } from '../../support/faults/trace-load.js'
+import { until } from '../../support/until.js'
 
 /** How long ClickHouse has the fault, in milliseconds. */
 const FAULT_MS = COUNTS.clickHouseOutageMs
@@ -91,12 +92,12 @@ describe('the service while its ClickHouse server', function () {
 
   /** Waits until everything that was acknowledged can be read. */
   const untilReadable = async (traces: readonly string[] | null): Promise<Model> => {
-    const until = performance.now() + RECOVERED_WITHIN_MS
+    const deadline = performance.now() + RECOVERED_WITHIN_MS
     for (;;) {
       const { status, headers, text } = await usageOf(traces)
       if (status === 200) return tokensOf(text)
       assert.deepEqual([status, headers.get('retry-after')], [503, '1'], text)
-      assert.ok(performance.now() < until, `reads do not recover: ${text}`)
+      assert.ok(performance.now() < deadline, `reads do not recover: ${text}`)
       await sleep(200)
     }
   }
@@ -129,17 +130,17 @@ describe('the service while its ClickHouse server', function () {
   for (const [name, { fault, readsFail, health }] of Object.entries(SCENARIOS).slice(0, COUNTS.outageKinds))
     it(`${name}: takes every write, and is right again afterwards`, async () => {
       const load = startTraceLoad(service)
-      while (load.acknowledged.size < 10) await sleep(20)
+      await until(() => load.acknowledged.size >= 10)
       const early = [...load.acknowledged.keys()]
       const expected = await untilReadable(early)
 
       await proxy.have(fault)
       const before = load.acknowledged.size
-      const until = performance.now() + FAULT_MS
+      const faultEnds = performance.now() + FAULT_MS
       const answers: Awaited<ReturnType<typeof usageOf>>[] = []
       const healths: string[] = []
       const asking = (async () => {
-        while (performance.now() < until) {
+        while (performance.now() < faultEnds) {
           answers.push(await usageOf(early, { 'tallytree-stale': 'allow' }))
           const { status, text } = await service.send('GET', '/health', undefined, { key: null })
           assert.equal(status, 200)
@@ -149,7 +150,7 @@ describe('the service while its ClickHouse server', function () {
       })()
       await sleep(FAULT_MS)
       // Writes go on whatever becomes of reads; a test that nothing acknowledges ends by its own time-out.
-      while (load.acknowledged.size - before < 30) await sleep(20)
+      await until(() => load.acknowledged.size - before >= 30)
       await proxy.have({ kind: 'none' })
       await asking
       await sleep(300)

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-  type Dispatching,
-} from '../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { after as later, answers, dependingOn } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
 import { virtualClock } from '../../support/virtual-clock.js'
@@ -26,8 +19,7 @@ describe("a dispatcher whose machine's clock jumps", () => {
     receiver = await startReceiver(
       dependingOn(({ body }) => answers(isWell || !body.includes('"failing"') ? 200 : 500)),
     )
-    await log.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [600, 600] }))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, { retry_waits_s: [600, 600] })
     const { caughtUp } = await log.start({ clock })
     await caughtUp
   })
@@ -109,8 +101,7 @@ describe('an attempt that the log took before the clock went forward', () => {
     }
     const log = await startDispatching({ ...itself, append })
     const receiver = await startReceiver(later(50, answers(200)))
-    await log.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [] }))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, { retry_waits_s: [] })
     await (
       await log.start({ clock })
     ).caughtUp

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { COUNTS } from '../../counts.js'
-import { until } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 import { startMeteredUpstream, type MeteredUpstream } from '../../support/faults/metered-upstream.js'
 

@@ -8,14 +8,10 @@ import { COUNTS } from '../../counts.js'
 import { startChildDouble, type ChildDouble } from '../../support/eventstoredb-protocol-double/child.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 import { assertLogIsWhole } from '../../support/faults/assert-log-is-whole.js'
-import {
-  assertCountedOnce,
-  assertNothingLostOrInvented,
-  type Entry,
-  type SeenCall,
-  type SeenUsage,
-} from '../../support/faults/ledger.js'
+import type { Entry } from '../../support/faults/ledger.js'
+import { checking, countsOf } from '../../support/faults/write-and-check.js'
 import { sendAgain, writeUntilGone } from '../../support/faults/write-load.js'
+import { until } from '../../support/until.js'
 
 const ROUNDS = COUNTS.eventStoreOutages
 const MINUTES = 60_000
@@ -64,7 +60,7 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
   }
 
   /** As a client is told to do: the same again after a 503. */
-  const patiently =
+  const retryWhileLocked =
     (isOver: () => boolean, told: { refused: number }) => async (path: string, body: unknown) => {
       for (;;) {
         if (isOver()) throw new Error('the load is over')
@@ -76,30 +72,9 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
       }
     }
 
-  const until200 = async (path: string, body: unknown) => {
-    for (let tries = 0; ; tries += 1) {
-      const answer = await service.post(path, body)
-      if (answer.status === 200) return answer
-      assert.ok(answer.status === 503 && tries < 60, `${path} answers ${answer.status}: ${answer.text}`)
-      await sleep(500)
-    }
-  }
-
-  const readCalls = async (project_id: string) =>
-    (await until200('/calls/stream_query', { project_id, sort_by: [{ field: 'id', direction: 'asc' }] })).text
-  const readUsage = async (project_id: string) =>
-    (await until200('/trace/usage', { project_id, limit: 1_000_000 })).text
-
-  const check = async (projectId: string, ledger: ReadonlyMap<string, Entry>) => {
-    const lines = (await readCalls(projectId)).split('\n').filter((line) => line !== '')
-    const calls = lines.map((line) => JSON.parse(line) as SeenCall)
-    assertNothingLostOrInvented(ledger, calls)
-    assertCountedOnce(ledger, calls, JSON.parse(await readUsage(projectId)) as SeenUsage)
-    return calls
-  }
-
   for (const [what, fault] of Object.entries(faults).slice(0, COUNTS.outageKinds))
     it(`loses, doubles and invents nothing when it ${what}`, async () => {
+      const { check, until200 } = checking(service)
       const told = { sent: 0, acknowledged: 0, refused: 0, sentAgain: 0 }
       for (let round = 0; round < ROUNDS; round += 1) {
         const name = `fault-${ledgers.size}`
@@ -107,7 +82,7 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
         const ledger = new Map<string, Entry>()
         ledgers.set(projectId, ledger)
         let over = false
-        const post = patiently(() => over, told)
+        const post = retryWhileLocked(() => over, told)
         const writing = writeUntilGone(post, projectId, name, ledger)
         await sleep(300 + Math.random() * 300)
         await fault()
@@ -116,18 +91,18 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
         await writing
 
         await check(projectId, ledger)
-        for (const { end, startAcknowledged, endAcknowledged } of ledger.values()) {
-          told.sent += end === null ? 1 : 2
-          told.acknowledged += Number(startAcknowledged) + Number(endAcknowledged)
-        }
+        const { sent, acknowledged } = countsOf(ledger)
+        told.sent += sent
+        told.acknowledged += acknowledged
         told.sentAgain += await sendAgain(until200, ledger)
-        assert.equal((await check(projectId, ledger)).length, ledger.size)
+        assert.equal((await check(projectId, ledger)).calls.length, ledger.size)
       }
       assert.ok(told.acknowledged > 20)
       console.log(`      ${ROUNDS} rounds: ${JSON.stringify(told)}`)
     })
 
   it('refuses in time all who write to one stream while it is frozen, and says so in /health', async () => {
+    const { until200 } = checking(service)
     const made = await until200('/api/runs/default/frozen', { name: 'one' })
     const { id } = made.json<{ id: string }>()
     const metric = async (step: number) => {
@@ -156,34 +131,25 @@ describe('the service over an EventStoreDB (a protocol double) that fails under 
   })
 
   it('answers /health with 503 while it is away, also when no write is tried', async () => {
-    const statusWithin = async (expected: number) => {
-      for (let tries = 0; tries < 100; tries += 1) {
-        if ((await service.send('GET', '/health')).status === expected) return expected
-        await sleep(200)
-      }
-      return (await service.send('GET', '/health')).status
-    }
+    const untilHealthIs = (status: number) =>
+      until(async () => (await service.send('GET', '/health')).status === status)
     await double.kill()
-    assert.equal(await statusWithin(503), 503)
+    await untilHealthIs(503)
 
     await double.restart()
-    assert.equal(await statusWithin(200), 200)
+    await untilHealthIs(200)
   })
 
   it('has a log without gaps in the end, from which the same answers come again', async () => {
-    const answers = async () => {
-      const all: string[] = []
-      for (const projectId of ledgers.keys()) all.push(await readCalls(projectId), await readUsage(projectId))
-      return all
-    }
-    const before = await answers()
+    const { allAnswers } = checking(service)
+    const before = await allAnswers(ledgers.keys())
 
     assert.equal(await service.stop(), 0)
     await assertLogIsWhole(await openEventStoreDb(double.url), ledgers)
     await rm(join(service.dataDirectory, 'clickhouse'), { recursive: true })
     await service.restart()
 
-    assert.deepEqual(await answers(), before)
+    assert.deepEqual(await allAnswers(ledgers.keys()), before)
     assert.deepEqual((await service.send('GET', '/health')).json(), { status: 'ok' })
   })
 })

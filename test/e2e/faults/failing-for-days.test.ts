@@ -2,15 +2,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-  type Dispatching,
-} from '../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { answers } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
 import { virtualClock, type VirtualClock } from '../../support/virtual-clock.js'
@@ -26,8 +19,7 @@ describe('a webhook of which nothing but failures come', () => {
     clock = virtualClock()
     log = await startDispatching(openInMemoryEventStore(clock.millis))
     receiver = await startReceiver(answers(500))
-    await log.append('webhook-w', webhookCreated('w', receiver.url))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url)
     const { caughtUp } = await log.start({ clock })
     await caughtUp
   })

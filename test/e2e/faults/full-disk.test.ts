@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 import { itWith } from '../../support/skipping.js'
+import { until } from '../../support/until.js'
 
 const itWithLimits = itWith('prlimit')
 const PROJECT = 'default/full'
@@ -75,18 +75,12 @@ describe('a service whose files cannot grow', () => {
   })
 
   itWithLimits('answers /health with 503 while no write can succeed, also when none is tried', async () => {
-    const statusWithin = async (expected: number) => {
-      for (let tries = 0; tries < 100; tries += 1) {
-        if ((await health()).status === expected) return expected
-        await sleep(100)
-      }
-      return (await health()).status
-    }
+    const untilHealthIs = (status: number) => until(async () => (await health()).status === status)
     limitFiles(1_000)
-    assert.equal(await statusWithin(503), 503)
+    await untilHealthIs(503)
 
     limitFiles('unlimited')
-    assert.equal(await statusWithin(200), 200)
+    await untilHealthIs(200)
   })
 })
 

@@ -5,13 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { COUNTS } from '../../counts.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  until,
-  webhookCreated,
-} from '../../support/dispatching.js'
+import { aliasAdded, automationCreated, COLLECTION, webhookCreated } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { after as later, answers, dependingOn } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
 import { startRunningService } from '../../support/running-service.js'

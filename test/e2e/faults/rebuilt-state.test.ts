@@ -9,13 +9,8 @@ import { sha256 } from '../../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../../src/domain/delivery/id.js'
 import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { COUNTS } from '../../counts.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  until,
-  webhookCreated,
-} from '../../support/dispatching.js'
+import { aliasAdded, automationCreated, COLLECTION, webhookCreated } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { endWithThisProcess } from '../../support/end-with-this-process.js'
 import { answers, dependingOn, resets } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { COUNTS } from '../../counts.js'
-import { until } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import {
   answers,
   answersHugely,

@@ -9,7 +9,7 @@ import * as does from '../../support/upstreams/behaviours.js'
 import { eventsIn, MESSAGES } from '../../support/upstreams/gateway.js'
 import { rambling } from '../../support/upstreams/rambling.js'
 import { startUpstream, type ScriptedUpstream } from '../../support/upstreams/upstream.js'
-import { until } from '../../support/receivers/until.js'
+import { until } from '../../support/until.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
 
 interface CallEnded {

@@ -5,15 +5,8 @@ import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb
 import { sha256 } from '../../../src/adapters/system/system.js'
 import { deliveryIdOf } from '../../../src/domain/delivery/id.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-  type Dispatching,
-} from '../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { COUNTS } from '../../counts.js'
 import {
   startProtocolDouble,
@@ -57,8 +50,7 @@ describe('two dispatchers over one EventStoreDB (a protocol double)', () => {
     receiver = await startReceiver(behaviour)
     const waits = Array.from({ length: 32 }, () => 0.05)
     const content = { retry_waits_s: waits, timeout_s: TIMEOUT_S }
-    await log.append('webhook-w', webhookCreated('w', receiver.url, content))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, content)
   }
   const startTwo = async () => {
     for (const name of ['one', 'two']) {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
+import { until } from '../../support/until.js'
 
 const ROUNDS = COUNTS.rebuildKills
 const BATCHES = 20
@@ -59,7 +60,7 @@ describe('a rebuild under kill -9', () => {
         await service.kill('SIGKILL')
         await service.restart()
       }
-      while (!['finished', 'failed'].includes(await stateOf(id))) await sleep(100)
+      await until(async () => ['finished', 'failed'].includes(await stateOf(id)))
 
       const { state, changed_models } = await read('GET', `/api/admin/rebuilds/${id}`)
       assert.deepEqual({ state, changed_models }, { state: 'finished', changed_models: [] })

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-  type Dispatching,
-} from '../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { COUNTS } from '../../counts.js'
 import { after as later, answers } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
@@ -48,8 +41,7 @@ describe('an endpoint that comes back', () => {
   }
 
   it(`has ${WAITING} messages drained as it bears them, the oldest first, behind a probe that is alone`, async () => {
-    await log.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [3600, 3600] }))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, { retry_waits_s: [3600, 3600] })
     const { caughtUp } = await log.start({ clock })
     await caughtUp
     for (let index = 0; index < WAITING; index += 100)

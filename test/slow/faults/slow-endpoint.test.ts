@@ -4,10 +4,10 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { COUNTS } from '../../counts.js'
 import { answers, hangs } from '../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blob-store.js'
 import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
@@ -20,6 +19,7 @@ import { appendNext } from '../../support/append-next.js'
 import { arbitraryDatabase, engineDirectory } from '../../support/engine.js'
 import { append, startOf } from '../projections/given-log.js'
 import { scratchDirectory } from '../../support/scratch.js'
+import { until } from '../../support/until.js'
 
 const KEY = 'administrator-key-of-the-tests'
 const PROJECT = 'default/shared'
@@ -129,17 +129,17 @@ describeWithClickHouseServer('the read side', () => {
     return server!.ask(`SELECT * FROM (${counts.join(' UNION ALL ')}) ORDER BY name`)
   }
 
-  for (const roles of [ALL_ROLES, 'projector', 'api', 'dispatcher'])
-    it(`refuses a database that another log filled, and leaves it as it is: ${roles}`, async () => {
-      await filled(deployment(), 'theirs-1', 'theirs-2')
-      const before = await rowsByTable()
+  it('refuses a database that another log filled, whatever its roles, and changes nothing', async () => {
+    await filled(deployment(), 'theirs-1', 'theirs-2')
+    const before = await rowsByTable()
+    for (const roles of [ALL_ROLES, 'projector', 'api', 'dispatcher'])
       await assert.rejects(deployment().start(roles), {
         name: 'ClickHouseUnavailable',
         message:
           /^CLICKHOUSE_URL: the database "t_\w+" does not belong to the event log at EVENTSTORE_URL: .*Name another database/,
       })
-      assert.equal(await rowsByTable(), before)
-    })
+    assert.equal(await rowsByTable(), before)
+  })
 
   it('empties the database of the embedded engine that another EventStoreDB filled', async () => {
     const theirs = await deployment().startEmbedded()
@@ -214,7 +214,7 @@ describeWithClickHouseServer('the read side', () => {
     await filled(deployment(), 'theirs')
     const before = await rowsByTable()
     await append(idle.eventStore, 'CallStarted', startOf('ours'))
-    while (!(await health(projector)).includes('was filled from a log that starts with')) await sleep(50)
+    await until(async () => (await health(projector)).includes('was filled from a log that starts with'))
     assert.equal(await rowsByTable(), before)
   })
 
@@ -222,7 +222,7 @@ describeWithClickHouseServer('the read side', () => {
     const api = await deployment().start('api')
     assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)
     await filled(deployment(), 'theirs')
-    while (!(await health(api)).includes('was filled from a log that starts with')) await sleep(50)
+    await until(async () => (await health(api)).includes('was filled from a log that starts with'))
     const stale = await post(api, '/calls/query', { project_id: PROJECT }, { 'tallytree-stale': 'allow' })
     assert.doesNotMatch(stale.text, /theirs/)
     assert.equal((await post(api, '/calls/query', { project_id: PROJECT })).status, 503)

@@ -5,14 +5,8 @@ import { openSqliteDispatcherState } from '../../../src/adapters/dispatch-state/
 import { openOrRecreate } from '../../../src/composition/open-or-recreate.js'
 import { recreatingState } from '../../../src/composition/recreating-state.js'
 import type { DispatcherState } from '../../../src/domain/ports/dispatcher-state.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-} from '../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching } from '../../support/dispatching.js'
+import { until } from '../../support/until.js'
 import { answers } from '../../support/receivers/behaviours.js'
 import { startReceiver } from '../../support/receivers/receiver.js'
 
@@ -42,8 +36,7 @@ describe('the state of the dispatcher, when its file becomes corrupt while in us
       }
       return { ...state, putDelivery, rollBack }
     }
-    await log.append('webhook-w', webhookCreated('w', `${receiver.url}hook`))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(`${receiver.url}hook`)
     const state = (first: DispatcherState) => {
       first.close()
       return recreatingState(open)

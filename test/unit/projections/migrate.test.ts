@@ -66,7 +66,7 @@ describe('migrations', () => {
     await whole.close()
     const files = await schemaFiles()
     const statements = (await Promise.all(files.map(statementsOf))).flat().length
-    for (let steps = 0; steps <= statements + files.length; steps += 3) {
+    for (let steps = 0; steps <= statements + files.length; steps += COUNTS.migrationCutStep) {
       const clickHouse = await openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())
       await assert.rejects(migrate(cutOffAfter(clickHouse.writer, steps)), /cut off/)
       await migrate(clickHouse.writer)

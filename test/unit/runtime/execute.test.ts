@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { nothing, type Decider } from '../../../src/domain/decider.js'
 import { execute } from '../../../src/runtime/execute.js'
-import { keptFolds } from '../../../src/runtime/kept-folds.js'
+import { foldCache } from '../../../src/runtime/fold-cache.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import {
   ConcurrencyConflict,
@@ -34,8 +34,8 @@ const writing =
 
 /** The same fold, kept. */
 const asFold = ({ initialState, evolve }: typeof counting) => ({
-  fresh: initialState,
-  take: (state: readonly string[], { type, data }: RecordedEvent) =>
+  initialState,
+  evolve: (state: readonly string[], { type, data }: RecordedEvent) =>
     evolve(state, { type, data } as unknown as Counted),
   weightOf: ({ length }: readonly string[]) => length,
 })
@@ -82,7 +82,7 @@ describe('commands on one stream', () => {
   it('say where a repeat finds what it repeats, as soon as another writer appended it', async () => {
     const eventStore = openInMemoryEventStore()
     const reload = () => stateOf('a', (loaded) => loaded)
-    const stateOf = keptFolds({ eventStore }, asFold(counting), 100)
+    const stateOf = foldCache({ eventStore }, asFold(counting), 100)
     const first = await writing(eventStore)('a', 'one')
     await writing(eventStore)('b', 'other')
     const ports = { eventStore, ids: { next: randomUUID } }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { newEvent } from '../../../src/domain/event.js'
 import type { EventStore, Position } from '../../../src/domain/ports/event-store.js'
 import { findAnchor, followLog, type LogFollower } from '../../../src/runtime/follow-log.js'
 import { afterEvents } from '../../support/append-next.js'
+import { until } from '../../support/until.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
 const anEvent = (n: number) => newEvent(randomUUID(), { type: 'Counted', data: { n } }, cause)
@@ -112,7 +112,7 @@ describe('a follower of the log', () => {
     const follower = follow()
     await follower.waitFor(last, 5000)
     follower.restart(new Error('state lost'))
-    while (seen.length < 4) await sleep(5)
+    await until(() => seen.length >= 4)
     assert.deepEqual([seen, errors.length], [[1, 2, 1, 2], 1])
   })
 
@@ -120,7 +120,7 @@ describe('a follower of the log', () => {
     const { append, seen, follow } = given((told) => ({ onCaughtUp: () => void told.push('caught up') }))
     await append(1)
     const follower = follow()
-    while (seen.length < 2) await sleep(5)
+    await until(() => seen.length >= 2)
     await follower.waitFor(await append(2), 5000)
     assert.deepEqual(seen, [1, 'caught up', 2])
   })

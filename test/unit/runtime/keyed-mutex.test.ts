@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import {
   AppendOutcomeUnknown,
-  CrowdedStream,
+  StreamContention,
   StoreUnavailable,
 } from '../../../src/domain/ports/event-store-errors.js'
 import { KeyedMutex } from '../../../src/runtime/keyed-mutex.js'
@@ -48,9 +48,9 @@ describe('a keyed mutex', () => {
 
   it('continues after a task that failed because its stream was contended', async () => {
     const mutex = new KeyedMutex()
-    const crowded = mutex.runExclusive('a', () => Promise.reject(new CrowdedStream('too many')))
+    const crowded = mutex.runExclusive('a', () => Promise.reject(new StreamContention('too many')))
     const next = mutex.runExclusive('a', async () => 'taken')
-    await assert.rejects(crowded, CrowdedStream)
+    await assert.rejects(crowded, StreamContention)
     assert.equal(await next, 'taken')
   })
 })

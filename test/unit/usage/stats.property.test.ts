@@ -14,7 +14,7 @@ import {
   usageStats,
   type UsageBucket,
   type UsageMetric,
-  type Wanted,
+  type RequestedMetric,
 } from '../../../src/projections/stats/queries.js'
 import type { Span } from '../../../src/projections/stats/span.js'
 import { withDescendants } from '../../../src/projections/usage/queries-of-descendants.js'
@@ -190,7 +190,7 @@ describe('statistics', () => {
     await fc.assert(law, { numRuns: CASES })
   })
 
-  const statsOf = (span: Span, wanted: readonly Wanted<UsageMetric>[], list: string | null) =>
+  const statsOf = (span: Span, wanted: readonly RequestedMetric<UsageMetric>[], list: string | null) =>
     usageStats(clickHouse.reader, booksFrom(clickHouse.reader))(span, {
       ...{ wanted, list, maxTraceCalls: 1000 },
       requireFew: () => undefined,

@@ -4,7 +4,7 @@ import {
   BEFORE_ASKED,
   SLOW_READER,
   UpstreamFault,
-  type Ended,
+  type UpstreamEnd,
   type UpstreamAnswer,
 } from '../../../domain/ports/upstream-client.js'
 import type { Timeouts } from '../../../domain/upstream/content.js'
@@ -31,15 +31,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly answered: Promise<UpstreamAnswer>
   private answer!: (answer: UpstreamAnswer) => void
   private refuse!: (fault: UpstreamFault) => void
-  private readonly ended: Promise<Ended>
-  private settle!: (ended: Ended) => void
+  private readonly ended: Promise<UpstreamEnd>
+  private settle!: (ended: UpstreamEnd) => void
 
   private way: Way | undefined
   private controller: Controller | undefined
   private isKept = false
   private readonly total: NodeJS.Timeout
   private phase: NodeJS.Timeout
-  private outcome: Ended | undefined
+  private outcome: UpstreamEnd | undefined
   private isHeadThere = false
   private announced = 0
   private waiting: Uint8Array[] = []
@@ -144,7 +144,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.controller.resume()
   }
 
-  private end(outcome: Ended): void {
+  private end(outcome: UpstreamEnd): void {
     if (this.isOver) return
     this.outcome = outcome
     clearTimeout(this.total)

@@ -7,7 +7,12 @@ import {
 import { request as requestHttps } from 'node:https'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import got, { type BeforeRequestHook, type Request, type RequestFunction } from 'got'
-import type { OutgoingMessage, SendError, Sent, WebhookSender } from '../../../domain/ports/webhook-sender.js'
+import type {
+  OutgoingMessage,
+  SendError,
+  SendResult,
+  WebhookSender,
+} from '../../../domain/ports/webhook-sender.js'
 import { addressRules, type AllowList, type Listening } from '../guard/address-rules.js'
 import { Excerpt, flatHeaders, HEAD_BYTES } from './answer.js'
 import { dialling, type Dial } from '../guard/connect-to-any.js'
@@ -91,7 +96,7 @@ const withoutCacheOptions: BeforeRequestHook = (options) => {
   options.cacheOptions = {}
 }
 
-const NOT_TRIED: Sent = {
+const NOT_TRIED: SendResult = {
   status: null,
   headers: {},
   body: new Uint8Array(),
@@ -117,7 +122,7 @@ const exchange = (
   sending: Sending,
   agents: GuardedAgents,
   post: Post,
-): Promise<Sent> =>
+): Promise<SendResult> =>
   new Promise((resolve) => {
     const excerpt = new Excerpt()
     let head: Pick<IncomingMessage, 'statusCode' | 'headers'> | undefined

@@ -1,11 +1,11 @@
-import { askedOf, type CompletionRequest } from '../../../domain/completion/request.js'
+import { upstreamRequest, type CompletionRequest } from '../../../domain/completion/request.js'
 import type { Json, JsonObject } from '../../../domain/json/json.js'
 import { jsonText } from '../../../domain/json/text.js'
 import {
   KEPT_CONNECTION,
   SLOW_READER,
   UpstreamFault,
-  type Ended,
+  type UpstreamEnd,
   type UpstreamAnswer,
 } from '../../../domain/ports/upstream-client.js'
 import { redactSecrets, secretMatcher, type Redact } from '../../../domain/secret/redact-secrets.js'
@@ -195,7 +195,7 @@ const postTo = async (
           'accept-encoding': 'identity',
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
         },
-        body: jsonText(askedOf(request, model.upstream_id, continuous_usage_stats)),
+        body: jsonText(upstreamRequest(request, model.upstream_id, continuous_usage_stats)),
         timeouts: { ...timeouts, total_ms: Math.max(1, timeouts.total_ms - (performance.now() - began)) },
         isGuarded: upstream.isConfigured !== true,
         isFresh,
@@ -211,7 +211,7 @@ const postTo = async (
   }
 }
 
-const shownBy = (ended: Ended): Shown => {
+const shownBy = (ended: UpstreamEnd): Shown => {
   if (ended === 'complete') return 'answer'
   if (ended === 'left' || ended.code === SLOW_READER) return 'nothing'
   return ended.kind === 'aborted' ? 'nothing' : 'fault'

@@ -1,11 +1,11 @@
-import type { Run } from '../../../domain/completion/kept-text.js'
+import type { SpoolRange } from '../../../domain/completion/buffered-text.js'
 import type { Spool } from '../../../domain/ports/spools.js'
 
 const CHUNK_BYTES = 65_536
 
 /** Text and what lies in a spool between, in UTF-8, in chunks that are worth writing. */
 export async function* encoded(
-  parts: Iterable<string | Run>,
+  parts: Iterable<string | SpoolRange>,
   spool: Spool | undefined,
 ): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = []
@@ -22,7 +22,7 @@ export async function* encoded(
 }
 
 async function* piecesOf(
-  parts: Iterable<string | Run>,
+  parts: Iterable<string | SpoolRange>,
   spool: Spool | undefined,
 ): AsyncGenerator<Uint8Array> {
   for (const part of parts)

@@ -55,7 +55,7 @@ export const openKeeping = ({ blobs, spools, log }: KeepingPorts, patienceMs = P
     }
 
     const stored = async (): Promise<Output> => {
-      const whole = encoded(answer.written(), await opening)
+      const whole = encoded(answer.jsonParts(), await opening)
       const { digest, size } = await blobs.putStream(whole, Number.MAX_SAFE_INTEGER)
       disk.worked()
       return { output: null, spilled: { output: { digest, size, canonical: digest } } }
@@ -72,7 +72,7 @@ export const openKeeping = ({ blobs, spools, log }: KeepingPorts, patienceMs = P
         } finally {
           void opening?.then((spool) => spool.close()).catch(() => undefined)
         }
-        return { output: answer.begun(), spilled: {} }
+        return { output: answer.headValue(), spilled: {} }
       },
     }
   }

@@ -1,4 +1,4 @@
-import { isUpstreamError, meteredWhole, wholeAnswer } from '../../../domain/completion/whole.js'
+import { isUpstreamError, meteredWhole, wholeAnswer } from '../../../domain/completion/whole-answer.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { jsonText } from '../../../domain/json/text.js'
 import type { RouteResponse } from '../../route.js'

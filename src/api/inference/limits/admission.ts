@@ -3,10 +3,10 @@ import {
   outcomeOf,
   teamOf,
   termsOf,
-  type BegunCall,
+  type GatewayCall,
   type Outcome,
 } from '../../../domain/budget/gateway-call.js'
-import { mostWritten } from '../../../domain/budget/reservation.js'
+import { maxCompletionTokens } from '../../../domain/budget/reservation.js'
 import { callStream } from '../../../domain/call/events.js'
 import { instantOf } from '../../../domain/codec/instant.js'
 import type { CompletionRequest } from '../../../domain/completion/request.js'
@@ -60,7 +60,7 @@ interface Admitting {
   readonly gate: Pick<Gate, 'admit'>
   readonly instance: string
   /** Told of a completion that a budget had no room for. */
-  readonly onSpent: (call: BegunCall, refused: Extract<Exceeded, { readonly kind: 'budget' }>) => void
+  readonly onSpent: (call: GatewayCall, refused: Extract<Exceeded, { readonly kind: 'budget' }>) => void
 }
 
 /**
@@ -97,8 +97,8 @@ const callOf = (
   { id, project, keyId, request, promptTokens, targets }: Asking,
   instance: string,
   now: Date,
-): { readonly call: BegunCall; readonly tokens: number } => {
-  const written = mostWritten(request)
+): { readonly call: GatewayCall; readonly tokens: number } => {
+  const written = maxCompletionTokens(request)
   const price = dearest(targets.map(({ model }) => model.price))
   const waitMs = targets.reduce((sum, { upstream }) => sum + upstream.content.timeouts.total_ms, 0)
   return {

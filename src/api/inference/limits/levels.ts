@@ -1,7 +1,7 @@
-import { teamOf, type BegunCall } from '../../../domain/budget/gateway-call.js'
+import { teamOf, type GatewayCall } from '../../../domain/budget/gateway-call.js'
 import { instantOf } from '../../../domain/codec/instant.js'
 import { execute } from '../../../runtime/execute.js'
-import { limitDecider, type Limited } from '../../../domain/limit/decider.js'
+import { limitDecider, type ScopeLimits } from '../../../domain/limit/decider.js'
 import { limitsStream, type BudgetReached } from '../../../domain/limit/events.js'
 import type { BudgetExceeded } from '../../../domain/limit/gate.js'
 import { levelOfRefusal, levelsDue } from '../../../domain/limit/levels.js'
@@ -23,7 +23,7 @@ export class LevelsTold {
   constructor(private readonly given: Telling) {}
 
   /** Looks at the budgets that a completion counts in. */
-  look(call: BegunCall): void {
+  look(call: GatewayCall): void {
     for (const limited of this.limitedOf(call, scopesOf(call.project, call.keyId))) {
       const { ledger } = this.given.live()!
       const at = instantOf(this.given.ports.clock.now())
@@ -32,7 +32,7 @@ export class LevelsTold {
     }
   }
 
-  refused(call: BegunCall, scope: LimitScope, { sums }: BudgetExceeded): void {
+  refused(call: GatewayCall, scope: LimitScope, { sums }: BudgetExceeded): void {
     for (const limited of this.limitedOf(call, [scope])) {
       const asked = { at: call.admittedAt, asked: call.reserved, sums }
       const due = levelOfRefusal(teamOf(call), limited, asked)
@@ -45,7 +45,7 @@ export class LevelsTold {
     return this.writing
   }
 
-  private limitedOf(call: BegunCall, scopes: readonly LimitScope[]): readonly Limited[] {
+  private limitedOf(call: GatewayCall, scopes: readonly LimitScope[]): readonly ScopeLimits[] {
     const limits = this.given.live()?.limitsOf(teamOf(call))
     return scopes.flatMap((scope) => limits?.get(scopeText(scope)) ?? [])
   }

@@ -8,7 +8,7 @@ import { closed, open } from '../../../domain/codec/struct.js'
 import { rolesIn } from '../../../domain/access/look-ups.js'
 import { execute } from '../../../runtime/execute.js'
 import { budgetPeriod, rateFields, type LimitContent } from '../../../domain/limit/content.js'
-import { limitDecider, type Limited } from '../../../domain/limit/decider.js'
+import { limitDecider, type ScopeLimits } from '../../../domain/limit/decider.js'
 import { limitsStream, periodName } from '../../../domain/limit/events.js'
 import type { Gate } from '../../../domain/limit/gate.js'
 import {
@@ -80,7 +80,7 @@ const KNOWN_WITHIN_MS = 2000
 export const limitRoutes = (limiting: Limiting): readonly AnyRoute[] => {
   const { ports, access, inference } = limiting
 
-  const shown = (team: string, limited: Limited) => limitShown(limiting, team, limited)
+  const shown = (team: string, limited: ScopeLimits) => limitShown(limiting, team, limited)
 
   return [
     writeDirectory({
@@ -142,7 +142,7 @@ const requireKeyOf = ({ access }: Limiting, team: string, { key }: LimitScope): 
 const limitShown = (
   { ports, inference: { live, gate } }: Limiting,
   team: string,
-  { scope, content: { budget, ...rates } }: Limited,
+  { scope, content: { budget, ...rates } }: ScopeLimits,
 ): t.TypeOf<typeof limitJson> => {
   const now = ports.clock.now()
   return {

@@ -1,4 +1,4 @@
-import type { BegunCall } from '../../../domain/budget/gateway-call.js'
+import type { GatewayCall } from '../../../domain/budget/gateway-call.js'
 import { Ledger } from '../../../domain/budget/ledger.js'
 import { periodOf } from '../../../domain/budget/periods.js'
 import { anchorOf, snapshotIn, snapshotText, type Snapshot } from '../../../domain/budget/snapshot.js'
@@ -35,7 +35,7 @@ export interface LiveLedger {
 
 interface Following extends LedgerPorts {
   /** Told of completions that the log speaks of, once the log was read to its end. */
-  readonly onCall: (call: BegunCall) => void
+  readonly onCall: (call: GatewayCall) => void
 }
 
 const SNAPSHOT_EVENTS = 20_000

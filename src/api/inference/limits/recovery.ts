@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { BegunCall } from '../../../domain/budget/gateway-call.js'
+import type { GatewayCall } from '../../../domain/budget/gateway-call.js'
 import type { Log } from '../../../domain/ports/log.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import { giveUp } from '../giving-up.js'
@@ -22,16 +22,17 @@ const AT_ONCE = 16
 
 /** Whether nobody will end a completion any more. */
 const isAbandoned = (
-  call: BegunCall,
+  call: GatewayCall,
   { instance, isAlone }: Pick<Recovering, 'instance' | 'isAlone'>,
   now: number,
 ): boolean => (isAlone && call.instance !== instance) || isOverdue(call, now)
 
-const isOverdue = ({ deadlineAt }: BegunCall, now: number): boolean => Date.parse(deadlineAt) + GRACE_MS < now
+const isOverdue = ({ deadlineAt }: GatewayCall, now: number): boolean =>
+  Date.parse(deadlineAt) + GRACE_MS < now
 
 /** Whose start was not seen to be written has not begun, once it would be over. */
 const forgetUnbegun = ({ ledger }: Recovering['live'], now: number): void => {
-  for (const call of [...ledger.unbegun()]) if (isOverdue(call, now)) ledger.release(call.stream)
+  for (const call of [...ledger.withoutStart()]) if (isOverdue(call, now)) ledger.release(call.stream)
 }
 
 /**
@@ -45,7 +46,7 @@ export const endAbandoned = async ({ ports, live, latest, ...whose }: Recovering
   const surely = Math.min(now.getTime(), latest())
   forgetUnbegun(live, surely)
   const abandoned = [...live.ledger.open()].filter((call) => isAbandoned(call, whose, surely))
-  const end = ({ project, id }: BegunCall) =>
+  const end = ({ project, id }: GatewayCall) =>
     giveUp(ports, { project, id, endedAt: now, exception: 'outcome unknown' })
   for (let at = 0; at < abandoned.length; at += AT_ONCE)
     await Promise.all(abandoned.slice(at, at + AT_ONCE).map(end))

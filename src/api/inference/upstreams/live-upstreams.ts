@@ -1,5 +1,5 @@
 import type { Cause } from '../../../domain/event.js'
-import { execute, type Executed } from '../../../runtime/execute.js'
+import { execute, type ExecuteResult } from '../../../runtime/execute.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import type { UpstreamCommand } from '../../../domain/upstream/commands.js'
 import { upstreamDecider } from '../../../domain/upstream/decider.js'
@@ -17,7 +17,7 @@ export interface LiveUpstreams {
   /** What of them is offered: no name of the file's stands for a model of the log. */
   readonly now: () => Upstreams
   readonly refresh: () => Promise<void>
-  readonly run: (command: UpstreamCommand, cause: Cause) => Promise<Executed<Upstreams>>
+  readonly run: (command: UpstreamCommand, cause: Cause) => Promise<ExecuteResult<Upstreams>>
   /** Has this told of each change from now on, once it is known here. */
   readonly onChange: (told: () => void) => void
   readonly close: () => void

@@ -1,12 +1,12 @@
 import type { Cause } from '../../../domain/event.js'
-import type { Executed } from '../../../runtime/execute.js'
+import type { ExecuteResult } from '../../../runtime/execute.js'
 import type { JsonObject } from '../../../domain/json/json.js'
 import { BEARER_EXPECTED, isBearer } from '../../../domain/secret/bearer.js'
 import { upstreamProblems } from '../../../domain/upstream/checks.js'
 import type { UpstreamContent } from '../../../domain/upstream/content.js'
 import type { Upstreams } from '../../../domain/upstream/directory.js'
 import { requireAdministrator, requireRole } from '../../auth/rights.js'
-import { hasSecret } from '../../automations/kept.js'
+import { hasSecret } from '../../automations/current-state.js'
 import { secretValuesOf } from '../../automations/secret-values.js'
 import { invalidBody } from '../../failure.js'
 import type { Principal } from '../../principal.js'
@@ -60,7 +60,7 @@ const secretProblem = async (
 export const written = (
   { shownUpstream, publishPrices }: UpstreamManaging,
   id: string,
-  run: (cause: Cause) => Promise<Executed<Upstreams>>,
+  run: (cause: Cause) => Promise<ExecuteResult<Upstreams>>,
   refusalBody?: (state: Upstreams) => JsonObject,
 ): PlannedWrite =>
   writing(

@@ -2,7 +2,7 @@ import { missingRight } from '../../../domain/access/rights.js'
 import { noSuchUpstream } from '../../../domain/upstream/decider.js'
 import type { Upstream } from '../../../domain/upstream/directory.js'
 import { throwIfRefused } from '../../auth/rights.js'
-import { given } from '../../automations/given.js'
+import { definedFields } from '../../automations/defined-fields.js'
 import type { Authorization } from '../../authorization.js'
 import { emptyResponse } from '../../empty-response.js'
 import { Failure } from '../../failure.js'
@@ -57,7 +57,7 @@ export const changeUpstream = (managing: UpstreamManaging): AnyRoute =>
     response: upstreamJson,
     authorization: ofUpstream(managing),
     handle: async ({ upstream: { id, team }, body }) => {
-      const change = given(body)
+      const change = definedFields(body)
       await requireGoodUpstream(managing, team, change)
       const command = { type: 'ChangeUpstream', id, team, change } as const
       return written(managing, id, (cause) => managing.liveUpstreams.run(command, cause))

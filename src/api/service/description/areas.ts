@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../domain/json/json.js'
 
-/** What the paths that begin with a word are about. */
+/** The areas of the API, by the first word of their paths. */
 const AREAS: readonly (readonly [name: string, says: string, words: readonly string[]])[] = [
   ['calls', 'Record, read, change and delete calls.', ['call', 'calls']],
   ['usage', 'Usage of calls, including all their descendants.', ['trace']],
@@ -30,13 +30,13 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
   ['service', 'The service itself. No API key needed.', ['health', 'server_info', 'metrics', 'openapi.json']],
 ]
 
-/** The words of a path that say what it is about: not its parameters, and not what all of a kind begin with. */
+/** The words of a path that identify its area, without parameters and common prefixes. */
 const wordsOf = (path: string): readonly string[] =>
   path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !/^(api|v\d+)$/.test(part))
 
 /**
- * The area that a path belongs to, `other` where its first word is unknown: a team's things have areas of their own.
- * Usage of given calls is usage too.
+ * The area of a path, `other` if its first word is unknown. Resources of a team have areas of their own, and usage of
+ * given calls belongs to usage.
  */
 export const areaOf = (path: string): string => {
   const words = wordsOf(path)
@@ -46,13 +46,13 @@ export const areaOf = (path: string): string => {
 
 const areaNamed = (word = ''): string | undefined => AREAS.find(([, , known]) => known.includes(word))?.[0]
 
-/** The areas that are in use, described, in the order above. */
+/** The descriptions of the used areas, in the order above. */
 export const tagsOf = (paths: readonly string[]): readonly JsonObject[] => {
   const used = new Set(paths.map(areaOf))
   return AREAS.filter(([name]) => used.has(name)).map(([name, description]) => ({ name, description }))
 }
 
-/** A name for an operation, from its method and path: `post_call_start`, `delete_users_me_api_keys_id`. */
+/** An operation id from method and path, such as `post_call_start` or `delete_users_me_api_keys_id`. */
 export const operationIdOf = (method: string, path: string): string => {
   const parts = path.split('/').filter((part) => part !== '' && part !== 'api')
   const named = parts.filter((part, place) => !part.startsWith(':') || place === parts.length - 1)

@@ -2,14 +2,14 @@ import { canonicalJson } from '../../../domain/json/canonical.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../domain/json/json.js'
 
 export interface Components {
-  /** The schema with each part that has a title put among the named ones, and a reference in its place. */
+  /** Moves parts with a title to the components and replaces them with references. */
   readonly named: (schema: JsonObject) => JsonObject
-  /** Those named so far, by name. */
+  /** The schemas collected so far, by name. */
   readonly schemas: () => JsonObject
 }
 
-/** Gathers named schemas; one that takes the name of another, different one gets a number. */
-export const gatherComponents = (): Components => {
+/** Collects named schemas. A different schema with the same name gets a numbered name. */
+export const collectComponents = (): Components => {
   const schemas = new Map<string, JsonObject>()
 
   const nameOf = (title: string, schema: JsonObject, number = 1): string => {

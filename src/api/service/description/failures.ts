@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../domain/json/json.js'
 import type { FailureKind } from '../../failure.js'
 import { STATUS } from '../../http/status.js'
 import type { AnyRoute } from '../../route.js'
-import { answerHeaders } from './headers.js'
+import { headersByName } from './headers.js'
 
 const SAYS: Readonly<Record<FailureKind, string>> = {
   'bad-request': 'The request is malformed or contradictory.',
@@ -74,7 +74,7 @@ const chatError = {
   additionalProperties: true,
 }
 
-/** The ways in which a route may fail, by status. */
+/** The error responses of a route, by status. */
 export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonObject): JsonObject => {
   const kinds = kindsOf(route)
   const statuses = [...new Set(kinds.map((kind) => STATUS[kind]))].sort((a, b) => a - b)
@@ -88,7 +88,7 @@ export const failuresOf = (route: AnyRoute, named: (schema: JsonObject) => JsonO
         status,
         {
           description: ofStatus.map((kind) => SAYS[kind]).join(' '),
-          headers: answerHeaders(headersOf(status)),
+          headers: headersByName(headersOf(status)),
           content: { 'application/json': { schema } },
         },
       ]

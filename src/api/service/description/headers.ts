@@ -100,10 +100,9 @@ const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
   },
 }
 
-/** Request headers as parameters. */
 export const headerParameters = (names: readonly RequestHeader[]): readonly JsonObject[] =>
   names.map((name) => ({ name, in: 'header', required: false, ...ASKED[name] }))
 
-/** Headers of an answer, the request's id among them. */
-export const answerHeaders = (names: readonly (ResponseHeader | CommonHeader)[]): JsonObject =>
+/** The headers of a response, including the request id. */
+export const headersByName = (names: readonly (ResponseHeader | CommonHeader)[]): JsonObject =>
   Object.fromEntries((['x-request-id', ...names] as const).map((name) => [name, ANSWERED[name]]))

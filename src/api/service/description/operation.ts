@@ -2,12 +2,12 @@ import { isJsonObject, type JsonObject } from '../../../domain/json/json.js'
 import type { AnyRoute, ResponseHeader, ResponseSpec } from '../../route.js'
 import { areaOf, operationIdOf } from './areas.js'
 import { failuresOf } from './failures.js'
-import { answerHeaders, headerParameters } from './headers.js'
+import { headersByName, headerParameters } from './headers.js'
 
-type Named = (schema: JsonObject) => JsonObject
+type NameSchema = (schema: JsonObject) => JsonObject
 
-/** A route as an operation of OpenAPI; its named schemas go to the components. */
-export const operationOf = (route: AnyRoute, named: Named): JsonObject => {
+/** Describes a route as an OpenAPI operation. Its named schemas become components. */
+export const operationOf = (route: AnyRoute, named: NameSchema): JsonObject => {
   const { method, path, summary, access, body, form, response } = route
   return {
     operationId: operationIdOf(method, path),
@@ -42,7 +42,7 @@ const pathParameters = (path: string): readonly JsonObject[] =>
     schema: { type: 'string', minLength: 1 },
   }))
 
-const queryParameters = ({ query }: AnyRoute, named: Named): readonly JsonObject[] => {
+const queryParameters = ({ query }: AnyRoute, named: NameSchema): readonly JsonObject[] => {
   const properties = query?.schema['properties']
   if (!isJsonObject(properties)) return []
   const required = (query?.schema['required'] ?? []) as readonly string[]
@@ -62,10 +62,10 @@ const answered = (
   description: string,
   { schema, type = 'application/json', alternative, headers }: ResponseSpec,
   usual: readonly ResponseHeader[],
-  named: Named,
+  named: NameSchema,
 ): JsonObject => ({
   description,
-  headers: answerHeaders(headers ?? usual),
+  headers: headersByName(headers ?? usual),
   content: {
     [type]: { schema: named(schema) },
     ...(alternative === undefined ? {} : { [alternative.type]: { schema: named(alternative.schema) } }),

@@ -3,35 +3,35 @@ import { collectionStream, type CollectionPlace } from '../../artifact/place.js'
 import { entityOf } from '../../ids.js'
 import type { RecordedEvent } from '../../ports/event-store.js'
 import type { EventType } from '../events.js'
-import { decoded, enveloped } from './decoded.js'
-import type { ArtifactTrigger, VersionShown } from './trigger.js'
-import { versionTold } from './version-shown.js'
+import { decodeData, envelopeOf } from './decode-data.js'
+import type { ArtifactTrigger, VersionInfo } from './trigger.js'
+import { versionInfoIn } from './version-info.js'
 
-/** A change of a project's or a registry's collection. */
+/** The trigger of a change to a collection of a project or registry. */
 export const artifactTrigger = (event: RecordedEvent): ArtifactTrigger | undefined => {
   switch (event.type) {
     case 'AliasAdded': {
-      const data = decoded(artifactEvents.AliasAdded, event)
+      const data = decodeData(artifactEvents.AliasAdded, event)
       return data && placed(event, data, 'ADD_ARTIFACT_ALIAS', { alias: data.alias })
     }
     case 'TagAdded': {
-      const data = decoded(artifactEvents.TagAdded, event)
+      const data = decodeData(artifactEvents.TagAdded, event)
       return data && placed(event, data, 'ADD_ARTIFACT_TAG', { tag: data.tag })
     }
     case 'TagRemoved': {
-      const data = decoded(artifactEvents.TagRemoved, event)
+      const data = decodeData(artifactEvents.TagRemoved, event)
       return data && placed(event, data, 'REMOVE_ARTIFACT_TAG', { tag: data.tag })
     }
     case 'VersionCreated': {
-      const data = decoded(artifactEvents.VersionCreated, event)
-      return data && placed(event, data, 'CREATE_ARTIFACT', { shown: versionTold(event) })
+      const data = decodeData(artifactEvents.VersionCreated, event)
+      return data && placed(event, data, 'CREATE_ARTIFACT', { shown: versionInfoIn(event) })
     }
     case 'VersionLinked': {
-      const data = decoded(registeredEvents.VersionLinked, event)
-      return data && placed(event, data, 'LINK_ARTIFACT', { shown: versionTold(event) })
+      const data = decodeData(registeredEvents.VersionLinked, event)
+      return data && placed(event, data, 'LINK_ARTIFACT', { shown: versionInfoIn(event) })
     }
     case 'VersionUnlinked': {
-      const data = decoded(registeredEvents.VersionUnlinked, event)
+      const data = decodeData(registeredEvents.VersionUnlinked, event)
       return data && placed(event, data, 'UNLINK_ARTIFACT', {})
     }
     default:
@@ -43,24 +43,24 @@ interface Changed extends CollectionPlace {
   readonly version: number
 }
 
-interface Said {
+interface ArtifactChange {
   readonly alias?: string
   readonly tag?: string
-  readonly shown?: VersionShown | undefined
+  readonly shown?: VersionInfo | undefined
 }
 
 const placed = (
   event: RecordedEvent,
   { team, project_id, registry, collection, version }: Changed,
   type: EventType,
-  { alias, tag, shown }: Said,
+  { alias, tag, shown }: ArtifactChange,
 ): ArtifactTrigger | undefined => {
   const place = { team, project_id, registry, collection }
   if (collectionStream(place) !== event.stream) return undefined
   if (project_id !== null && entityOf(project_id) !== team) return undefined
   return {
     kind: 'artifact',
-    ...enveloped(event),
+    ...envelopeOf(event),
     types: [type],
     ...place,
     version,

@@ -1,19 +1,19 @@
 import { limitEvents, limitsStream } from '../../limit/events.js'
 import type { RecordedEvent } from '../../ports/event-store.js'
 import { amountFrom, numberFrom } from '../../price/decimal.js'
-import { decoded, enveloped } from './decoded.js'
+import { decodeData, envelopeOf } from './decode-data.js'
 import type { BudgetTrigger } from './trigger.js'
 
-/** A budget of a team of which so much is spent. */
+/** The trigger of a budget that reached a level. */
 export const budgetTrigger = (event: RecordedEvent): BudgetTrigger | undefined => {
   if (event.type !== 'BudgetReached') return undefined
-  const data = decoded(limitEvents.BudgetReached, event)
+  const data = decodeData(limitEvents.BudgetReached, event)
   if (data === undefined || limitsStream(data.team) !== event.stream) return undefined
   const { team, scope, level, spent, budget } = data
   const [part, whole] = [amountFrom(spent), amountFrom(budget.amount)]
   return {
     kind: 'budget',
-    ...enveloped(event),
+    ...envelopeOf(event),
     team,
     types: ['BUDGET_REACHED'],
     project: scope.project,
@@ -23,5 +23,4 @@ export const budgetTrigger = (event: RecordedEvent): BudgetTrigger | undefined =
   }
 }
 
-/** The whole number one, as an amount. */
 const ONE = amountFrom('1')

@@ -5,12 +5,12 @@ import { instant, microseconds, type Instant } from '../../codec/instant.js'
 import { entityOf, projectId } from '../../ids.js'
 import { isJsonObject, type Json } from '../../json/json.js'
 import type { RecordedEvent } from '../../ports/event-store.js'
-import { enveloped } from './decoded.js'
+import { envelopeOf } from './decode-data.js'
 import type { CallTrigger } from './trigger.js'
 
 /**
- * The end of a call, or the start that came after its end: the later of the two knows how long it took. Calls are most
- * of a log, so only what matters here is looked at, and not their payloads.
+ * The trigger of a finished call: its end, or its start if that arrives after the end, since both are needed for the
+ * duration. Calls are most of a log, so only the needed fields are decoded, not the payloads.
  */
 export const callTrigger = (event: RecordedEvent): CallTrigger | undefined => {
   const { type, data } = event
@@ -27,7 +27,7 @@ export const callTrigger = (event: RecordedEvent): CallTrigger | undefined => {
   const failed = ended && typeof data['exception'] === 'string' && data['exception'] !== ''
   return {
     kind: 'call',
-    ...enveloped(event),
+    ...envelopeOf(event),
     team: entityOf(project_id),
     types: ended ? ['CALL_FAILED', 'CALL_USAGE_THRESHOLD'] : ['CALL_USAGE_THRESHOLD'],
     project_id,
@@ -49,7 +49,7 @@ const modelsOf = (usage: Json | undefined): readonly ModelUsage[] | null => {
   return E.isRight(decoded) ? decoded.right.models : null
 }
 
-/** A model that reports no total has that of its two kinds of tokens, of which providers use one name or the other. */
+/** A model without a reported total counts its input and output tokens. Providers use two sets of names for them. */
 const totalOf = (usage: ModelUsage): number =>
   usage.total_tokens !== 0
     ? usage.total_tokens

@@ -1,18 +1,18 @@
 import { deliveryEvents, deliveryStream } from '../../delivery/events.js'
 import type { RecordedEvent } from '../../ports/event-store.js'
 import { webhookEvents, webhookStream } from '../../webhook/events.js'
-import { decoded, enveloped } from './decoded.js'
+import { decodeData, envelopeOf } from './decode-data.js'
 import type { DeliveryTrigger, WebhookTrigger } from './trigger.js'
 
-/** A webhook that was disabled, by hand or by its receiver. */
+/** The trigger of a disabled webhook. */
 export const webhookTrigger = (event: RecordedEvent): WebhookTrigger | undefined => {
   if (event.type !== 'WebhookDisabled') return undefined
-  const data = decoded(webhookEvents.WebhookDisabled, event)
+  const data = decodeData(webhookEvents.WebhookDisabled, event)
   if (data === undefined || webhookStream(data.id) !== event.stream) return undefined
   const { id: webhook_id, team, depth, reason } = data
   return {
     kind: 'webhook',
-    ...enveloped(event),
+    ...envelopeOf(event),
     team,
     depth,
     types: ['WEBHOOK_DISABLED'],
@@ -21,16 +21,16 @@ export const webhookTrigger = (event: RecordedEvent): WebhookTrigger | undefined
   }
 }
 
-/** An attempt that was the last one of its delivery, and did not succeed. */
+/** The trigger of a delivery's last attempt, if it failed. */
 export const deliveryTrigger = (event: RecordedEvent): DeliveryTrigger | undefined => {
-  // Most attempts succeed: those are not worth decoding.
+  // Most attempts succeed: skip decoding them.
   if (event.type !== 'AttemptFinished' || event.data['outcome'] !== 'dead') return undefined
-  const data = decoded(deliveryEvents.AttemptFinished, event)
+  const data = decodeData(deliveryEvents.AttemptFinished, event)
   if (data === undefined || deliveryStream(data.delivery_id) !== event.stream) return undefined
   const { delivery_id, team, reason } = data
   return {
     kind: 'delivery',
-    ...enveloped(event),
+    ...envelopeOf(event),
     team,
     depth: null,
     types: ['DELIVERY_DEAD'],

@@ -7,20 +7,20 @@ import { judgeCall, type CostOf } from './measures.js'
 import { matched, unmet, type Verdict } from './verdict.js'
 import { judgeValues, spansOf } from './windows.js'
 
-/** After a match, the same run is silent for this long, by the log's time. */
+/** Cooldown after a match for the same run, in log time. */
 export const COOLDOWN_MS = 24 * 3600 * 1000
 
-/** What a judgement needs to know beside the event; all of it follows from events before it. */
-export interface Known {
-  /** The pattern of a source text, compiled: see `patterns.ts`. */
+/** The input of a decision besides the event. All of it follows from earlier events. */
+export interface JudgeContext {
+  /** Compiles a pattern, see `patterns.ts`. */
   readonly pattern: (source: string) => Pattern
   /**
-   * The last `count` values of a metric of the trigger's run in log order, this event's last; fewer where there are no
-   * more. Asked for as {@link valuesNeeded} says, and never more.
+   * The last `count` values of a metric of the trigger's run in log order, ending with this event's; fewer if there
+   * are fewer. Only called for what {@link valuesNeeded} returned.
    */
   readonly values: (metric: string, count: number) => readonly number[]
   readonly cost: CostOf
-  /** The last event before this one that the automation matched for the same run. */
+  /** The automation's last earlier match for the same run. */
   readonly lastMatch: Match | undefined
 }
 
@@ -29,7 +29,7 @@ export interface Match {
   readonly at: Date
 }
 
-/** What `values` will be asked for, so that it can be read before: undefined for nothing. */
+/** The arguments that `values` will be called with, so that they can be read ahead; undefined for none. */
 export const valuesNeeded = (
   { content }: AutomationVersion,
   trigger: Trigger,
@@ -40,24 +40,28 @@ export const valuesNeeded = (
   return { metric: spans.metric, count: spans.now + spans.prior }
 }
 
-/** The run whose matches keep an automation silent for a while; undefined for what has no such cooldown. */
+/** The run that a cooldown applies to; undefined if the trigger has no cooldown. */
 export const cooldownOf = (
   trigger: Trigger,
 ): { readonly project_id: string; readonly run_id: string } | undefined =>
   trigger.kind === 'run' ? { project_id: trigger.project_id, run_id: trigger.run_id } : undefined
 
 /**
- * Whether an event makes an automation fire, or the first of its conditions that it does not meet.
+ * Decides whether an event makes an automation fire, or returns the first unmet condition.
  *
- * @param automation the version in force for the event, see `versionAt`; undefined where there was none yet
+ * @param automation the version in force at the event, see `versionsAlong`; undefined if it did not exist yet
  */
-export const judge = (automation: AutomationVersion | undefined, trigger: Trigger, known: Known): Verdict => {
+export const judge = (
+  automation: AutomationVersion | undefined,
+  trigger: Trigger,
+  context: JudgeContext,
+): Verdict => {
   if (automation === undefined) return unmet({ why: 'not_there' })
   const outside = notWatching(automation, trigger)
   if (outside !== undefined) return unmet({ why: outside })
-  const verdict = judgeConditions(automation, trigger, known)
+  const verdict = judgeConditions(automation, trigger, context)
   if (!verdict.matched || cooldownOf(trigger) === undefined) return verdict
-  const until = silentUntil(automation, known.lastMatch)
+  const until = silentUntil(automation, context.lastMatch)
   return until !== undefined && trigger.at < until ? unmet({ why: 'cooldown', until }) : verdict
 }
 
@@ -84,14 +88,14 @@ const covers = ({ type, entity, project, registry }: AutomationScope, trigger: T
   }
 }
 
-const judgeConditions = (automation: AutomationVersion, trigger: Trigger, known: Known): Verdict => {
+const judgeConditions = (automation: AutomationVersion, trigger: Trigger, context: JudgeContext): Verdict => {
   switch (trigger.kind) {
     case 'artifact':
-      return judgeArtifact(automation, trigger, known)
+      return judgeArtifact(automation, trigger, context)
     case 'run':
-      return judgeRun(automation, trigger, known)
+      return judgeRun(automation, trigger, context)
     case 'call':
-      return judgeCall(automation, trigger, known.cost)
+      return judgeCall(automation, trigger, context.cost)
     case 'budget': {
       const { of, spent, level } = trigger
       return matched({ metric_name: `${of}_budget_percent`, metric_value: spent, threshold: level })
@@ -107,7 +111,7 @@ const judgeConditions = (automation: AutomationVersion, trigger: Trigger, known:
 const judgeArtifact = (
   { content: { event } }: AutomationVersion,
   { alias, tag }: ArtifactTrigger,
-  { pattern }: Known,
+  { pattern }: JudgeContext,
 ): Verdict => {
   const fits = (source: string | null, text: string | null) =>
     source === null || text === null || pattern(source)(text)
@@ -118,7 +122,7 @@ const judgeArtifact = (
 const judgeRun = (
   { content: { event, run_filters } }: AutomationVersion,
   { user, name, state, metrics }: RunTrigger,
-  { pattern, values }: Known,
+  { pattern, values }: JudgeContext,
 ): Verdict => {
   if (run_filters !== null && run_filters.user !== null && run_filters.user !== user)
     return unmet({ why: 'run_user' })
@@ -132,7 +136,7 @@ const judgeRun = (
   return 'why' in judged ? unmet(judged) : matched(judged)
 }
 
-/** Matches of conditions that have changed since are forgotten. */
+/** A match before the last change of the conditions does not count. */
 const silentUntil = (
   { conditionsSince }: AutomationVersion,
   lastMatch: Match | undefined,

@@ -1,14 +1,14 @@
 import { compareAmount, numberFrom, type Amount } from '../../price/decimal.js'
-import type { Charged } from '../../price/standing.js'
+import type { ChargedCall } from '../../price/call-cost.js'
 import type { AutomationVersion } from '../state.js'
 import type { CallTrigger } from './trigger.js'
 import { matched, unmet, type Verdict } from './verdict.js'
-import { against, meets } from './windows.js'
+import { compareToThreshold, meets } from './windows.js'
 
-/** What a call cost itself by the prices that stood before it ended; undefined where none of its models had one. */
-export type CostOf = (charged: Charged) => Amount | undefined
+/** The cost of a call's own usage by the prices at its end; undefined if none of its models has a price. */
+export type CostOf = (charged: ChargedCall) => Amount | undefined
 
-/** What a call was, against what an automation measures of calls. */
+/** Compares a call with a measured condition. */
 export const judgeCall = (
   { content: { event } }: AutomationVersion,
   call: CallTrigger,
@@ -20,11 +20,11 @@ export const judgeCall = (
   if (measure === 'cost') return judgeCost(event, call, costOf)
   const measured = call[measure]
   if (measured === null) return unmet({ why: 'measure_unknown' })
-  const { value, threshold, met } = against(event, measured)
+  const { value, threshold, met } = compareToThreshold(event, measured)
   return told(measure, value, threshold, met)
 }
 
-/** Exactly: that what is told is a JSON number rounds nothing before it is compared. */
+/** Compares exact amounts: the JSON number in the message is rounded only afterwards. */
 const judgeCost = (
   { comparison, threshold }: AutomationVersion['content']['event'],
   { charged }: CallTrigger,

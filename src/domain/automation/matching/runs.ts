@@ -1,7 +1,7 @@
 import { entityOf } from '../../ids.js'
 import type { RecordedEvent } from '../../ports/event-store.js'
 import { runEvents, runStream, type EndState } from '../../run/events.js'
-import { decoded, enveloped } from './decoded.js'
+import { decodeData, envelopeOf } from './decode-data.js'
 import type { RunState, RunTrigger } from './trigger.js'
 
 const STATES: Readonly<Record<EndState, RunState>> = {
@@ -11,20 +11,20 @@ const STATES: Readonly<Record<EndState, RunState>> = {
   killed: 'KILLED',
 }
 
-/** What happened to a run: another state, or metrics. */
+/** The trigger of a run's state change or of logged metrics. */
 export const runTrigger = (event: RecordedEvent): RunTrigger | undefined => {
   switch (event.type) {
     case 'RunStarted': {
-      const data = decoded(runEvents.RunStarted, event)
+      const data = decodeData(runEvents.RunStarted, event)
       return data && ofRun(event, data, { state: 'RUNNING' })
     }
     case 'MetricsLogged': {
-      const data = decoded(runEvents.MetricsLogged, event)
+      const data = decodeData(runEvents.MetricsLogged, event)
       return data && ofRun(event, data, { metrics: data.metrics })
     }
     case 'RunFinished':
     case 'RunFailed': {
-      const data = decoded(runEvents[event.type], event)
+      const data = decodeData(runEvents[event.type], event)
       return data && ofRun(event, data, { state: STATES[data.state] })
     }
     default:
@@ -47,7 +47,7 @@ const ofRun = (
   runStream(project_id, run_id) === event.stream
     ? {
         kind: 'run',
-        ...enveloped(event),
+        ...envelopeOf(event),
         team: entityOf(project_id),
         types: state === null ? ['RUN_METRIC', 'RUN_METRIC_CHANGE', 'RUN_METRIC_ZSCORE'] : ['RUN_STATE'],
         project_id,

@@ -16,10 +16,7 @@ const BY_PREFIX: Readonly<Record<string, (event: RecordedEvent) => Trigger | und
   limits: budgetTrigger,
 }
 
-/**
- * What an event is as a trigger; undefined for one that no automation can wait for, and for one that is not what its
- * stream says.
- */
+/** The trigger of an event; undefined if no automation can watch its type, or if its data does not match its stream. */
 export const triggerOf = (event: RecordedEvent): Trigger | undefined => {
   const prefix = event.stream.slice(0, event.stream.indexOf('-'))
   return Object.hasOwn(BY_PREFIX, prefix) ? BY_PREFIX[prefix]!(event) : undefined

@@ -4,36 +4,36 @@ import type { Json } from '../../json/json.js'
 import { MAX_BODY_BYTES, variablesIn, type Template } from '../../template/template.js'
 import { METADATA_PREFIX, type Variables } from '../../template/variables.js'
 import type { EventType } from '../events.js'
-import type { Trigger, VersionShown } from './trigger.js'
+import type { Trigger, VersionInfo } from './trigger.js'
 import type { Figure } from './verdict.js'
 
-/** What a delivery's message can tell of, beside its trigger. */
-export interface Told {
+/** Input of the message besides the trigger. */
+export interface MessageContext {
   readonly eventType: EventType
   readonly figure: Figure | null
-  /** The version of an artifact's trigger, see `versionShown`; undefined where nobody knows it. */
-  readonly shown: VersionShown | undefined
-  /** The scheme of references is `<vendor>-artifact`; lower case. */
+  /** The version of the artifact, see `versionShown`; undefined if unknown. */
+  readonly shown: VersionInfo | undefined
+  /** References use the scheme `<vendor>-artifact`. Lower case. */
   readonly vendor: string
 }
 
 type Value = Json | undefined
 
 /**
- * The variables that a template names, with the values that they have for a trigger: frozen with its delivery. Those
- * that the trigger has nothing for are left out.
+ * The template's variables with their values for a trigger, stored with the delivery. A variable without a value is
+ * left out.
  *
- * Values that are too many for a body are cut off behind the one that was too much: it renders to an error all the same.
+ * Stops once the values exceed the body limit: such a template renders to an error anyway.
  */
-export const variablesFor = (template: Template, trigger: Trigger, told: Told): Variables => {
+export const variablesFor = (template: Template, trigger: Trigger, context: MessageContext): Variables => {
   const variables: Record<string, Json> = {}
   let bytes = 0
   for (const name of variablesIn(template)) {
     const key = name.startsWith(METADATA_PREFIX) ? name.slice(METADATA_PREFIX.length) : undefined
-    const value = key === undefined ? valueOf(name, trigger, told) : metadata(told.shown, key)
+    const value = key === undefined ? valueOf(name, trigger, context) : metadata(context.shown, key)
     if (value === undefined) continue
     variables[name] = value
-    const digits = key === undefined ? undefined : digitsIn(told.shown!.metadata, key)
+    const digits = key === undefined ? undefined : digitsIn(context.shown!.metadata, key)
     if (digits !== undefined) rememberDigits(variables, name, digits)
     bytes += leastBytes(value)
     if (bytes > MAX_BODY_BYTES) break
@@ -41,17 +41,17 @@ export const variablesFor = (template: Template, trigger: Trigger, told: Told): 
   return variables
 }
 
-/** What a value takes in a body at the least: inside a string, text stands without quotes of its own. */
+/** The minimum size of a value in a body: inside a string, text has no quotes of its own. */
 const leastBytes = (value: Json): number =>
   utf8Bytes(JSON.stringify(value)) - (typeof value === 'string' ? 2 : 0)
 
-const metadata = (shown: VersionShown | undefined, key: string): Value =>
+const metadata = (shown: VersionInfo | undefined, key: string): Value =>
   shown !== undefined && Object.hasOwn(shown.metadata, key) ? shown.metadata[key] : undefined
 
-const valueOf = (name: string, trigger: Trigger, told: Told): Value => {
+const valueOf = (name: string, trigger: Trigger, context: MessageContext): Value => {
   switch (name) {
     case 'event_type':
-      return told.eventType
+      return context.eventType
     case 'event_author':
       return trigger.author
     case 'entity_name':
@@ -59,24 +59,24 @@ const valueOf = (name: string, trigger: Trigger, told: Told): Value => {
     case 'metric_name':
     case 'metric_value':
     case 'threshold':
-      return told.figure?.[name]
+      return context.figure?.[name]
     default:
-      return ofKind(name, trigger, told)
+      return ofKind(name, trigger, context)
   }
 }
 
-/** Aliases and tags are empty where there are none, all else is then missing. */
-const ofKind = (name: string, trigger: Trigger, told: Told): Value => {
-  const own = trigger.kind === 'artifact' ? ofArtifact(name, trigger, told) : ofOthers(name, trigger)
+/** A missing alias or tag is an empty text; any other missing value is left out. */
+const ofKind = (name: string, trigger: Trigger, context: MessageContext): Value => {
+  const own = trigger.kind === 'artifact' ? ofArtifact(name, trigger, context) : ofOthers(name, trigger)
   return own ?? (name === 'alias' || name === 'tag' ? '' : undefined)
 }
 
-/** Of a text's UTF-8. */
+/** Of the text's UTF-8 bytes. */
 const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 
 type Artifact = Extract<Trigger, { readonly kind: 'artifact' }>
 
-const ofArtifact = (name: string, trigger: Artifact, { shown, vendor }: Told): Value => {
+const ofArtifact = (name: string, trigger: Artifact, { shown, vendor }: MessageContext): Value => {
   const { team, collection, version, alias, tag } = trigger
   const project = placeOf(trigger)
   switch (name) {
@@ -97,7 +97,7 @@ const ofArtifact = (name: string, trigger: Artifact, { shown, vendor }: Told): V
   }
 }
 
-/** A registry stands where a project would. */
+/** The registry takes the place of the project. */
 const placeOf = ({ project_id, registry }: Artifact): string => registry ?? projectName(project_id ?? '')
 
 const projectName = (project_id: string): string => project_id.slice(project_id.indexOf('/') + 1)

@@ -1,12 +1,12 @@
-/** The figure that a condition was about, as templates may name it. */
+/** The figure that a condition compared, as template variables. */
 export interface Figure {
   readonly metric_name: string
-  /** The value, aggregate, change or z-score that was compared. */
+  /** The compared value, aggregate, change or z-score. */
   readonly metric_value: number
   readonly threshold: number
 }
 
-/** The first condition that an event does not meet. */
+/** The first unmet condition. */
 export type Unmet =
   | {
       readonly why:
@@ -23,18 +23,18 @@ export type Unmet =
         | 'state'
         | 'not_failed'
         | 'metric_absent'
-        /** The call's end does not tell, or its start is not known yet. */
+        /** The call's end does not report it, or its start is not known yet. */
         | 'measure_unknown'
-        /** The cost of a call none of whose models has a price. */
+        /** None of the call's models has a price. */
         | 'price_unknown'
-        /** A change relative to nothing. */
+        /** The relative change from 0 is undefined. */
         | 'prior_is_zero'
-        /** All values before are equal: no deviation can be told from them. */
+        /** All prior values are equal, so the z-score is undefined. */
         | 'no_deviation'
     }
   | { readonly why: 'window_not_full'; readonly has: number; readonly needs: number }
   | { readonly why: 'threshold'; readonly value: number; readonly threshold: number }
-  /** It matched for the same run before; from `until` on it may again. */
+  /** Matched for the same run before; it can fire again from `until`. */
   | { readonly why: 'cooldown'; readonly until: Date }
 
 export type Verdict =

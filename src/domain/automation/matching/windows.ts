@@ -3,7 +3,7 @@ import type { Figure, Unmet } from './verdict.js'
 
 export const USUAL_ZSCORE_WINDOW = 30
 
-/** How many values of a run's metric a condition looks at, the newest among them: `now`, and `prior` before those. */
+/** The number of values that a condition reads: the newest `now`, and the `prior` before those. */
 interface Spans {
   readonly metric: string
   readonly now: number
@@ -24,7 +24,7 @@ export const spansOf = ({ type, metric, window, prior_window }: AutomationCondit
   }
 }
 
-/** What the newest values say: the figure and whether it meets the condition, or why there is none. */
+/** Computes the figure over the newest values and compares it, or returns why there is none. */
 export const judgeValues = (
   condition: AutomationCondition,
   { metric, now, prior }: Spans,
@@ -55,7 +55,7 @@ const compared = (
   const { type, aggregation } = condition
   switch (type) {
     case 'RUN_METRIC':
-      return against(condition, aggregated(aggregation, now))
+      return compareToThreshold(condition, aggregated(aggregation, now))
     case 'RUN_METRIC_CHANGE': {
       const before = aggregated(aggregation, prior)
       const change = aggregated(aggregation, now) - before
@@ -74,8 +74,8 @@ const compared = (
   }
 }
 
-/** A value against a condition's `comparison` and `threshold`. */
-export const against = (
+/** Compares a value with a condition's `comparison` and `threshold`. */
+export const compareToThreshold = (
   { comparison, threshold }: Pick<AutomationCondition, 'comparison' | 'threshold'>,
   value: number,
 ): Compared => {
@@ -84,7 +84,7 @@ export const against = (
   return { value, threshold, met: meets(comparison, side) }
 }
 
-/** Whether what lies below, on or above the line of a comparison meets it. */
+/** Whether the comparison accepts a value below (-1), at (0) or above (1) the threshold. */
 export const meets = (comparison: AutomationCondition['comparison'], side: -1 | 0 | 1): boolean => {
   switch (comparison) {
     case '$gt':
@@ -102,7 +102,7 @@ export const meets = (comparison: AutomationCondition['comparison'], side: -1 | 
   }
 }
 
-/** Whether something moved as far as it should, or further, in the direction of the condition. */
+/** Whether the change reached the threshold in the condition's direction. */
 const moved = (
   { change_direction }: Pick<AutomationCondition, 'change_direction'>,
   value: number,
@@ -113,7 +113,7 @@ const moved = (
   return { value, threshold: amount ?? NaN, met: amount !== null && far >= amount }
 }
 
-/** Without an aggregation, the newest. */
+/** Without an aggregation, the newest value. */
 const aggregated = (how: AutomationCondition['aggregation'], values: readonly number[]): number => {
   switch (how) {
     case 'MAX':
@@ -129,11 +129,11 @@ const aggregated = (how: AutomationCondition['aggregation'], values: readonly nu
   }
 }
 
-/** Never beyond the smallest and the largest, as rounding would have it: equal values have themselves as their average. */
+/** Clamped to minimum and maximum, so that rounding cannot move the average of equal values. */
 const average = (values: readonly number[]): number =>
   Math.min(Math.max(meanOf(values), smallest(values)), largest(values))
 
-/** Where the sum is too large for a number, the values are made smaller first. */
+/** Scales the values down first if their sum would overflow. */
 const meanOf = (values: readonly number[]): number => {
   const sum = values.reduce((a, b) => a + b, 0)
   return Number.isFinite(sum)

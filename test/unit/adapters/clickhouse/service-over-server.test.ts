@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openFileBlobStore } from '../../../../src/adapters/blobs/file-blob-store.js'
 import { openClickHouseServer } from '../../../../src/adapters/clickhouse/server.js'
-import { openSqliteEventStore } from '../../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import { openInMemorySecretStore } from '../../../../src/adapters/secrets/in-memory-secret-store.js'
-import { openHealth } from '../../../../src/composition/health.js'
-import { startService, type Service } from '../../../../src/composition/service.js'
-import { readConfig } from '../../../../src/config.js'
 import type { JsonObject } from '../../../../src/domain/json/json.js'
-import { whenReadable } from '../../../support/asking-again.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../../support/clickhouse-http-front.js'
 import { arbitraryDatabase } from '../../../support/engine.js'
+import { startTestService, type TestService } from '../../../support/service.js'
 
-const KEY = 'administrator-key-of-the-tests'
 const PROJECT = 'served/remotely'
 
 const startOf = (id: string, parent_id: string | null = null) => ({
@@ -38,53 +28,23 @@ const endOf = (id: string) => ({
 })
 
 describe('the service over a ClickHouse server', () => {
-  let directory: string
   let front: ClickHouseFront
-  let service: Service
-  const errors: JsonObject[] = []
+  let service: TestService
 
   before(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'tallytree-test-'))
     front = await startClickHouseFront()
-    const clickHouseUrl = `${front.url}/${arbitraryDatabase()}`
-    const note = (event: string, fields?: JsonObject) => void errors.push({ event, ...fields })
-    const log = { info: () => undefined, warn: note, error: note }
-    const health = openHealth(log)
-    const stores = {
-      health,
-      eventStore: openSqliteEventStore(join(directory, 'events.db'), health),
-      blobs: openFileBlobStore(join(directory, 'blobs'), health),
-      clickHouse: await openClickHouseServer(clickHouseUrl, { health }),
-      secrets: openInMemorySecretStore(),
-    }
-    const config = readConfig({
-      TALLYTREE_PORT: '0',
-      TALLYTREE_DATA_DIR: directory,
-      TALLYTREE_BOOTSTRAP_API_KEY: KEY,
-      CLICKHOUSE_URL: clickHouseUrl,
-    })
-    service = await startService(config, stores, log)
+    const url = `${front.url}/${arbitraryDatabase()}`
+    service = await startTestService({ CLICKHOUSE_URL: url }, (health) =>
+      openClickHouseServer(url, { health }),
+    )
   })
   after(async () => {
     await service.stop()
     await front.stop()
-    await rm(directory, { recursive: true, force: true })
   })
 
-  const postOnce = async (path: string, body: unknown) => {
-    const response = await fetch(`${service.address}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    return { status: response.status, text: await response.text() }
-  }
-
   const post = async (path: string, body: unknown): Promise<string> => {
-    const { status, text } = await whenReadable(
-      () => postOnce(path, body),
-      (answer) => answer.text,
-    )
+    const { status, text } = await service.post(path, body)
     assert.equal(status, 200, text)
     return text
   }
@@ -135,6 +95,9 @@ describe('the service over a ClickHouse server', () => {
     const usage = await usageOf(null)
 
     for (const id of ids) assert.equal(usage[id]?.['gpt-4']?.['requests'], 1)
-    assert.deepEqual(errors, [])
+    assert.deepEqual(
+      service.logged.filter(({ level }) => level !== 'info'),
+      [],
+    )
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
-import { initialState, evolve, type Waiting } from '../../../../src/domain/delivery/state.js'
+import { initialState, evolve, type WaitingDelivery } from '../../../../src/domain/delivery/state.js'
 import { instantAt } from '../../../../src/domain/delivery/times.js'
 import type { Json } from '../../../../src/domain/json/json.js'
 import { parseJson } from '../../../../src/domain/json/parse.js'
@@ -11,13 +11,16 @@ import type { DispatcherState, OpenEntry } from '../../../../src/domain/ports/di
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
 import { temporaryDirectory, type TemporaryDirectory } from '../event-store/temporary-directory.js'
 
-const waiting = (changed: Partial<Waiting> = {}): Waiting => ({
-  ...(evolve(initialState, { type: 'DeliveryScheduled', data: aScheduled({ webhook_id: 'w' }) }) as Waiting),
+const waiting = (changed: Partial<WaitingDelivery> = {}): WaitingDelivery => ({
+  ...(evolve(initialState, {
+    type: 'DeliveryScheduled',
+    data: aScheduled({ webhook_id: 'w' }),
+  }) as WaitingDelivery),
   dueAt: instantAt(1000),
   ...changed,
 })
 
-const entry = (id: string, order: bigint, changed: Partial<Waiting> = {}): OpenEntry => ({
+const entry = (id: string, order: bigint, changed: Partial<WaitingDelivery> = {}): OpenEntry => ({
   id,
   delivery: waiting(changed),
   revision: 0n,

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { isOpenToOthers } from '../../../../src/adapters/secrets/key-file.js'
+import { isReadableByOthers } from '../../../../src/adapters/secrets/key-file.js'
 import { openKeyRing } from '../../../../src/adapters/secrets/key-ring.js'
 import { inScratch, someKey } from './given.js'
 
@@ -100,10 +100,10 @@ describe('the ring of master keys', () => {
   it('tells of a file that others may read', () =>
     inScratch(async (directory) => {
       const path = join(directory, 'master-keys')
-      assert.equal(isOpenToOthers(path), false)
+      assert.equal(isReadableByOthers(path), false)
       openKeyRing([], path).active()
-      assert.equal(isOpenToOthers(path), false)
+      assert.equal(isReadableByOthers(path), false)
       chmodSync(path, 0o640)
-      assert.equal(isOpenToOthers(path), true)
+      assert.equal(isReadableByOthers(path), true)
     }))
 })

@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-  type Dispatching,
-} from '../../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { answers } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
 
@@ -24,8 +17,7 @@ describe('what a receiver asks for', () => {
 
   const answered = async (status: number, word: string) => {
     receiver = await startReceiver(answers(status, { 'webhook-delivery': word }))
-    await log.append('webhook-w', webhookCreated('w', receiver.url, { retry_waits_s: [0.05] }))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, { retry_waits_s: [0.05] })
     const { caughtUp } = await log.start()
     await caughtUp
     await log.append(COLLECTION, aliasAdded('one'))

@@ -4,10 +4,9 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
-  webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { answers, dependingOn, inTurn } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../support/receivers/receiver.js'
 
@@ -25,8 +24,7 @@ describe('a message that is answered 422', () => {
   })
   const given = async (behaviour: Behaviour) => {
     receiver = await startReceiver(behaviour)
-    await log.append('webhook-w', webhookCreated('w', receiver.url, SLOW))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, SLOW)
   }
 
   it('does not delay other messages of the webhook, not even after 30 of them', async () => {

@@ -7,7 +7,7 @@ import { openCompany } from '../../../../src/dispatch/webhooks/company.js'
 import { deliveryStream, type DeliveryScheduled } from '../../../../src/domain/delivery/events.js'
 import { instantAt } from '../../../../src/domain/delivery/times.js'
 import { newEvent } from '../../../../src/domain/event.js'
-import type { Sent } from '../../../../src/domain/ports/webhook-sender.js'
+import type { SendResult } from '../../../../src/domain/ports/webhook-sender.js'
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
 import { aKnownWebhook, aWaitingDelivery } from './waiting-deliveries.js'
 
@@ -30,7 +30,7 @@ describe('company', () => {
 })
 
 describe('an attempt', () => {
-  const ANSWERED: Sent = {
+  const ANSWERED: SendResult = {
     status: 200,
     headers: {},
     body: new Uint8Array(),
@@ -39,12 +39,12 @@ describe('an attempt', () => {
     bodySent: true,
     peer: null,
   }
-  const TIMED_OUT: Sent = { ...ANSWERED, status: null, error: { kind: 'timeout', phase: 'head' } }
+  const TIMED_OUT: SendResult = { ...ANSWERED, status: null, error: { kind: 'timeout', phase: 'head' } }
 
   /** What an attempt does, in its order, at a webhook that hung before, or did not. */
   const stepsOf = async (
     hangs: boolean,
-    sent: Sent,
+    sent: SendResult,
     signal = new AbortController().signal,
   ): Promise<readonly string[]> => {
     const steps: string[] = []

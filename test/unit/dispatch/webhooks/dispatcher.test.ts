@@ -11,10 +11,10 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 
 const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 30 }
 
@@ -37,8 +37,7 @@ describe('the dispatcher', () => {
   }
   const given = async (behaviour: Behaviour, content: Readonly<Record<string, unknown>> = FAST) => {
     const started = await receiver(behaviour)
-    await log.append('webhook-w', webhookCreated('w', `${started.url}hook`, content))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(`${started.url}hook`, content)
     return started
   }
   const typesOf = (events: readonly RecordedEvent[]) => events.map(({ type }) => type)

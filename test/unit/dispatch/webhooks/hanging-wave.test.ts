@@ -3,7 +3,7 @@ import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-sta
 import type { AttemptEnd } from '../../../../src/dispatch/webhooks/attempt.js'
 import { openSender } from '../../../../src/dispatch/webhooks/sending.js'
 import { instantAt } from '../../../../src/domain/delivery/times.js'
-import { until } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { aKnownWebhook, answered, aWaitingDelivery } from './waiting-deliveries.js'
 
 const NOW = Date.parse('2026-01-01T00:00:00Z')

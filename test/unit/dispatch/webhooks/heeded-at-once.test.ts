@@ -2,15 +2,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import type { EventStore } from '../../../../src/domain/ports/event-store.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-  type Dispatching,
-} from '../../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { answers } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
 
@@ -49,8 +42,7 @@ describe('what an answer asks for', () => {
       const { eventStore, letGo, held } = holdingEnds(openInMemoryEventStore())
       log = await startDispatching(eventStore)
       receiver = await startReceiver(answers(status, headers))
-      await log.append('webhook-w', webhookCreated('w', receiver.url))
-      await log.append('automation-a', automationCreated('a', 'w'))
+      await log.addWebhook(receiver.url)
       await (
         await log.start()
       ).caughtUp
@@ -65,8 +57,7 @@ describe('what an answer asks for', () => {
 
   it('is not waited for where the address may not be reached: each message ends at once', async () => {
     log = await startDispatching()
-    await log.append('webhook-w', webhookCreated('w', 'http://10.0.0.1/'))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook('http://10.0.0.1/')
     await (
       await log.start()
     ).caughtUp

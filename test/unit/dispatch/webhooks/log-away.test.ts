@@ -3,15 +3,8 @@ import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-
 import type { Dispatcher } from '../../../../src/dispatch/webhooks/dispatcher.js'
 import type { EventStore } from '../../../../src/domain/ports/event-store.js'
 import { StoreUnavailable } from '../../../../src/domain/ports/event-store-errors.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-  type Dispatching,
-} from '../../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { answers } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
 
@@ -40,8 +33,7 @@ describe('an attempt that is answered while the log is away', () => {
       answers(200)(socket, received)
     })
     const content = { retry_waits_s: [0.05, 0.05], timeout_s: 10 }
-    await log.append('webhook-w', webhookCreated('w', receiver.url, content))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, content)
     dispatcher = await log.start()
     await dispatcher.caughtUp
     await log.append(COLLECTION, aliasAdded('one'))

@@ -9,10 +9,9 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
-  webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { answers } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
 
@@ -40,8 +39,7 @@ describe('what the dispatcher keeps', () => {
   const dispatching = async (eventStore?: EventStore) => {
     const log = await startDispatching(eventStore)
     logs.push(log)
-    await log.append('webhook-w', webhookCreated('w', `${receiver.url}hook`))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(`${receiver.url}hook`)
     return log
   }
   const succeeded = (log: Dispatching, count: number) =>

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import {
   aliasAdded,
-  automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { after as later, answers, inTurn } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../../support/receivers/receiver.js'
 import { virtualClock } from '../../../support/virtual-clock.js'
@@ -31,8 +30,7 @@ describe('a webhook that has another URL now', () => {
     const clock = virtualClock()
     const log = await startDispatching(openInMemoryEventStore(clock.millis))
     stopped.push(log.stop)
-    await log.append('webhook-w', webhookCreated('w', old.url, waits))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(old.url, waits)
     await (
       await log.start({ clock })
     ).caughtUp

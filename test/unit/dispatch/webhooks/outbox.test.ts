@@ -7,6 +7,7 @@ import type { Scheduling } from '../../../../src/dispatch/webhooks/scheduling.js
 import { ConcurrencyConflict, StoreUnavailable } from '../../../../src/domain/ports/event-store-errors.js'
 import type { Appended } from '../../../../src/domain/ports/event-store.js'
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
+import { until } from '../../../support/until.js'
 
 interface Asked {
   readonly id: string
@@ -84,7 +85,7 @@ describe('the outbox', () => {
     let written = 64 + next.length - 1
     assert.deepEqual(next.slice(0, -1), idsOf('big', 64, written))
     while (written < 80) {
-      while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+      await until(() => asked.length !== 0)
       const portion = await answerAll()
       assert.ok(portion.length <= 4)
       assert.deepEqual(portion, idsOf('big', written, (written += portion.length)))
@@ -102,7 +103,7 @@ describe('the outbox', () => {
     await new Promise((resolve) => setTimeout(resolve, 3))
     assert.equal((await answerAll()).length, 65)
     assert.deepEqual(await answerAll(), idsOf('big', 64, 68))
-    while (goOn.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    await until(() => goOn.length !== 0)
     assert.deepEqual(asked, [])
     goOn.pop()!()
     await new Promise((resolve) => setImmediate(resolve))

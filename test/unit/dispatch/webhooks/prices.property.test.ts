@@ -7,8 +7,8 @@ import { priceAt } from '../../../../src/domain/price/choice.js'
 import type { TokenCosts } from '../../../../src/domain/price/change.js'
 import type { Amount } from '../../../../src/domain/price/decimal.js'
 import { priceStream } from '../../../../src/domain/price/events.js'
-import { pricesAlong } from '../../../../src/domain/price/prices-along.js'
-import { costOf, ownersFor, type Charged } from '../../../../src/domain/price/standing.js'
+import { priceHistory } from '../../../../src/domain/price/price-history.js'
+import { costOf, ownersFor, type ChargedCall } from '../../../../src/domain/price/call-cost.js'
 import { bookOf } from '../../../../src/projections/prices/book.js'
 import { storedPrice } from '../../../../src/projections/prices/stored-price.js'
 import { billed } from '../../../../src/projections/usage/queries-of-bills.js'
@@ -62,7 +62,7 @@ const costsOf = ([prompt, completion, read, creation]: TokenCosts) => ({
 })
 
 /** As reads of calls work it out. */
-const readCost = (events: readonly Logged[], { project_id, started_at, models }: Charged) => {
+const readCost = (events: readonly Logged[], { project_id, started_at, models }: ChargedCall) => {
   const owners = ownersFor(project_id)
   const gone = new Set(events.filter(({ price }) => price === undefined).map(({ id }) => id))
   const stored = events.flatMap(({ id, price }) => {
@@ -90,7 +90,7 @@ describe('what a call cost to automations', () => {
         const events = logged(prices)
         const state = openSqliteDispatcherState(':memory:')
         const dispatched = openPrices(state)
-        const along = pricesAlong(logOf(events.map(({ event }) => event)))
+        const along = priceHistory(logOf(events.map(({ event }) => event)))
         let taken = 0
         for (const [charged, place] of questions.toSorted(([, a], [, b]) => a - b)) {
           const position = BigInt(place)

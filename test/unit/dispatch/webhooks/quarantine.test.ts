@@ -3,14 +3,8 @@ import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-sta
 import { Unavailable } from '../../../../src/dispatch/webhooks/blame.js'
 import { EventFailed, openQuarantine } from '../../../../src/dispatch/webhooks/quarantine.js'
 import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
-import {
-  aliasAdded,
-  automationCreated,
-  COLLECTION,
-  startDispatching,
-  until,
-  webhookCreated,
-} from '../../../support/dispatching.js'
+import { aliasAdded, COLLECTION, startDispatching } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { answers } from '../../../support/receivers/behaviours.js'
 import { startReceiver } from '../../../support/receivers/receiver.js'
 
@@ -67,8 +61,7 @@ describe('an event that cannot be taken', () => {
   it('does not keep the dispatcher from what stands behind it', async () => {
     const receiver = await startReceiver(answers(200), { address: '127.0.0.1' })
     const dispatching = await startDispatching()
-    await dispatching.append('webhook-w', webhookCreated('w', `${receiver.url}hook`))
-    await dispatching.append('automation-a', automationCreated('a', 'w'))
+    await dispatching.addWebhook(`${receiver.url}hook`)
     await dispatching.append(COLLECTION, aliasAdded('before'))
     await dispatching.append('delivery-odd', { type: 'DeliveryScheduled', data: { scheduled_at: 'soon' } })
     await dispatching.append(COLLECTION, aliasAdded('after'))

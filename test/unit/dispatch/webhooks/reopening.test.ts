@@ -9,13 +9,12 @@ import { newEvent } from '../../../../src/domain/event.js'
 import { execute } from '../../../../src/runtime/execute.js'
 import {
   aliasAdded,
-  automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 import { appendNext } from '../../../support/append-next.js'
 import { after as later, answers, inTurn } from '../../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../support/receivers/receiver.js'
@@ -37,8 +36,7 @@ describe('a webhook whose receiver was fixed', () => {
 
   const given = async (behaviour: Behaviour) => {
     receiver = await startReceiver(behaviour)
-    await log.append('webhook-w', webhookCreated('w', receiver.url, HOURS))
-    await log.append('automation-a', automationCreated('a', 'w'))
+    await log.addWebhook(receiver.url, HOURS)
     dispatcher = await log.start()
     await dispatcher.caughtUp
   }

@@ -6,10 +6,10 @@ import {
   automationCreated,
   COLLECTION,
   startDispatching,
-  until,
   webhookCreated,
   type Dispatching,
 } from '../../../support/dispatching.js'
+import { until } from '../../../support/until.js'
 
 const FAST = { retry_waits_s: [0.05, 0.05, 0.05, 0.05, 0.05], timeout_s: 30 }
 
@@ -107,8 +107,7 @@ describe('a dispatcher that begins anew', () => {
     await first.stop()
 
     const other = await startDispatching()
-    await other.append('webhook-w', webhookCreated('w', `${receivers[0]!.url}hook`, FAST))
-    await other.append('automation-a', automationCreated('a', 'w'))
+    await other.addWebhook(`${receivers[0]!.url}hook`, FAST)
     const aliases = Array.from({ length: 20 }, (_, index) => aliasAdded(`v-${index}`))
     await other.append(COLLECTION, ...aliases)
     const second = await log.start({ eventStore: other.eventStore })

@@ -2,7 +2,7 @@ import type { AnswerRead } from '../../../../src/dispatch/webhooks/answers.js'
 import type { AttemptEnd } from '../../../../src/dispatch/webhooks/attempt.js'
 import type { KnownWebhook } from '../../../../src/dispatch/webhooks/directory.js'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
-import { evolve, initialState, type Waiting } from '../../../../src/domain/delivery/state.js'
+import { evolve, initialState, type WaitingDelivery } from '../../../../src/domain/delivery/state.js'
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
 
 /** A webhook as the sender knows it. */
@@ -24,11 +24,11 @@ export const aKnownWebhook = ({
 })
 
 /** A delivery that waits to be tried again. */
-export const aWaitingDelivery = (webhook: string, dueAt: Instant): Waiting => ({
+export const aWaitingDelivery = (webhook: string, dueAt: Instant): WaitingDelivery => ({
   ...(evolve(initialState, {
     type: 'DeliveryScheduled',
     data: aScheduled({ webhook_id: webhook }),
-  }) as Waiting),
+  }) as WaitingDelivery),
   phase: 'retrying',
   dueAt,
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { accountKey, committed } from '../../../../src/domain/budget/account.js'
-import type { BegunCall, Outcome } from '../../../../src/domain/budget/gateway-call.js'
+import type { GatewayCall, Outcome } from '../../../../src/domain/budget/gateway-call.js'
 import { Ledger } from '../../../../src/domain/budget/ledger.js'
 import { snapshotIn, snapshotText, type Snapshot } from '../../../../src/domain/budget/snapshot.js'
 import type { TeamLimits } from '../../../../src/domain/limit/decider.js'
@@ -36,7 +36,7 @@ const LIMITS: TeamLimits = new Map(
 
 /** A completion under way in this process. */
 interface Running {
-  readonly call: BegunCall
+  readonly call: GatewayCall
   readonly admitted: Admitted
   hasBegun: boolean
 }
@@ -170,7 +170,7 @@ class World {
     this.log.push(recorded(event, this.log.length + 1))
   }
 
-  private isEnded({ stream }: BegunCall): boolean {
+  private isEnded({ stream }: GatewayCall): boolean {
     return this.log.some((event) => event.type === 'CallEnded' && event.stream === stream)
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { costOf, dearest, mostCostOf } from '../../../../src/domain/budget/charge.js'
 import { endOf, periodOf } from '../../../../src/domain/budget/periods.js'
-import { mostWritten } from '../../../../src/domain/budget/reservation.js'
+import { maxCompletionTokens } from '../../../../src/domain/budget/reservation.js'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
 import type { JsonObject } from '../../../../src/domain/json/json.js'
 import { decimalText } from '../../../../src/domain/price/decimal.js'
@@ -37,7 +37,7 @@ describe('what a completion costs', () => {
   })
 
   it('is held for all that it may write: each choice the most that any name says, or the usual many', () => {
-    const most = (given: JsonObject) => mostWritten({ n: 1, best_of: null, ...given, given })
+    const most = (given: JsonObject) => maxCompletionTokens({ n: 1, best_of: null, ...given, given })
     assert.equal(most({}), 4096)
     assert.equal(most({ n: 3, max_tokens: 7 }), 21)
     assert.equal(most({ n: 3, best_of: 5, max_tokens: 7 }), 35)
@@ -59,7 +59,7 @@ describe('what a completion costs', () => {
         ),
         fc.integer({ min: 1, max: 128 }),
         (given, n) => {
-          const written = mostWritten({ n, best_of: null, given: given })
+          const written = maxCompletionTokens({ n, best_of: null, given: given })
           assert.ok(Number.isSafeInteger(written) && written >= n && written <= 128 * 2 ** 31)
           assert.ok(mostCostOf(PRICE, 0, written) > 0n)
         },

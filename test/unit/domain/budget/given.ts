@@ -1,4 +1,4 @@
-import { termsOf, type BegunCall } from '../../../../src/domain/budget/gateway-call.js'
+import { termsOf, type GatewayCall } from '../../../../src/domain/budget/gateway-call.js'
 import { callStream } from '../../../../src/domain/call/events.js'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
 import type { JsonObject } from '../../../../src/domain/json/json.js'
@@ -14,7 +14,7 @@ export const PRICE = {
 
 export const ONE = 10n ** 12n
 
-export const aCall = (id: string, over: Partial<BegunCall> = {}): BegunCall => {
+export const aCall = (id: string, over: Partial<GatewayCall> = {}): GatewayCall => {
   const project = over.project ?? 'team/project'
   return {
     stream: callStream(project, id),
@@ -32,7 +32,7 @@ export const aCall = (id: string, over: Partial<BegunCall> = {}): BegunCall => {
 
 type Written = Pick<RecordedEvent, 'type' | 'stream' | 'data'>
 
-export const started = (call: BegunCall): Written => ({
+export const started = (call: GatewayCall): Written => ({
   type: 'CallStarted',
   stream: call.stream,
   data: {
@@ -44,7 +44,7 @@ export const started = (call: BegunCall): Written => ({
 })
 
 /** With so many tokens of the prompt, or what the gateway says where it does not know. */
-export const ended = ({ stream }: BegunCall, prompt: number | null, said: JsonObject = {}): Written => ({
+export const ended = ({ stream }: GatewayCall, prompt: number | null, said: JsonObject = {}): Written => ({
   type: 'CallEnded',
   stream,
   data: {

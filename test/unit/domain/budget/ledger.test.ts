@@ -56,7 +56,7 @@ describe('the ledger of completions', () => {
     for (const [at, id] of ['b', 'e'].entries()) ledger.take(recorded(started(aCall(id)), at + 1))
     ledger.settle(aCall('c').stream, { kind: 'unknown' })
     for (const id of ['a', 'b', 'c']) ledger.lose(aCall(id).stream)
-    assert.deepEqual([...ledger.unbegun()], [aCall('a')])
+    assert.deepEqual([...ledger.withoutStart()], [aCall('a')])
     assert.deepEqual([...ledger.open()], [aCall('b')])
   })
 

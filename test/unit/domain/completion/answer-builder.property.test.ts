@@ -26,7 +26,7 @@ const taking = (bounds: { readonly inMemory: number; readonly spooled: number })
     /** All of it, as its blob has it. */
     text: () =>
       Buffer.concat(
-        [...answer.written()].map((part) =>
+        [...answer.jsonParts()].map((part) =>
           typeof part === 'string'
             ? Buffer.from(part)
             : spool.subarray(part.offset, part.offset + part.length),
@@ -85,7 +85,7 @@ describe('the record of a streamed answer', () => {
           long.take(one)
           short.take(one)
         }
-        const whole = short.answer.begun()
+        const whole = short.answer.headValue()
         spooled += long.appended()
         assert.equal(short.appended(), 0)
         assert.deepEqual(JSON.parse(long.text()), whole)
@@ -107,11 +107,11 @@ describe('the record of a streamed answer', () => {
           assert.ok(!long.answer.memory.isDue)
         }
         assert.ok(long.spooledBytes() <= spooled)
-        const [kept, whole] = [JSON.parse(long.text()) as JsonObject, short.answer.begun()]
+        const [kept, whole] = [JSON.parse(long.text()) as JsonObject, short.answer.headValue()]
         const isWhole = JSON.stringify(sorted(kept)) === JSON.stringify(sorted(whole))
         assert.equal(kept['tallytree_truncated'] ?? false, !isWhole)
-        const begun = long.answer.begun()
-        assert.equal(begun?.['tallytree_truncated'] ?? false, long.answer.memory.hasRest)
+        const headValue = long.answer.headValue()
+        assert.equal(headValue?.['tallytree_truncated'] ?? false, long.answer.memory.hasRest)
       }),
       { numRuns: ROUNDS },
     ))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
-import { BOUNDS } from '../../../../src/domain/completion/answer-memory.js'
+import { ANSWER_LIMITS } from '../../../../src/domain/completion/answer-memory.js'
 import type { JsonObject } from '../../../../src/domain/json/json.js'
 
 const take = (answer: AnswerBuilder, index: number, delta: JsonObject, more: JsonObject = {}) =>
@@ -16,9 +16,9 @@ describe('the memory of a streamed answer', () => {
       take(answer, piece % 4, delta, { finish_reason: long, logprobs: { [long]: [long] } })
       if (answer.memory.isDue) answer.memory.drain()
     }
-    const inMemory = [...answer.written()].filter((part) => typeof part === 'string')
-    assert.ok(inMemory.join('').length < 2 * BOUNDS.inMemory)
-    assert.equal(answer.begun()?.['tallytree_truncated'], true)
+    const inMemory = [...answer.jsonParts()].filter((part) => typeof part === 'string')
+    assert.ok(inMemory.join('').length < 2 * ANSWER_LIMITS.inMemory)
+    assert.equal(answer.headValue()?.['tallytree_truncated'], true)
   })
 
   it('is not outgrown by texts without number', () => {
@@ -27,31 +27,31 @@ describe('the memory of a streamed answer', () => {
       take(answer, at % 128, { tool_calls: [{ index: at }] })
       take(answer, at % 128, { [`k${at}`]: 'x' })
     }
-    const [choices] = [answer.begun()?.['choices'] as readonly { readonly message: JsonObject }[]]
+    const [choices] = [answer.headValue()?.['choices'] as readonly { readonly message: JsonObject }[]]
     const texts = choices.flatMap(({ message: { tool_calls, ...keys } }) => [
       ...((tool_calls ?? []) as readonly JsonObject[]).flatMap(() => ['name', 'arguments']),
       ...Object.keys(keys),
     ])
     assert.ok(texts.length < 3000)
-    assert.equal(answer.begun()?.['tallytree_truncated'], true)
+    assert.equal(answer.headValue()?.['tallytree_truncated'], true)
   })
 
   it('is not outgrown by where its parts are, however small they are', () => {
-    const answer = new AnswerBuilder('acme/chat', { ...BOUNDS, inMemory: 0 })
+    const answer = new AnswerBuilder('acme/chat', { ...ANSWER_LIMITS, inMemory: 0 })
     for (let at = 0; at < 30_000; at += 1) {
       take(answer, at % 2, { content: 'x' })
       answer.memory.drain()
     }
-    assert.ok([...answer.written()].length < 20_000)
-    assert.equal(answer.begun()?.['tallytree_truncated'], true)
+    assert.ok([...answer.jsonParts()].length < 20_000)
+    assert.equal(answer.headValue()?.['tallytree_truncated'], true)
   })
 
   it('has a text that comes alone lie in one run', () => {
-    const answer = new AnswerBuilder('acme/chat', { ...BOUNDS, inMemory: 10 })
+    const answer = new AnswerBuilder('acme/chat', { ...ANSWER_LIMITS, inMemory: 10 })
     for (let at = 0; at < 1000; at += 1) {
       take(answer, 0, { content: 'xyz' })
       if (answer.memory.isDue) answer.memory.drain()
     }
-    assert.equal([...answer.written()].filter((part) => typeof part !== 'string').length, 1)
+    assert.equal([...answer.jsonParts()].filter((part) => typeof part !== 'string').length, 1)
   })
 })

@@ -38,7 +38,7 @@ describe('a streamed completion', () => {
           const answer = new AnswerBuilder('acme/chat')
           const stream = streamOf({ n: 4 }, answer)
           for (const [index, content] of pieces) stream.take(chunk(index, { content }))
-          const choices = (answer.begun() as unknown as Whole).choices
+          const choices = (answer.headValue() as unknown as Whole).choices
           const places = [...new Set(pieces.map(([index]) => index))].sort()
           assert.deepEqual(
             choices.map(({ message }) => message.content ?? ''),

@@ -1,5 +1,5 @@
 import type { Instant } from '../../../../src/domain/codec/instant.js'
-import type { FinishAttempt, Observed } from '../../../../src/domain/delivery/commands.js'
+import type { FinishAttempt, AttemptObservation } from '../../../../src/domain/delivery/commands.js'
 import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
 import type { DeliveryEvent, DeliveryScheduled } from '../../../../src/domain/delivery/events.js'
 import type { DeliveryState } from '../../../../src/domain/delivery/state.js'
@@ -29,7 +29,7 @@ export const aScheduled = (changed: Partial<DeliveryScheduled> = {}): DeliverySc
   ...changed,
 })
 
-export const observed = (changed: Partial<Observed> = {}): Observed => ({
+export const observed = (changed: Partial<AttemptObservation> = {}): AttemptObservation => ({
   phases: { total: 100 },
   status: 500,
   error: null,

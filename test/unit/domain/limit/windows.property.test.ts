@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { SlidingWindow, type Taken } from '../../../../src/domain/limit/windows.js'
+import { SlidingWindow, type WindowEntry } from '../../../../src/domain/limit/windows.js'
 
 const LENGTH = 100
 
@@ -18,7 +18,7 @@ const arbitrarySteps = fc.array(
 
 const passed = (steps: readonly Step[], most: number) => {
   const window = new SlidingWindow(LENGTH)
-  const taken: Taken[] = []
+  const taken: WindowEntry[] = []
   let now = 0
   for (const { after, weight, used } of steps) {
     now += after

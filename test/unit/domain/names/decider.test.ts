@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { NameCommand, TakeName } from '../../../../src/domain/names/commands.js'
-import { holderOf, namesAfter, namesDecider } from '../../../../src/domain/names/decider.js'
+import { ownerOf, namesAfter, namesDecider } from '../../../../src/domain/names/decider.js'
 import { deciding } from '../../../support/decided.js'
 
 const { decide } = namesDecider
@@ -23,7 +23,7 @@ describe('a name', () => {
   it('is taken once, by the first', () => {
     assert.deepEqual(given(take('a', '1')).events, [{ type: 'NameTaken', data: thing('a', '1') }])
     const { events, refused, state } = given(take('a', '1'), take('a', '2'))
-    assert.deepEqual([events, refused?.kind, holderOf(state, 'webhook', 'a')], [[], 'conflict', '1'])
+    assert.deepEqual([events, refused?.kind, ownerOf(state, 'webhook', 'a')], [[], 'conflict', '1'])
   })
 
   it('is one of a webhook and one of an automation', () => {
@@ -42,13 +42,13 @@ describe('a name', () => {
         ['NameTaken', '2'],
       ],
     )
-    assert.equal(holderOf(state, 'webhook', 'a'), '2')
+    assert.equal(ownerOf(state, 'webhook', 'a'), '2')
     assert.equal(given(take('a', '1'), take('a', '2', '3')).refused?.kind, 'conflict')
   })
 
   it('is free once it is released, by the one that has it', () => {
     const { state } = given(take('a', '1'), release('a', '1'))
-    assert.equal(holderOf(state, 'webhook', 'a'), undefined)
+    assert.equal(ownerOf(state, 'webhook', 'a'), undefined)
     assert.deepEqual(given(take('a', '1'), release('a', '2')).events, [])
     assert.equal(given(take('a', '1'), release('a', '1'), take('a', '2')).events.length, 1)
   })

@@ -3,7 +3,7 @@ import { FIGURES, type ModelUsage } from '../../../../src/domain/call/usage.js'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
 import type { TokenCosts } from '../../../../src/domain/price/change.js'
 import { DEFAULT_LIST, teamsList } from '../../../../src/domain/price/events.js'
-import type { Charged } from '../../../../src/domain/price/standing.js'
+import type { ChargedCall } from '../../../../src/domain/price/call-cost.js'
 
 /** A price that one of a few owners publishes, or the withdrawal of one of theirs. */
 export type ArbitraryPrice =
@@ -48,7 +48,7 @@ const usage: fc.Arbitrary<ModelUsage> = fc.record({
   >),
 })
 
-export const arbitraryCharged: fc.Arbitrary<Charged> = fc.record({
+export const arbitraryCharged: fc.Arbitrary<ChargedCall> = fc.record({
   project_id: fc.constantFrom('team/p', 'team/p', 'red/p'),
   started_at: instant,
   models: fc.uniqueArray(usage, { selector: (one) => one.model, maxLength: 3 }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import { begunIn } from '../../../../src/domain/budget/gateway-call.js'
+import { gatewayCallIn } from '../../../../src/domain/budget/gateway-call.js'
 import { decode } from '../../../../src/domain/codec/codec.js'
 import type { JsonObject } from '../../../../src/domain/json/json.js'
 import { priceChange } from '../../../../src/domain/price/change.js'
@@ -93,7 +93,7 @@ describe('the cost of cached tokens', () => {
 
     it("is the prompt's for the budget of a completion", () => {
       const call = { ...aCall('a'), price: bare as never }
-      assert.deepEqual(cacheCostsOf(begunIn(recorded(started(call), 1))?.price), ['0.5', '0.5'])
+      assert.deepEqual(cacheCostsOf(gatewayCallIn(recorded(started(call), 1))?.price), ['0.5', '0.5'])
     })
 
     it('stays 0 where the event states 0', () => {

@@ -6,7 +6,7 @@ import { execute } from '../../../../src/runtime/execute.js'
 import type { RunCommand } from '../../../../src/domain/run/commands.js'
 import { runDecider } from '../../../../src/domain/run/decider.js'
 import { endState, runEvents, runStream, type RunEvent } from '../../../../src/domain/run/events.js'
-import { keptRuns } from '../../../../src/api/runs/kept-runs.js'
+import { runCache } from '../../../../src/api/runs/run-cache.js'
 import { LoggedSteps } from '../../../../src/api/runs/logged-steps.js'
 
 const { initialState, evolve, decide } = runDecider
@@ -120,7 +120,7 @@ describe('what is kept of runs', () => {
         const eventStore = openInMemoryEventStore()
         let ids = 0
         const ports = { eventStore, ids: { next: () => `id-${(ids += 1)}` } }
-        const stateOf = keptRuns(ports)
+        const stateOf = runCache(ports)
         const stream = runStream(run.project_id, run.run_id)
         const cause = { correlationId: 'c', causationId: 'c', actor: 'test' }
         const written: RunEvent[] = []

@@ -10,6 +10,9 @@ import { openTestClickHouse } from '../../../support/engine.js'
 import { arbitraryLog, type Happened } from './arbitrary-log.js'
 
 const ROUNDS = COUNTS.digestLogs
+const LARGE_TABLE_ROWS = COUNTS.digestTableRows
+/** Of 1,000 bytes a row. */
+const LARGE_TABLE_MEMORY = 1_333 * LARGE_TABLE_ROWS
 
 const TABLES = [
   ...['calls', 'usage_facts', 'usage_reporting', 'object_versions', 'object_tags', 'object_aliases'],
@@ -153,17 +156,17 @@ describe('digests of read models', () => {
     await first.writer.command(
       `INSERT INTO calls (project_id, id, op_name, started_at, inputs, attributes, started_position)
       SELECT 'large/project', toString(number), 'op', now64(6), repeat('x', 1000), '{}', number + 1
-      FROM numbers(300000)`,
+      FROM numbers(${LARGE_TABLE_ROWS})`,
     )
     const bounded = {
       ...first.reader,
       query: <Row>(sql: string, parameters?: Parameters<typeof first.reader.query>[1]) =>
         first.reader.query<Row>(
-          sql.includes('SETTINGS') ? `${sql}, max_memory_usage = 400000000` : sql,
+          sql.includes('SETTINGS') ? `${sql}, max_memory_usage = ${LARGE_TABLE_MEMORY}` : sql,
           parameters,
         ),
     }
-    const [calls] = await digestsOf(bounded, 300_000n)
-    assert.equal(calls?.rows, 300_000)
+    const [calls] = await digestsOf(bounded, BigInt(LARGE_TABLE_ROWS))
+    assert.equal(calls?.rows, LARGE_TABLE_ROWS)
   })
 })

@@ -103,7 +103,7 @@ describe('the rows of objects', () => {
           await insert(events.slice(cuts[i - 1] ?? 0, cut))
         const asked = [
           moments.at(-1)!,
-          ...places.slice(0, 2).map((place) => moments[place % moments.length]!),
+          ...places.slice(0, COUNTS.objectReplayPositions).map((place) => moments[place % moments.length]!),
         ]
         for (const { position, model } of asked) await check(project, position, model)
 

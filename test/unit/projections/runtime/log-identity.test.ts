@@ -39,13 +39,16 @@ describe('read models', () => {
     await projector.stop()
   }
 
-  beforeEach(async () => {
+  before(async () => {
     clickHouse = await openTestClickHouse()
     await migrate(clickHouse.writer)
+  })
+  after(() => clickHouse.close())
+  beforeEach(async () => {
+    await emptyReadModels(clickHouse)
     eventStore = await logOf(EVENTS)
     await project()
   })
-  afterEach(() => clickHouse.close())
 
   it('belong to their log, also after it has grown', async () => {
     assert.equal(await mismatchWith(eventStore), undefined)

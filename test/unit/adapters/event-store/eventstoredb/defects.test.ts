@@ -15,6 +15,7 @@ import {
 import { idsIn, idsOf } from '../../../../contract/event-store/collect.js'
 import { startProtocolDouble } from '../../../../support/eventstoredb-protocol-double/double.js'
 import { givenDouble } from '../../../../support/eventstoredb-protocol-double/given-double.js'
+import { until } from '../../../../support/until.js'
 
 const rawEvent = () => jsonEvent({ type: 'Happened', data: { a: 1 } })
 
@@ -128,7 +129,3 @@ describe('the defects of the client of EventStoreDB are contained', () => {
     assert.equal(double.misbehaviour.refuseFeatures, 0)
   })
 })
-
-const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await sleep(5)
-}

@@ -13,6 +13,7 @@ import {
 import { collect, collectUntil, eventsIn, idsIn, idsOf } from '../../../../contract/event-store/collect.js'
 import { givenDouble } from '../../../../support/eventstoredb-protocol-double/given-double.js'
 import { afterEvents, appendNext } from '../../../../support/append-next.js'
+import { until } from '../../../../support/until.js'
 
 const text = (value: string) => new Uint8Array(Buffer.from(value))
 
@@ -179,7 +180,7 @@ describe('reading and following an EventStoreDB', () => {
 
     await collectUntil(store.subscribeAll(), () => true)
 
-    while (double.subscriptions() > 0) await sleep(5)
+    await until(() => double.subscriptions() === 0)
   })
 
   it('keeps its connection while a thousand reads are left after their first event', async () => {

@@ -7,7 +7,7 @@ import {
 } from '../../../../../src/adapters/outgoing/guard/connect-to-any.js'
 import { hangs } from '../../../../support/receivers/behaviours.js'
 import { startReceiver, type Receiver } from '../../../../support/receivers/receiver.js'
-import { until } from '../../../../support/receivers/until.js'
+import { until } from '../../../../support/until.js'
 
 const SILENT = '127.0.0.2'
 const REFUSING = '127.0.0.3'

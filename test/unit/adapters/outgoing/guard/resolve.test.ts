@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { resolving } from '../../../../../src/adapters/outgoing/guard/resolve.js'
 import { startNameServer, type NameServer } from '../../../../support/receivers/name-server.js'
-import { until } from '../../../../support/receivers/until.js'
+import { until } from '../../../../support/until.js'
 
 describe('looking up a name', () => {
   let names: NameServer

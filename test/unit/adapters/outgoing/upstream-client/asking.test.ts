@@ -10,7 +10,7 @@ import {
 import type { Timeouts } from '../../../../../src/domain/upstream/content.js'
 import * as receivers from '../../../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../../support/receivers/receiver.js'
-import { until } from '../../../../support/receivers/until.js'
+import { until } from '../../../../support/until.js'
 
 const LONG: Timeouts = { connect_ms: 60_000, first_byte_ms: 60_000, idle_ms: 60_000, total_ms: 60_000 }
 

@@ -9,7 +9,7 @@ import {
   type ClosableWebhookSender,
   type WebhookSenderOptions,
 } from '../../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
-import type { Sent } from '../../../../../src/domain/ports/webhook-sender.js'
+import type { SendResult } from '../../../../../src/domain/ports/webhook-sender.js'
 import { answers, answersAndCloses, redirects } from '../../../../support/receivers/behaviours.js'
 import { startNameServer, type NameServer } from '../../../../support/receivers/name-server.js'
 import { startReceiver, type Receiver } from '../../../../support/receivers/receiver.js'
@@ -56,12 +56,16 @@ describe('where a webhook may lead', () => {
     senders.push(sender)
     return sender
   }
-  const sendTo = (url: string, options: WebhookSenderOptions = {}): Promise<Sent> =>
+  const sendTo = (url: string, options: WebhookSenderOptions = {}): Promise<SendResult> =>
     post(senderWith(options), url)
-  const post = (sender: ClosableWebhookSender, url: string): Promise<Sent> =>
+  const post = (sender: ClosableWebhookSender, url: string): Promise<SendResult> =>
     sender.send({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 60_000 })
 
-  const assertRefused = (sent: Sent, kind: 'forbidden-address' | 'forbidden-name', what: string): void => {
+  const assertRefused = (
+    sent: SendResult,
+    kind: 'forbidden-address' | 'forbidden-name',
+    what: string,
+  ): void => {
     assert.deepEqual(sent.error, { kind }, what)
     assert.deepEqual(
       { dialled, phases: sent.phases, peer: sent.peer },

@@ -6,12 +6,12 @@ import {
   type ClosableWebhookSender,
   type WebhookSenderOptions,
 } from '../../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
-import type { SendError, Sent } from '../../../../../src/domain/ports/webhook-sender.js'
+import type { SendError, SendResult } from '../../../../../src/domain/ports/webhook-sender.js'
 import { COUNTS } from '../../../../counts.js'
 import * as receivers from '../../../../support/receivers/behaviours.js'
 import { startNameServer } from '../../../../support/receivers/name-server.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../../support/receivers/receiver.js'
-import { until } from '../../../../support/receivers/until.js'
+import { until } from '../../../../support/until.js'
 
 const LOOPBACK = { allowed: { cidrs: ['127.0.0.0/8'] } }
 const BODY = Buffer.from('{"name":"Zoë \u{1F984}","nul":"\\u0000"}')
@@ -45,11 +45,11 @@ describe('sending a message once', () => {
 
   const send = (
     given: { url?: string; timeoutMs?: number; signal?: AbortSignal; body?: Uint8Array } = {},
-  ): Promise<Sent> => {
+  ): Promise<SendResult> => {
     const { url = receiver.url, timeoutMs = 30_000, signal, body = BODY } = given
     return sender.send({ url, headers: { 'X-Vendor-Signature': 'abc' }, body, timeoutMs }, signal)
   }
-  const meet = (behaviour: Behaviour, timeoutMs?: number): Promise<Sent> => {
+  const meet = (behaviour: Behaviour, timeoutMs?: number): Promise<SendResult> => {
     receiver.behave(behaviour)
     return send(timeoutMs === undefined ? {} : { timeoutMs })
   }

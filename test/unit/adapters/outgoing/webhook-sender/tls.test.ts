@@ -8,7 +8,7 @@ import { certificateAuthority, certifyingItself } from '../../../../support/cert
 import { answers, hangs, hangsInBody } from '../../../../support/receivers/behaviours.js'
 import { startNameServer, type NameServer } from '../../../../support/receivers/name-server.js'
 import { startReceiver } from '../../../../support/receivers/receiver.js'
-import { until } from '../../../../support/receivers/until.js'
+import { until } from '../../../../support/until.js'
 
 const HOUR = 3_600_000
 const authority = certificateAuthority()

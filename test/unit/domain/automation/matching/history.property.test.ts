@@ -7,7 +7,7 @@ import {
   valuesNeeded,
   type Match,
 } from '../../../../../src/domain/automation/matching/judge.js'
-import { rememberedPatterns } from '../../../../../src/runtime/patterns.js'
+import { cachedPatterns } from '../../../../../src/runtime/patterns.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationContent, AutomationCondition } from '../../../../../src/domain/automation/events.js'
 import { versionAfter } from '../../../../../src/domain/automation/state.js'
@@ -16,7 +16,7 @@ import { COUNTS } from '../../../../counts.js'
 import { contentOf, metricsEvent, recorded } from './given.js'
 
 const HOUR = 3600 * 1000
-const pattern = rememberedPatterns(compileRe2)
+const pattern = cachedPatterns(compileRe2)
 
 /** Few values, so that aggregates are exact and lines are met exactly. */
 const value = fc.integer({ min: -4, max: 4 })

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { compileRe2 } from '../../../../../src/adapters/patterns/re2.js'
-import { judge, valuesNeeded, type Known } from '../../../../../src/domain/automation/matching/judge.js'
-import { rememberedPatterns } from '../../../../../src/runtime/patterns.js'
+import {
+  judge,
+  valuesNeeded,
+  type JudgeContext,
+} from '../../../../../src/domain/automation/matching/judge.js'
+import { cachedPatterns } from '../../../../../src/runtime/patterns.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationVersion } from '../../../../../src/domain/automation/state.js'
 import { amountFrom, type Amount } from '../../../../../src/domain/price/decimal.js'
@@ -20,12 +24,12 @@ import {
   versionOf,
 } from './given.js'
 
-const pattern = rememberedPatterns(compileRe2)
+const pattern = cachedPatterns(compileRe2)
 const HOUR = 3600 * 1000
 
 interface Before {
   readonly values?: readonly number[]
-  readonly lastMatch?: Known['lastMatch']
+  readonly lastMatch?: JudgeContext['lastMatch']
   readonly cost?: Amount
 }
 
@@ -34,8 +38,13 @@ const verdictOn = (
   event: RecordedEvent,
   { values = [], lastMatch, cost }: Before = {},
 ) => {
-  const known: Known = { pattern, values: (_, count) => values.slice(-count), cost: () => cost, lastMatch }
-  return judge(automation, triggerFrom(event), known)
+  const context: JudgeContext = {
+    pattern,
+    values: (_, count) => values.slice(-count),
+    cost: () => cost,
+    lastMatch,
+  }
+  return judge(automation, triggerFrom(event), context)
 }
 
 /** `yes`, or why not. */
@@ -188,7 +197,7 @@ describe('an automation', () => {
 
   it('is silent for a day after it matched for a run, by the time of the log', () => {
     const automation = watching({ type: 'RUN_METRIC', metric: 'a', comparison: '$gt', threshold: 0 })
-    const at = (hours: number, lastMatch: Known['lastMatch'], of = automation) =>
+    const at = (hours: number, lastMatch: JudgeContext['lastMatch'], of = automation) =>
       verdictOn(of, metricsEvent({ a: 1 }, {}, { at: hours * HOUR, position: 9n }), {
         values: [1],
         lastMatch,
@@ -282,13 +291,13 @@ describe('an automation', () => {
       ...{ period: '2026-11-21', level: 50, spent: '2.5' },
     })
     const watches = watching({ type: 'BUDGET_REACHED' }, { scope: { type: 'team' } })
-    const known = {
+    const context = {
       pattern: () => () => false,
       values: () => [],
       cost: () => undefined,
       lastMatch: undefined,
     }
-    assert.deepEqual(judge(watches, triggerOf(reached)!, known), {
+    assert.deepEqual(judge(watches, triggerOf(reached)!, context), {
       matched: true,
       figure: { metric_name: 'team_budget_percent', metric_value: 62.5, threshold: 50 },
     })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import { openInMemoryEventStore } from '../../../../../src/adapters/event-store/in-memory.js'
-import { variablesFor, type Told } from '../../../../../src/domain/automation/matching/variables.js'
-import { versionShown } from '../../../../../src/domain/automation/matching/version-shown.js'
+import { variablesFor, type MessageContext } from '../../../../../src/domain/automation/matching/variables.js'
+import { findVersionInfo } from '../../../../../src/domain/automation/matching/version-info.js'
 import type { JsonObject } from '../../../../../src/domain/json/json.js'
 import type { RecordedEvent } from '../../../../../src/domain/ports/event-store.js'
 import { parseTemplate } from '../../../../../src/domain/template/parse.js'
@@ -27,10 +27,10 @@ const templateOf = (names: readonly string[]) => {
   })
   return E.isRight(parsed) ? parsed.right : assert.fail(parsed.left)
 }
-const variables = (names: readonly string[], event: RecordedEvent, told: Partial<Told> = {}) =>
+const variables = (names: readonly string[], event: RecordedEvent, context: Partial<MessageContext> = {}) =>
   variablesFor(templateOf(names), triggerFrom(event), {
     ...{ eventType: 'ADD_ARTIFACT_ALIAS', figure: null, shown, vendor: 'vendor' },
-    ...told,
+    ...context,
   })
 
 const added = recorded(IN_PROJECT, 'AliasAdded', { ...ofProject, alias: 'prod' })
@@ -149,7 +149,7 @@ describe('the version that an alias was added to', () => {
     })
     await eventStore.append(IN_PROJECT, 'none', [created(2), created(3), created(4)])
     const at = (revision: bigint, version: number) =>
-      versionShown({ eventStore }, { stream: IN_PROJECT, revision }, version)
+      findVersionInfo({ eventStore }, { stream: IN_PROJECT, revision }, version)
     assert.deepEqual(await at(2n, 3), { version: 3, artifact_id: 'a3', metadata: { version: 3 } })
     assert.equal(await at(0n, 3), undefined)
     assert.equal(await at(2n, 7), undefined)

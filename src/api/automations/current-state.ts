@@ -1,0 +1,42 @@
+import { registryStream } from '../../domain/artifact/events.js'
+import { automationDecider, type Automation } from '../../domain/automation/decider.js'
+import { automationStream } from '../../domain/automation/events.js'
+import type { Cause } from '../../domain/event.js'
+import { execute } from '../../runtime/execute.js'
+import { id as idCodec } from '../../domain/ids.js'
+import { namesDecider, type NameRegistry } from '../../domain/names/decider.js'
+import { namesStream } from '../../domain/names/events.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { secretStream } from '../../domain/secret/events.js'
+import { webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
+import { webhookStream } from '../../domain/webhook/events.js'
+
+type Streams = Pick<Ports, 'eventStore' | 'ids'>
+
+/** The current state of a webhook, also of a deleted one; null if it never existed. */
+export const webhookById = async (ports: Streams, id: string, cause: Cause): Promise<Webhook | null> =>
+  idCodec.is(id) ? (await execute(ports)(webhookDecider, webhookStream(id), [], cause)).state : null
+
+/** The current state of an automation, also of a deleted one; null if it never existed. */
+export const automationById = async (ports: Streams, id: string, cause: Cause): Promise<Automation | null> =>
+  idCodec.is(id) ? (await execute(ports)(automationDecider, automationStream(id), [], cause)).state : null
+
+export const rosterOf = async (ports: Streams, team: string, cause: Cause): Promise<NameRegistry> =>
+  (await execute(ports)(namesDecider, namesStream(team), [], cause)).state
+
+export const hasSecret = async (ports: Streams, team: string, name: string): Promise<boolean> => {
+  const last = ports.eventStore.readStream(secretStream(team, name), { backwards: true, limit: 1 })
+  for await (const { type } of last) return type !== 'SecretDestroyed'
+  return false
+}
+
+/** Registries cannot be deleted. */
+export const hasRegistry = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  team: string,
+  registry: string,
+): Promise<boolean> => {
+  for await (const { data } of eventStore.readStream(registryStream(team)))
+    if (data['registry'] === registry) return true
+  return false
+}

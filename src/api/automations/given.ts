@@ -1,5 +1,0 @@
-/** The fields of a change that were given: what is absent stays as it is. */
-export const given = <A extends object>(change: A): { [K in keyof A]?: Exclude<A[K], undefined> } =>
-  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as {
-    [K in keyof A]?: Exclude<A[K], undefined>
-  }

@@ -1,0 +1,85 @@
+import { LRUCache } from 'lru-cache'
+import type { Decider, DomainEvent } from '../domain/decider.js'
+import type { Cause } from '../domain/event.js'
+import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
+import type { Ports } from '../domain/ports/ports.js'
+import { appendDecided, type ExecuteResult, type LoadedState } from './execute.js'
+import { KeyedMutex } from './keyed-mutex.js'
+
+/** How a stream is folded; `evolve` may change the state that it is given, and returns it. */
+export interface Fold<State> {
+  readonly initialState: () => State
+  readonly evolve: (state: State, event: RecordedEvent) => State
+  readonly weightOf: (state: State) => number
+}
+
+/**
+ * Returns what `read` takes from a stream's state as of the end of the log. `read` must not keep the state: the next
+ * events change it in place, so that an event costs the same however large the state is.
+ */
+export type FoldCache<State> = <A>(stream: string, read: (loaded: LoadedState<State>) => A) => Promise<A>
+
+interface CachedFold<State> {
+  state: State
+  /** The next revision to read. */
+  next: bigint
+  position: Position | undefined
+}
+
+/**
+ * An LRU cache of folded streams. Each lookup reads the events since the cached revision, so it never returns a stale
+ * state.
+ */
+export const foldCache = <State>(
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  { initialState, evolve, weightOf }: Fold<State>,
+  maxWeight: number,
+): FoldCache<State> => {
+  const cache = new LRUCache<string, CachedFold<State>>({ maxSize: Math.max(1, maxWeight) })
+  /** Serialises lookups of one stream, so that no event is folded twice. */
+  const mutex = new KeyedMutex()
+
+  const readOn = async (stream: string, fold: CachedFold<State>): Promise<LoadedState<State>> => {
+    for await (const event of eventStore.readStream(stream, { from: fold.next })) {
+      fold.state = evolve(fold.state, event)
+      fold.next = event.revision + 1n
+      fold.position = event.position
+    }
+    const { state, next, position } = fold
+    return { state, expected: next === 0n ? 'none' : next - 1n, position }
+  }
+
+  return (stream, read) =>
+    mutex.runExclusive(stream, async () => {
+      const fold = cache.get(stream) ?? { state: initialState(), next: 0n, position: undefined }
+      try {
+        return read(await readOn(stream, fold))
+      } finally {
+        // A fold over the limit is cached alone, until the next one is added.
+        const size = Math.min(Math.max(1, weightOf(fold.state)), cache.maxSize)
+        if (fold.next > 0n) cache.set(stream, fold, { size })
+      }
+    })
+}
+
+/**
+ * Runs one command on a kept fold. `answer` gets the state that was decided on together with the events: the state
+ * has them only once they are read from the log.
+ */
+export const executeOnFold =
+  (ports: Pick<Ports, 'eventStore' | 'ids'>) =>
+  <State, Command, Event extends DomainEvent, Answer>(
+    stateOf: FoldCache<State>,
+    { decide }: Pick<Decider<State, Command, Event>, 'decide'>,
+    stream: string,
+    command: Command,
+    cause: Cause,
+    answer: (state: State, events: readonly Event[]) => Answer,
+  ): Promise<ExecuteResult<Answer, Event>> =>
+    appendDecided(ports, stream, cause, () =>
+      stateOf(stream, ({ state, expected, position }) => {
+        const { events, refused } = decide(state, command)
+        const refusals = new Map(refused === undefined ? [] : [[0, refused]])
+        return { state: answer(state, events), events, refusals, expected, position }
+      }),
+    )

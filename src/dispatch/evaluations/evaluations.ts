@@ -157,7 +157,9 @@ const loadState = async (
   const { position, anchor, requested, logged } = state
   if (typeof position !== 'string' || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
   const { id, stream, revision } = anchor
-  const place = { id: String(id), stream: String(stream), revision: BigInt(String(revision)) }
+  if (typeof id !== 'string' || typeof stream !== 'string' || typeof revision !== 'string')
+    return NOTHING_KNOWN
+  const place = { id, stream, revision: BigInt(revision) }
   if ((await findAnchor(eventStore, place)) === undefined) return NOTHING_KNOWN
   return { position: BigInt(position), anchor: place, requested: runsIn(requested), logged: runsIn(logged) }
 }

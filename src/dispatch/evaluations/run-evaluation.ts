@@ -178,7 +178,10 @@ const scoreAll = async <Row extends RowToScore>(
   const note = ({ scores, modelLatency, skipped, failures: failed }: RowOutcome) => {
     rows += 1
     if (modelLatency !== null) latency.add(modelLatency)
-    if (skipped !== null) return count('', skipped)
+    if (skipped !== null) {
+      count('', skipped)
+      return
+    }
     for (const [name, summary] of summaries) summary.add(scores[name] ?? null)
     for (const [name, reason] of Object.entries(failed)) count(name, reason)
   }

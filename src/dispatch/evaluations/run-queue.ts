@@ -91,7 +91,8 @@ const workOn = async (
 ): Promise<void> => {
   for (let failures = 0; !signal.aborted || isCanceled(signal);) {
     try {
-      return await attempt(ports, run, signal, options)
+      await attempt(ports, run, signal, options)
+      return
     } catch (error) {
       failures += 1
       const { name, message } = error instanceof Error ? error : new Error(String(error))
@@ -158,10 +159,15 @@ const attempt = async (
     const finished = await work(ports, { ...loaded, signal })
     await finish(ports, finished, loaded.cause)
   } catch (error) {
-    if (isCanceled(signal)) return await fail(ports, loaded, CANCELED)
+    if (isCanceled(signal)) {
+      await fail(ports, loaded, CANCELED)
+      return
+    }
     if (signal.aborted) return
-    if (error instanceof RunFailed)
-      return await fail(ports, loaded, `The evaluation failed: ${error.message}.`)
+    if (error instanceof RunFailed) {
+      await fail(ports, loaded, `The evaluation failed: ${error.message}.`)
+      return
+    }
     throw error
   } finally {
     clearInterval(renewing)

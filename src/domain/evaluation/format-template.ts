@@ -7,7 +7,7 @@ const PLACE = /\{\{|\}\}|\{([^{}]*)\}/g
 
 /**
  * Fills a template as Python's `str.format` does: `{name}`, `{name[key]}` and `{name.key}`; `{{` and `}}` are braces.
- * Text stands as it is and other values as JSON. The error names the variable that is missing.
+ * Text is inserted unchanged, other values as JSON. The error names the variable that is missing.
  */
 export const formatTemplate = (template: string, variables: JsonObject): E.Either<string, string> => {
   let missing: string | undefined

@@ -10,7 +10,7 @@ export interface ScorableRow {
 /** What became of one scorer on one row. A failure makes the score null and is kept as the exception of its call. */
 export type Scored = { readonly value: Json } | { readonly failed: string }
 
-/** Where and for whom a row is scored. */
+/** Where a row is scored, and on behalf of which user. */
 export interface ScoreContext {
   readonly projectId: string
   /** The evaluation run, or the rule of an online evaluation. */

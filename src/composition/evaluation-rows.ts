@@ -8,9 +8,10 @@ import {
   type RowToScore,
   type SourceRow,
 } from '../dispatch/evaluations/ports.js'
+import { tableOfDataset, type EvaluationObject } from '../domain/evaluation/evaluation-object.js'
 import { rowOfCalls } from '../domain/evaluation/rows-of-calls.js'
 import { ROW_OP, type EvaluationCall } from '../domain/evaluation/run-calls.js'
-import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
+import type { Json } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { parseRef } from '../domain/ref/ref.js'
@@ -52,40 +53,38 @@ export async function* sourceRows(
 }
 
 /**
- * The rows of the dataset of an Evaluation object, a page at a time.
+ * The rows of the dataset of an Evaluation object, a page at a time; all of them again for each trial.
  *
  * @throws RunFailed where the dataset cannot be read
  */
 export async function* datasetRows(
   { clickHouse: { reader } }: Pick<RowPorts, 'clickHouse'>,
-  evaluation: JsonObject,
+  { dataset, trials }: EvaluationObject,
   positionNow: () => Promise<Position>,
   sources: () => ReturnType<typeof sourcesFrom>,
 ): AsyncGenerator<readonly RowToScore[]> {
-  const { dataset } = evaluation
-  const parsed = typeof dataset === 'string' ? parseRef(dataset) : undefined
-  const [text] = await resolveRefs(sources(), [parsed])
-  const value = parseJson(text ?? 'null')
-  const rows = isJsonObject(value) ? value['rows'] : undefined
-  const table = typeof rows === 'string' ? parseRef(rows) : undefined
-  if (typeof dataset !== 'string' || table?.kind !== 'table')
-    throw new RunFailed('the dataset of the Evaluation object cannot be read')
   await positionNow()
-  for (let offset = 0; ; offset += DATASET_PAGE) {
-    const order = await tableOrder(reader)({
+  const [text] = await resolveRefs(sources(), [parseRef(dataset)])
+  const table = tableOfDataset(dataset, parseJson(text ?? 'null'))
+  if (table === undefined) throw new RunFailed('the dataset of the Evaluation object cannot be read')
+  const page = (offset: number) =>
+    tableOrder(reader)({
       ...{ projectId: table.projectId, tableDigest: table.digest, rowDigests: null, sortBy: [] },
       ...{ limit: DATASET_PAGE, offset },
     })
-    const refs = Array.from(
-      { length: order.size },
-      (_, at) => `${dataset}/attr/rows/id/${order.digestOf(at)}`,
-    )
-    const values = await exampleValues(sources(), refs)
-    yield refs.map((example, index) => ({
-      ...{ key: String(offset + index), opName: ROW_OP, example, exampleValue: values[index]! },
-    }))
-    if (order.size < DATASET_PAGE) return
-  }
+  for (let trial = 0; trial < trials; trial += 1)
+    for (let offset = 0; ; offset += DATASET_PAGE) {
+      const order = await page(offset)
+      const refs = Array.from(
+        { length: order.size },
+        (_, at) => `${dataset}/attr/rows/id/${order.digestOf(at)}`,
+      )
+      const values = await exampleValues(sources(), refs)
+      yield refs.map((example, index) => ({
+        ...{ key: `${trial}/${offset + index}`, opName: ROW_OP, example, exampleValue: values[index]! },
+      }))
+      if (order.size < DATASET_PAGE) break
+    }
 }
 
 const DATASET_PAGE = 100

@@ -13,9 +13,11 @@ import { rowOfCalls } from '../domain/evaluation/rows-of-calls.js'
 import { ROW_OP, type EvaluationCall } from '../domain/evaluation/run-calls.js'
 import type { Json } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
+import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Position } from '../domain/ports/event-store.js'
+import type { Operation } from '../domain/query/expression.js'
 import { parseRef } from '../domain/ref/ref.js'
-import { callsById } from '../projections/calls/queries.js'
+import { callIds, callsById, NO_FILTER } from '../projections/calls/queries.js'
 import { tableOrder } from '../projections/tables/queries.js'
 import type { Stores } from './stores.js'
 
@@ -108,4 +110,22 @@ const exampleValues = async (
   const refs = examples.map((example) => (typeof example === 'string' ? parseRef(example) : undefined))
   const resolved = await resolveRefs(sources, refs)
   return examples.map((example, index) => (refs[index] === undefined ? example : parseJson(resolved[index]!)))
+}
+
+/** Not the completions, which the gateway ends itself. */
+export const openCalls = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  runId: string,
+  position: Position,
+): Promise<readonly string[]> => {
+  const filter = { ...NO_FILTER, trace_ids: [runId] }
+  const equal = (field: string, value: Json): Operation => ({
+    $eq: [{ $getField: field }, { $literal: value }],
+  })
+  const operation: Operation = {
+    $and: [equal('ended_at', null), equal('attributes.tallytree.evaluation_run_id', runId)],
+  }
+  const question = { projectId, filter, operation, position, sortBy: [], limit: null, offset: null }
+  return (await callIds(reader)(question)).map(({ id }) => id)
 }

@@ -22,13 +22,14 @@ import { entityOf } from '../domain/ids.js'
 import type { Json } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
 import type { Position } from '../domain/ports/event-store.js'
+import { StoreUnavailable } from '../domain/ports/event-store-errors.js'
 import type { Log } from '../domain/ports/log.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
 import { parseRef } from '../domain/ref/ref.js'
 import { secretStream } from '../domain/secret/events.js'
 import type { SigningSecret } from '../domain/webhook/signing.js'
 import type { Api } from './api.js'
-import { datasetRows, sourceRows } from './evaluation-rows.js'
+import { datasetRows, openCalls, sourceRows } from './evaluation-rows.js'
 import type { ReadSide } from './read-side.js'
 import { NO_GATEWAY, preparingScorers, type PrepareScorer } from './scorers.js'
 import type { Stores } from './stores.js'
@@ -114,8 +115,9 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
   /** The read models hold everything that is in the log now. */
   const positionNow = async (): Promise<Position> => {
     const head = await ports.eventStore.head()
-    await readSide.waitFor(head, READABLE_WITHIN_MS)
-    return readSide.reached()
+    if (await readSide.waitFor(head, READABLE_WITHIN_MS)) return readSide.reached()
+    // Rows that are not projected yet would be left out of the run.
+    throw new StoreUnavailable('the read models lag behind the event log')
   }
   const sources = (user: RunUser) => {
     const position = positionNow()
@@ -146,6 +148,7 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
       const call = await foldedCall(ports)(projectId, id, END_OF_LOG)
       return call && parsedCall(call)
     },
+    openCalls: async (projectId, runId) => openCalls(reader, projectId, runId, await positionNow()),
     sourceRows: (projectId, runId, user) =>
       sourceRows(ports, projectId, runId, positionNow, () => sources(user)),
     datasetRows: (evaluation, user) => datasetRows(ports, evaluation, positionNow, () => sources(user)),

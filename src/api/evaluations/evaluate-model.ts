@@ -99,7 +99,7 @@ const datasetSize = async (
   if (table !== undefined) {
     const position = await evaluations.reading.waitForNow(table.projectId, request.headers)
     const [stats] = await tableStats(evaluations.reader)(table.projectId, [table.digest], position)
-    if (stats !== undefined) return Number(stats.row_count)
+    if (stats !== undefined) return stats.row_count
   }
   throw invalidField(field, 'value_error', 'Value error, the dataset has no table of rows in its project')
 }

@@ -15,7 +15,7 @@ import { attributesOf, type Predict, type Prediction, type RowsOfRun } from './s
  * @throws RunFailed when the run cannot succeed, whatever is tried
  */
 export const evaluateModel = async (ports: EvaluationPorts, job: RunJob): Promise<EvaluationRunFinished> => {
-  const { request, signal } = job
+  const { request } = job
   const user: RunUser = { userId: request.wb_user_id, keyId: request.key_id }
   const { evaluation: evaluationRef, model: modelRef } = request
   if (evaluationRef === null || modelRef === null)

@@ -60,6 +60,8 @@ export interface EvaluationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha
   readonly writeCalls: (writes: readonly CallWrite[], cause: Cause) => Promise<void>
   /** A call as the log has it now. */
   readonly call: (projectId: string, id: string) => Promise<EvaluationCall | undefined>
+  /** The ids of the calls that the service wrote for a run and that have not ended. */
+  readonly openCalls: (projectId: string, runId: string) => Promise<readonly string[]>
   /** The rows of a run in a stable order, in pages. */
   readonly sourceRows: (
     projectId: string,

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import type { ScoreRow } from '../../domain/evaluation/scoring.js'
+import type { Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
 import type { ReadyScorer } from './ports.js'
 
 /** A scorer of a run, which never has more rows under way than it may have, and ends each within the deadline. */
@@ -21,23 +21,44 @@ export const queuedScorer = (scorer: ReadyScorer, deadlineMs = ROW_DEADLINE_MS):
     concurrency: maxConcurrency,
     ...(maxPerSecond === null ? {} : { interval: 1000, intervalCap: maxPerSecond }),
   })
-  const late = { failed: `the scorer did not answer within ${deadlineMs / 1000} seconds` }
+  const late: Scored = { failed: `the scorer did not answer within ${deadlineMs / 1000} seconds` }
   return {
     name,
     ref,
     isLocal,
     score: (row, context) =>
       queue.add(
-        async () => {
-          const deadline = AbortSignal.timeout(deadlineMs)
-          const signal = AbortSignal.any([context.signal, deadline])
-          const aborted = new Promise<typeof late>((resolve) => {
-            signal.addEventListener('abort', () => resolve(late), { once: true })
-          })
-          if (context.signal.aborted) return late
-          return Promise.race([score(row, { ...context, signal }), aborted])
+        () =>
+          beforeDeadline(context.signal, deadlineMs, late, (signal) => score(row, { ...context, signal })),
+        {
+          throwOnTimeout: true,
         },
-        { throwOnTimeout: true },
       ),
+  }
+}
+
+/** Timer and listener end with the task: a run has many rows, and one signal. */
+const beforeDeadline = async <A>(
+  outer: AbortSignal,
+  deadlineMs: number,
+  late: A,
+  task: (signal: AbortSignal) => Promise<A>,
+): Promise<A> => {
+  if (outer.aborted) return late
+  const abort = new AbortController()
+  let onAbort: () => void = () => undefined
+  const aborted = new Promise<A>((resolve) => {
+    onAbort = () => {
+      abort.abort(outer.reason)
+      resolve(late)
+    }
+  })
+  outer.addEventListener('abort', onAbort, { once: true })
+  const timer = setTimeout(onAbort, deadlineMs)
+  try {
+    return await Promise.race([task(abort.signal), aborted])
+  } finally {
+    clearTimeout(timer)
+    outer.removeEventListener('abort', onAbort)
   }
 }

@@ -34,7 +34,7 @@ describe('evaluating a model', () => {
         JSON.stringify(
           answer === undefined
             ? { error: { message: 'no such country', type: 'invalid_request_error' } }
-            : wholeOf(String(body['model']), answer, usageOf(10, 5)),
+            : wholeOf('chat-1', answer, usageOf(10, 5)),
         ),
       )
     })

@@ -66,6 +66,14 @@ const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /evaluations/compare': (project_id) => ({
     body: { project_id, evaluation_run_ids: ['something', 'another-run'] },
   }),
+  'POST /evaluations/rescore': (project_id) => ({
+    body: { project_id, source_evaluation_run_id: 'something', scorer_refs: [REF] },
+  }),
+  'POST /evaluations/evaluate_model': (project_id) => ({
+    body: { project_id, evaluation_ref: REF, model_ref: REF },
+  }),
+  'POST /evaluations/status': (project_id) => ({ body: { project_id, call_id: 'something' } }),
+  'POST /evaluations/cancel': (project_id) => ({ body: { project_id, call_id: 'something' } }),
   'POST /leaderboards/read': (project_id) => ({ body: { project_id, object_id: 'board' } }),
   [`POST ${V2}/ops`]: () => ({ body: {} }),
   [`POST ${V2}/datasets`]: () => ({ body: { rows: [{ a: 1 }] } }),

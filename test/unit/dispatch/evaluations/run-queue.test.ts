@@ -66,8 +66,9 @@ const givenRun = async () => {
     openCalls: async () => {
       const open = new Set<string>()
       for await (const { type, data } of eventStore.readAll()) {
-        if (type === 'CallStarted') open.add(String(data['id']))
-        if (type === 'CallEnded') open.delete(String(data['id']))
+        const { id } = data as { id: string }
+        if (type === 'CallStarted') open.add(id)
+        if (type === 'CallEnded') open.delete(id)
       }
       return [...open]
     },

@@ -65,10 +65,12 @@ export const runWrite =
 
 /** Names the members of the request before the spread: see decision 0017, this is on the path of every request. */
 export const withScope = <Request extends AnyRequest, Scope extends object>(
-  { body, params, query, headers, principal, reauthenticate, cause, stream, onDisconnect }: Request,
+  request: Request,
   scope: Scope,
-): Request & Scope =>
-  ({
+): Request & Scope => {
+  const { body, params, query, headers } = request as RouteRequest
+  const { principal, reauthenticate, cause, stream, onDisconnect } = request
+  return {
     body,
     params,
     query,
@@ -79,7 +81,8 @@ export const withScope = <Request extends AnyRequest, Scope extends object>(
     stream,
     onDisconnect,
     ...scope,
-  }) as unknown as Request & Scope
+  } as unknown as Request & Scope
+}
 
 interface Responding<State, Event> {
   /** The default is `{}`. */

@@ -21,10 +21,10 @@ interface HttpScoring {
   readonly vendor: string
   /** The versions of a team's secret, the newest first; none if it does not exist. */
   readonly secret: (team: string, name: string) => Promise<readonly SigningSecret[]>
+  readonly firstWaitMs?: number
 }
 
 const MAX_ATTEMPTS = 5
-const FIRST_WAIT_MS = 1000
 const MAX_WAIT_MS = 60_000
 /** What the sender keeps of an answer. */
 const MAX_ANSWER_BYTES = 16 * 1024
@@ -33,7 +33,7 @@ const MAX_ANSWER_BYTES = 16 * 1024
  * Posts each row to the scorer's URL, signed as webhooks are, and takes `score` of the JSON answer. Connection faults,
  * 429 and 5xx are tried again. `webhook-id` is the id of the score's call, so that the receiver recognises a repeat.
  */
-export const httpScorer = ({ sender, hmac, clock, vendor, secret }: HttpScoring) => {
+export const httpScorer = ({ sender, hmac, clock, vendor, secret, firstWaitMs = 1000 }: HttpScoring) => {
   const headersOf = messageHeaders(hmac)
   return ({ name, columnMap, settings }: HttpScorer): ScoreRow => {
     const argumentsOf = allArguments(columnMap)
@@ -66,7 +66,7 @@ export const httpScorer = ({ sender, hmac, clock, vendor, secret }: HttpScoring)
         if ('value' in scored || !isRetryable(sent)) return scored
         if (attempt === MAX_ATTEMPTS || context.signal.aborted) return { ...scored, isUnavailable: true }
         const asked = retryAfterMs(sent.headers['retry-after'], clock.now())
-        const waitMs = Math.min(asked ?? FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS)
+        const waitMs = Math.min(asked ?? firstWaitMs * 2 ** (attempt - 1), MAX_WAIT_MS)
         await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined)
       }
     }

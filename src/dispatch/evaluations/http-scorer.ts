@@ -6,7 +6,7 @@ import { allArguments } from '../../domain/evaluation/scorers/column-map.js'
 import type { HttpScorer } from '../../domain/evaluation/scorers/scorer.js'
 import type { Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
 import { entityOf } from '../../domain/ids.js'
-import { isJsonObject } from '../../domain/json/json.js'
+import { isJsonObject, type Json } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
@@ -75,8 +75,8 @@ export const httpScorer = ({ sender, hmac, clock, vendor, secret, firstWaitMs = 
 
 const scoreIn = ({ status, body, error }: SendResult): Scored => {
   if (status === null) return { failed: error === null ? 'no answer' : textOf(error) }
-  if (status !== 200) return { failed: `the scorer answered status ${status}` }
   const answer = answeredJson(textIn(body) ?? '')
+  if (status !== 200) return { failed: `the scorer answered status ${status}${errorIn(answer)}` }
   if (answer === undefined)
     return {
       failed:
@@ -87,6 +87,14 @@ const scoreIn = ({ status, body, error }: SendResult): Scored => {
   return isJsonObject(answer) && Object.hasOwn(answer, 'score')
     ? { value: answer['score']! }
     : { failed: 'the answer of the scorer should be an object with the member "score"' }
+}
+
+const MAX_ERROR = 300
+
+/** What a scorer says went wrong: the text of the member `error`. */
+const errorIn = (answer: Json | undefined): string => {
+  const error = answer !== undefined && isJsonObject(answer) ? answer['error'] : undefined
+  return typeof error === 'string' ? `: ${error.slice(0, MAX_ERROR).toWellFormed()}` : ''
 }
 
 const textIn = (body: Uint8Array): string | undefined => {

@@ -158,6 +158,13 @@ describe('the HTTP scorer', () => {
     assert.match((await failure(answers(200, {}, deep)))[0], /not JSON/)
   })
 
+  it('says what the scorer says went wrong', async () => {
+    const saying = (error: unknown) => failure(answers(422, {}, JSON.stringify({ error })))
+    assert.deepEqual(await saying('KeyError: x'), ['the scorer answered status 422: KeyError: x', 1])
+    assert.ok((await saying('x'.repeat(10_000)))[0].length < 400)
+    assert.deepEqual(await saying({ x: 1 }), ['the scorer answered status 422', 1])
+  })
+
   it('reads no more than 16 KiB of an answer', async () => {
     const larger = 'the answer of the scorer is larger than 16384 bytes'
     assert.deepEqual(await failure(scores('x'.repeat(16_384))), [larger, 1])

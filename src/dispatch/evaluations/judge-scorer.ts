@@ -35,6 +35,8 @@ export type ReadObject = (ref: string) => Promise<Json | undefined>
 
 const MAX_ATTEMPTS = 5
 const BACKOFF = { firstMs: 1000, maxMs: 30_000 }
+/** A rate limit is waited for until then. */
+const MAX_PATIENCE_MS = 10 * 60_000
 
 /**
  * Prepares an `LLMAsAJudgeScorer`: its prompt is filled with the fields of the row, and the score is what the model
@@ -74,10 +76,7 @@ export const askableModel =
     }
   }
 
-/**
- * Tries again while the gateway or its upstreams are overloaded. The wait for a rate limit is not an attempt: it ends
- * with the deadline of the row.
- */
+/** Tries again while the gateway or its upstreams are overloaded. The wait for a rate limit does not use up an attempt. */
 const askPatiently = async (
   ask: AskModel,
   { llm_model_id, default_params }: JudgeModel,
@@ -85,6 +84,7 @@ const askPatiently = async (
   context: ScoreContext,
 ): Promise<Scored> => {
   let model = llm_model_id
+  const giveUpAt = performance.now() + MAX_PATIENCE_MS
   let attempt = 1
   for (;;) {
     const asked = await ask({ model, ...request }, context)
@@ -95,9 +95,10 @@ const askPatiently = async (
     if (isUnknownModel && bare !== model) model = bare
     else if (isUnknownModel) return { failed: `model ${llm_model_id}: ${failed}` }
     else if (!isRetryable) return { failed }
-    else if (attempt >= MAX_ATTEMPTS || context.signal.aborted) return { failed, isUnavailable: true }
+    else if (attempt >= MAX_ATTEMPTS || performance.now() >= giveUpAt || context.signal.aborted)
+      return { failed, isUnavailable: true }
     else if (retryAfterMs !== null)
-      await backoff(1, { firstMs: retryAfterMs, maxMs: retryAfterMs, signal: context.signal })
+      await backoff(1, { firstMs: retryAfterMs, maxMs: MAX_PATIENCE_MS, signal: context.signal })
     else {
       await backoff(attempt, { ...BACKOFF, signal: context.signal })
       attempt += 1

@@ -116,7 +116,7 @@ const giveUp = async (ports: EvaluationPorts, run: RunKey, message: string): Pro
   }
 }
 
-const isAway = (error: unknown): boolean =>
+export const isAway = (error: unknown): boolean =>
   error instanceof StoreUnavailable ||
   error instanceof AppendOutcomeUnknown ||
   (error instanceof Error && error.name === 'ClickHouseUnavailable')

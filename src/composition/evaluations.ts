@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import * as E from 'fp-ts/lib/Either.js'
 import { hmacSha256 } from '../adapters/system/system.js'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openAccess } from '../api/auth/access.js'

@@ -148,8 +148,8 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         'Create a rule that scores calls as they end, as feedback. It applies to calls that end after its creation. ' +
         `A project has at most ${MAX_RULES} rules.`,
       body: newRule,
-      requestHeaders: [...(alsoReads.requestHeaders ?? []), 'Idempotency-Key'],
-      errors: [...(alsoReads.errors ?? []), 'conflict', 'forbidden'],
+      requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+      errors: [...alsoReads.errors, 'conflict', 'forbidden'],
       response: ruleJson,
       project: inPath,
       handle: async (request) => {
@@ -184,8 +184,8 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         'Update an evaluation rule. Absent fields keep their values; filter is replaced as a whole. From then on it ' +
         'acts with the rights and budgets of the caller.',
       body: ruleChange,
-      requestHeaders: alsoReads.requestHeaders ?? [],
-      errors: [...(alsoReads.errors ?? []), 'conflict', 'forbidden'],
+      requestHeaders: alsoReads.requestHeaders,
+      errors: [...alsoReads.errors, 'conflict', 'forbidden'],
       response: ruleJson,
       project: inPath,
       handle: async (request) => {

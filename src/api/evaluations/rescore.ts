@@ -36,8 +36,8 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
       'Apply scorers to the predictions of an evaluation run, as a new run. The model is not asked again. ' +
       'Poll the returned call_id with /evaluations/status.',
     body: rescoreRequest,
-    requestHeaders: [...(alsoReads.requestHeaders ?? []), 'Idempotency-Key'],
-    errors: [...(alsoReads.errors ?? []), 'conflict', 'not-found'],
+    requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+    errors: [...alsoReads.errors, 'conflict', 'not-found'],
     response: rescoreResponse,
     project: inBody,
     handle: async (request) => {

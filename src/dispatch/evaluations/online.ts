@@ -50,6 +50,7 @@ export const startOnlineEvaluation = async (
   const score = callScoring(ports)
   const stopping = new AbortController()
   const { signal } = stopping
+  const isStopping = () => signal.aborted
   let place = known.place
   let collecting: Batch | undefined
   let working: Batch | undefined
@@ -57,13 +58,14 @@ export const startOnlineEvaluation = async (
   let timer: NodeJS.Timeout | undefined
 
   const workOn = async ({ calls }: Batch): Promise<boolean> => {
-    for (let failures = 0; !signal.aborted;) {
-      const retrying = failures > 0
+    let failures = 0
+    while (!isStopping()) {
+      const isRetry = failures > 0
       try {
-        await score(calls, { mayBeRepeat: ({ position }) => retrying || position <= headAtStart, signal })
+        await score(calls, { mayBeRepeat: ({ position }) => isRetry || position <= headAtStart, signal })
         return true
       } catch (error) {
-        if (signal.aborted) return false
+        if (isStopping()) return false
         failures += 1
         const { name, message } = error instanceof Error ? error : new Error(String(error))
         log.warn('evaluation.retrying', { calls: calls.length, error: name, message })
@@ -109,7 +111,7 @@ export const startOnlineEvaluation = async (
 
   const onRule = (event: RecordedEvent) => {
     if (event.type === 'EvaluationRuleDeleted') {
-      rules.delete(String(event.data['id']))
+      rules.delete((event.data as unknown as { readonly id: string }).id)
       return
     }
     const codec = evaluationRuleEvents.EvaluationRuleCreated
@@ -201,7 +203,9 @@ const loadState = async (
   const { position, anchor, rules } = state
   if (typeof position !== 'string' || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
   const { id, stream, revision } = anchor
-  const last = { id: String(id), stream: String(stream), revision: BigInt(String(revision)) }
+  if (typeof id !== 'string' || typeof stream !== 'string' || typeof revision !== 'string')
+    return NOTHING_KNOWN
+  const last = { id, stream, revision: BigInt(revision) }
   if ((await findAnchor(eventStore, last)) === undefined) return NOTHING_KNOWN
   return { place: { position: BigInt(position), anchor: last }, rules: rulesIn(rules) }
 }
@@ -217,6 +221,9 @@ const jsonIn = (text: string | undefined): Json => {
 const rulesIn = (list: Json | undefined): readonly KnownRule[] =>
   (Array.isArray(list) ? (list as readonly Json[]) : []).flatMap((one) => {
     if (!isJsonObject(one)) return []
-    const decoded = evaluationRuleEvents.EvaluationRuleCreated.decode(one['rule'])
-    return E.isRight(decoded) ? [{ rule: decoded.right, since: BigInt(String(one['since'])) }] : []
+    const { rule, since } = one
+    const decoded = evaluationRuleEvents.EvaluationRuleCreated.decode(rule)
+    return E.isRight(decoded) && typeof since === 'string'
+      ? [{ rule: decoded.right, since: BigInt(since) }]
+      : []
   })

@@ -97,7 +97,7 @@ describe('scoring calls as they end', () => {
       },
     })
     const { result } = accepted(answer) as unknown as { result: JsonObject[] }
-    return new Map(result.map((one) => [String(one['feedback_type']), one]))
+    return new Map(result.map((one) => [one['feedback_type'] as string, one]))
   }
 
   /** Calls are scored in the order of their ends. */
@@ -168,9 +168,7 @@ describe('scoring calls as they end', () => {
       received.map(({ body }) => JSON.parse(body.toString()) as Json),
       [{ call: wrong, what: 'length.length', value: 4 }],
     )
-    const backtest = accepted(
-      await team.send('POST', `/api/automations/${automation}/backtest`, {}),
-    )
+    const backtest = accepted(await team.send('POST', `/api/automations/${automation}/backtest`, {}))
     assert.equal((backtest['data'] as Json[]).length, 1, JSON.stringify(backtest))
   })
 
@@ -206,7 +204,7 @@ describe('scoring calls as they end', () => {
     const { result } = accepted(
       await team.send('POST', '/feedback/query', { project_id: project, limit: 1000 }),
     ) as unknown as { result: JsonObject[] }
-    const scored = new Set(result.map((one) => String(one['weave_ref']).replace(/^.*\/call\//, '')))
+    const scored = new Set(result.map((one) => (one['weave_ref'] as string).replace(/^.*\/call\//, '')))
     const calls = (await team.send('POST', '/calls/stream_query', { project_id: project })).text
       .split('\n')
       .filter((line) => line !== '')

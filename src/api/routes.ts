@@ -11,6 +11,7 @@ import { automationRoutes } from './automations/routes.js'
 import { costRoutes } from './costs/routes.js'
 import type { Deliveries } from './deliveries/deliveries.js'
 import { deliveryRoutes } from './deliveries/routes.js'
+import { evaluationRuleRoutes } from './evaluation-rules/rules.js'
 import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
@@ -67,6 +68,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...feedbackRoutes(parts),
   ...costRoutes(parts),
   ...evaluationRoutes(parts),
+  ...evaluationRuleRoutes(parts),
   ...collectionRoutes(parts),
   ...runRoutes(parts),
   ...projectRoutes(parts),

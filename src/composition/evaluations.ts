@@ -13,6 +13,7 @@ import { throttleFor } from '../api/throttle.js'
 import { writeCalls } from '../api/tracing/write-calls.js'
 import type { Config } from '../config.js'
 import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
+import { startOnlineEvaluation } from '../dispatch/evaluations/online.js'
 import { httpScorer } from '../dispatch/evaluations/http-scorer.js'
 import { askableModel, judgeScorer, type AskModel } from '../dispatch/evaluations/judge-scorer.js'
 import { RunFailed, type EvaluationPorts, type RunUser } from '../dispatch/evaluations/ports.js'
@@ -31,11 +32,15 @@ import type { SigningSecret } from '../domain/webhook/signing.js'
 import type { Api } from './api.js'
 import { datasetRows, openCalls, sourceRows } from './evaluation-rows.js'
 import type { ReadSide } from './read-side.js'
+import { rulePorts } from './evaluation-rules.js'
 import { NO_GATEWAY, preparingScorers, type PrepareScorer } from './scorers.js'
 import type { Stores } from './stores.js'
 
 /** Open runs and the position in the log; it may be deleted while the service is stopped. */
 const stateFile = (dataDirectory: string) => join(dataDirectory, 'evaluations.json')
+
+/** The rules in force and the position in the log; it may be deleted while the service is stopped. */
+const rulesFile = (dataDirectory: string) => join(dataDirectory, 'evaluation-rules.json')
 
 const END_OF_LOG: Position = 2n ** 63n - 1n
 const READABLE_WITHIN_MS = 30_000
@@ -58,33 +63,36 @@ export const openEvaluations = async (
   const { lagging } = readSide
   const { vendor } = config
   const ask = api && askingGateway(api.inference, access.directory)
-  const evaluations = await startEvaluations(
-    {
-      ...evaluationPorts(ports, {
-        log,
-        readSide,
-        directory: access.directory,
-        throttle: lagging === undefined ? () => Promise.resolve() : throttleFor(lagging),
-        ackPosition: (projectId, position) => void api?.reading.ackPosition(projectId, position),
-        prepareModel: ask && askableModel(ask),
-        prepareScorer: preparingScorers({
-          judge: ask && judgeScorer(ask),
-          http: httpScorer({
-            sender: webhookSender,
-            hmac: hmacSha256,
-            clock: ports.clock,
-            vendor,
-            secret: signingSecrets(ports),
-          }),
-        }),
+  const ackPosition: PortsAround['ackPosition'] = (projectId, position) =>
+    void api?.reading.ackPosition(projectId, position)
+  const common = evaluationPorts(ports, {
+    ...{ log, readSide, ackPosition },
+    directory: access.directory,
+    throttle: lagging === undefined ? () => Promise.resolve() : throttleFor(lagging),
+    prepareModel: ask && askableModel(ask),
+    prepareScorer: preparingScorers({
+      judge: ask && judgeScorer(ask),
+      http: httpScorer({
+        sender: webhookSender,
+        hmac: hmacSha256,
+        clock: ports.clock,
+        vendor,
+        secret: signingSecrets(ports),
       }),
-      snapshots: fileSnapshots(stateFile(config.dataDirectory)),
-    },
+    }),
+  })
+  const evaluations = await startEvaluations(
+    { ...common, snapshots: fileSnapshots(stateFile(config.dataDirectory)) },
     { instance: ports.ids.next(), isAlone: config.eventStoreUrl === null },
   )
+  const online = await startOnlineEvaluation({
+    ...common,
+    ...rulePorts(ports, readSide, ackPosition),
+    snapshots: fileSnapshots(rulesFile(config.dataDirectory)),
+  })
   return {
     stop: async () => {
-      await evaluations.stop()
+      await Promise.all([evaluations.stop(), online.stop()])
       if (api === undefined) access.close()
     },
   }

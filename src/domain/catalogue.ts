@@ -5,6 +5,7 @@ import { callEvents } from './call/events.js'
 import type { AnyCodec } from './codec/codec.js'
 import { deliveryEvents } from './delivery/events.js'
 import { evaluationEvents } from './evaluation/events.js'
+import { evaluationRuleEvents } from './evaluation-rule/events.js'
 import { feedbackEvents } from './feedback/events.js'
 import { fileEvents } from './file/events.js'
 import { intakeEvents } from './intake/events.js'
@@ -38,6 +39,11 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
   { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
   { name: 'evaluation run', stream: 'evaluation-<entity>/<project>/<run id>', events: evaluationEvents },
+  {
+    name: 'evaluation rule',
+    stream: 'evaluation_rules-<entity>/<project>',
+    events: evaluationRuleEvents,
+  },
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },

@@ -32,6 +32,11 @@ export const OF_NEITHER = new Set([
   'POST /v1/chat/completions',
   'GET /v1/models',
   'GET /v1/models/{id}',
+  // A rule is named by its id, in a project: evaluation-rules/rules.test.ts.
+  'POST /api/evaluation-rules/{entity}/{project}',
+  'GET /api/evaluation-rules/{entity}/{project}/{id}',
+  'PATCH /api/evaluation-rules/{entity}/{project}/{id}',
+  'DELETE /api/evaluation-rules/{entity}/{project}/{id}',
   'POST /api/teams',
   'GET /api/teams',
   'GET /api/users/me',

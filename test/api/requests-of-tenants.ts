@@ -67,6 +67,7 @@ const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
     body: { project_id, evaluation_run_ids: ['something', 'another-run'] },
   }),
   'POST /evaluations/status': (project_id) => ({ body: { project_id, call_id: 'something' } }),
+  'GET /api/evaluation-rules/{entity}/{project}': () => ({}),
   'POST /leaderboards/read': (project_id) => ({ body: { project_id, object_id: 'board' } }),
   [`POST ${V2}/ops`]: () => ({ body: {} }),
   [`POST ${V2}/datasets`]: () => ({ body: { rows: [{ a: 1 }] } }),

@@ -11,6 +11,8 @@ import type { Evaluations } from './evaluations.js'
 
 const MAX_SCORERS = 100
 
+type ObjectReads = Pick<Evaluations, 'teams' | 'reading' | 'reader'>
+
 type Reading = Pick<RouteRequest<unknown>, 'principal' | 'headers'>
 
 /** The server records the user of the key. */
@@ -25,7 +27,7 @@ export const refuseUser = (userId: string | null): void => {
  * @throws Failure that names the field where the reference is malformed, or the object missing or not readable
  */
 export const requireObject = async (
-  { teams, reading, reader }: Evaluations,
+  { teams, reading, reader }: ObjectReads,
   text: string,
   field: readonly (string | number)[],
   { principal, headers }: Reading,
@@ -51,7 +53,7 @@ export const requireObject = async (
 
 /** Every scorer can be read by the caller, is a scorer, and has a name of its own. */
 export const requireScorers = async (
-  evaluations: Evaluations,
+  evaluations: ObjectReads,
   refs: readonly string[],
   field: readonly string[],
   request: Reading,

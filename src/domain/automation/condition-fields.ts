@@ -48,6 +48,16 @@ const FIELDS: Readonly<Record<EventType, Fields>> = {
   WEBHOOK_DISABLED: plain('team'),
   DELIVERY_DEAD: plain('team'),
   BUDGET_REACHED: plain('team'),
+  EVALUATION_FINISHED: {
+    scopes: ['project'],
+    required: [],
+    defaults: { outcomes: null, evaluation_pattern: null },
+  },
+  SCORE_THRESHOLD: {
+    scopes: ['project'],
+    required: ['scorer', 'comparison', 'threshold'],
+    defaults: { score_path: null },
+  },
 }
 
 /** The scopes that a condition type allows, and its fields. */

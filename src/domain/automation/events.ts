@@ -6,6 +6,7 @@ import { textUpToBytes } from '../codec/text.js'
 import type { EventOf } from '../decider.js'
 import { id, teamName } from '../ids.js'
 import { registryName } from '../artifact/place.js'
+import { runOutcome } from '../evaluation/events.js'
 import { metricName } from '../run/events.js'
 import { secretName } from '../webhook/events.js'
 
@@ -31,6 +32,8 @@ export const EVENT_TYPES = [
   'WEBHOOK_DISABLED',
   'DELIVERY_DEAD',
   'BUDGET_REACHED',
+  'EVALUATION_FINISHED',
+  'SCORE_THRESHOLD',
 ] as const
 export const eventType = oneOf(...EVENT_TYPES)
 export type EventType = t.TypeOf<typeof eventType>
@@ -39,6 +42,9 @@ const aggregation = oneOf('MAX', 'MIN', 'AVERAGE')
 const comparison = oneOf('$gt', '$gte', '$lt', '$lte')
 export const MOST_WINDOW = 1000
 const window = integerBetween(1, MOST_WINDOW)
+const scorerName = textUpToBytes(512)
+/** The keys that lead to a field of a score, separated by dots. */
+const scorePath = textUpToBytes(512)
 
 /**
  * What an automation watches: one collection, all collections of a registry or project including later ones, or the
@@ -70,6 +76,10 @@ export const conditionFields = {
   change_amount: nullable(number),
   states: nullable(arrayOf(oneOf('RUNNING', 'FINISHED', 'FAILED'))),
   measure: nullable(oneOf('total_tokens', 'cost', 'latency_ms')),
+  outcomes: nullable(arrayOf(runOutcome)),
+  evaluation_pattern: nullable(pattern),
+  scorer: nullable(scorerName),
+  score_path: nullable(scorePath),
 }
 
 export const condition = open('AutomationEvent', {

@@ -85,7 +85,7 @@ const fieldProblems = (event: AutomationCondition): readonly Problem[] => {
 }
 
 const valueProblems = (event: AutomationCondition): readonly Problem[] => {
-  const { type, aggregation, window, prior_window, threshold, change_amount, states } = event
+  const { type, aggregation, window, prior_window, threshold, change_amount, states, outcomes } = event
   const problems: Problem[] = []
   const add = (field: ConditionField, msg: string) => problems.push(problem([field], msg))
   const isWindowed = type === 'RUN_METRIC' || type === 'RUN_METRIC_CHANGE'
@@ -99,6 +99,7 @@ const valueProblems = (event: AutomationCondition): readonly Problem[] => {
     add('threshold', 'Input should be greater than 0')
   if (change_amount !== null && change_amount <= 0) add('change_amount', 'Input should be greater than 0')
   if (states?.length === 0) add('states', 'List should have at least 1 item after validation')
+  if (outcomes?.length === 0) add('outcomes', 'List should have at least 1 item after validation')
   return problems
 }
 
@@ -124,6 +125,7 @@ const patternProblems = (compile: CompilePattern, { event, run_filters }: WatchC
     [
       [['event', 'alias_pattern'], event.alias_pattern],
       [['event', 'tag_pattern'], event.tag_pattern],
+      [['event', 'evaluation_pattern'], event.evaluation_pattern],
       [['run_filters', 'name_pattern'], run_filters?.name_pattern ?? null],
     ] as const
   ).flatMap(([loc, source]) => {

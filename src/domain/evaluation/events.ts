@@ -11,7 +11,7 @@ const ofRun = { project_id: projectId, id }
 
 const count = integerBetween(0, Number.MAX_SAFE_INTEGER)
 
-const runOutcome = oneOf('completed', 'failed', 'canceled')
+export const runOutcome = oneOf('completed', 'failed', 'canceled')
 
 const evaluationRunRequested = open('EvaluationRunRequested', {
   says: 'The service was asked to run an evaluation: to rescore the predictions of a run, or to evaluate a model.',

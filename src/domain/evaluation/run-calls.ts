@@ -76,7 +76,8 @@ export const isOfModel = (call: EvaluationCall, row: EvaluationCall): boolean =>
 const isLoggedScore = ({ attributes }: EvaluationCall): boolean =>
   memberOf(attributes, '_weave_eval_meta')['score'] === true
 
-export const weaveAttributes = ({ attributes }: EvaluationCall): JsonObject => memberOf(attributes, 'weave')
+export const weaveAttributes = ({ attributes }: Pick<EvaluationCall, 'attributes'>): JsonObject =>
+  memberOf(attributes, 'weave')
 
 /** The scores that the output of a row holds. */
 export const scoresIn = ({ output }: EvaluationCall): JsonObject =>

@@ -9,6 +9,8 @@ import { callDecider } from '../../../src/domain/call/decider.js'
 import { catalogue } from '../../../src/domain/catalogue.js'
 import type { Decider, DomainEvent } from '../../../src/domain/decider.js'
 import { deliveryDecider } from '../../../src/domain/delivery/decider.js'
+import { evaluationRuleDecider } from '../../../src/domain/evaluation-rule/decider.js'
+import { evaluationDecider } from '../../../src/domain/evaluation/decider.js'
 import { feedbackDecider } from '../../../src/domain/feedback/decider.js'
 import { fileDecider } from '../../../src/domain/file/decider.js'
 import { limitDecider } from '../../../src/domain/limit/decider.js'
@@ -34,6 +36,8 @@ const deciders = {
   automation: automationDecider,
   call: callDecider,
   delivery: deliveryDecider,
+  'evaluation run': evaluationDecider,
+  'evaluation rule': evaluationRuleDecider,
   feedback: feedbackDecider,
   file: fileDecider,
   limit: limitDecider,

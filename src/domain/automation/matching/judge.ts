@@ -3,6 +3,7 @@ import type { Position } from '../../ports/event-store.js'
 import type { AutomationScope } from '../events.js'
 import type { AutomationVersion } from '../state.js'
 import type { ArtifactTrigger, RunTrigger, Trigger } from './trigger.js'
+import { judgeEvaluation, judgeScoreFeedback } from './evaluations.js'
 import { judgeCall, type CostOf } from './measures.js'
 import { matched, unmet, type Verdict } from './verdict.js'
 import { judgeValues, spansOf } from './windows.js'
@@ -100,6 +101,10 @@ const judgeConditions = (automation: AutomationVersion, trigger: Trigger, contex
       const { of, spent, level } = trigger
       return matched({ metric_name: `${of}_budget_percent`, metric_value: spent, threshold: level })
     }
+    case 'evaluation':
+      return judgeEvaluation(automation.content.event, trigger, context.pattern)
+    case 'score':
+      return judgeScoreFeedback(automation.content.event, trigger)
     case 'webhook':
     case 'delivery':
       return matched()

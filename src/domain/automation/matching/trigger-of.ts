@@ -3,6 +3,7 @@ import { artifactTrigger } from './artifacts.js'
 import { budgetTrigger } from './budgets.js'
 import { callTrigger } from './calls.js'
 import { deliveryTrigger, webhookTrigger } from './deliveries.js'
+import { evaluationTrigger, scoreTrigger } from './evaluations.js'
 import { runTrigger } from './runs.js'
 import type { Trigger } from './trigger.js'
 
@@ -14,6 +15,8 @@ const BY_PREFIX: Readonly<Record<string, (event: RecordedEvent) => Trigger | und
   webhook: webhookTrigger,
   delivery: deliveryTrigger,
   limits: budgetTrigger,
+  evaluation: evaluationTrigger,
+  feedback: scoreTrigger,
 }
 
 /** The trigger of an event; undefined if no automation can watch its type, or if its data does not match its stream. */

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../json/json.js'
+import type { EvaluationRunFinished } from '../../evaluation/events.js'
+import type { Json, JsonObject } from '../../json/json.js'
 import type { Position } from '../../ports/event-store.js'
 import type { ChargedCall } from '../../price/call-cost.js'
 import type { EventType } from '../events.js'
@@ -94,6 +95,37 @@ export interface BudgetTrigger extends Common {
   readonly spent: number
 }
 
+export interface EvaluationTrigger extends Common {
+  readonly kind: 'evaluation'
+  readonly project_id: string
+  /** Also the id of the run's call. */
+  readonly run_id: string
+  readonly name: string | null
+  /** The name of the Evaluation object. */
+  readonly evaluation: string | null
+  readonly outcome: EvaluationRunFinished['outcome']
+  readonly error: string | null
+  /** By scorer. */
+  readonly summary: JsonObject
+}
+
+export interface ScoreTrigger extends Common {
+  readonly kind: 'score'
+  readonly project_id: string
+  /** Null for feedback on an object. */
+  readonly call_id: string | null
+  readonly scorer: string
+  /** Null if it is too large for an event. */
+  readonly score: Json
+}
+
 /** A recorded event in the form that conditions are checked against. */
 export type Trigger =
-  ArtifactTrigger | RunTrigger | CallTrigger | WebhookTrigger | DeliveryTrigger | BudgetTrigger
+  | ArtifactTrigger
+  | RunTrigger
+  | CallTrigger
+  | WebhookTrigger
+  | DeliveryTrigger
+  | BudgetTrigger
+  | EvaluationTrigger
+  | ScoreTrigger

@@ -108,18 +108,21 @@ const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
       if (trigger.kind === 'budget') return trigger.project ?? undefined
       return 'project_id' in trigger ? projectName(trigger.project_id) : undefined
     case 'run_id':
-      return trigger.kind === 'run' ? trigger.run_id : undefined
+      return trigger.kind === 'run' || trigger.kind === 'evaluation' ? trigger.run_id : undefined
     case 'run_name':
-      return trigger.kind === 'run' ? trigger.name : undefined
+      return trigger.kind === 'run' || trigger.kind === 'evaluation' ? (trigger.name ?? undefined) : undefined
     case 'run_state':
+      if (trigger.kind === 'evaluation') return trigger.outcome
       return trigger.kind === 'run' ? (trigger.state ?? undefined) : undefined
     case 'call_id':
-      return trigger.kind === 'call' ? trigger.call_id : undefined
+      if (trigger.kind === 'evaluation') return trigger.run_id
+      return trigger.kind === 'call' || trigger.kind === 'score' ? (trigger.call_id ?? undefined) : undefined
     case 'webhook_id':
       return trigger.kind === 'webhook' ? trigger.webhook_id : undefined
     case 'delivery_id':
       return trigger.kind === 'delivery' ? trigger.delivery_id : undefined
     case 'reason':
+      if (trigger.kind === 'evaluation') return trigger.error ?? undefined
       return 'reason' in trigger ? (trigger.reason ?? undefined) : undefined
     default:
       return undefined

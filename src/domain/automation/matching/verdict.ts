@@ -21,6 +21,11 @@ export type Unmet =
         | 'run_user'
         | 'run_name_pattern'
         | 'state'
+        | 'outcome'
+        | 'evaluation_pattern'
+        | 'scorer'
+        /** There is no number or boolean at the path. */
+        | 'score_absent'
         | 'not_failed'
         | 'metric_absent'
         /** The call's end does not report it, or its start is not known yet. */

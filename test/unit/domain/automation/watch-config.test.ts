@@ -38,6 +38,8 @@ const LEAST: Readonly<Record<(typeof EVENT_TYPES)[number], object>> = {
   WEBHOOK_DISABLED: {},
   DELIVERY_DEAD: {},
   BUDGET_REACHED: {},
+  EVALUATION_FINISHED: {},
+  SCORE_THRESHOLD: { scorer: 's', comparison: '$lt', threshold: 1 },
 }
 const scopeFor = (type: string): object =>
   /^(WEBHOOK|DELIVERY|BUDGET)/.test(type)
@@ -70,6 +72,19 @@ describe('what an automation watches for', () => {
     assert.deepEqual([change.event.prior_window, change.event.change_direction], [5, 'ANY'])
     assert.equal(watched({ type: 'RUN_METRIC_ZSCORE', ...LEAST.RUN_METRIC_ZSCORE }).event.window, 30)
     assert.equal(watched({ type: 'RUN_METRIC', ...LEAST.RUN_METRIC }, undefined, {}).run_filters, null)
+  })
+
+  it('names outcomes and the pattern of evaluations, if any', () => {
+    const finished = watched({ type: 'EVALUATION_FINISHED' })
+    assert.deepEqual([finished.event.outcomes, finished.event.evaluation_pattern], [null, null])
+    const problemsOf = (event: object) => {
+      const result = check({ ...finished, event: complete(condition, event) })
+      return E.isLeft(result) ? result.left.map(({ loc }) => loc) : []
+    }
+    const type = 'EVALUATION_FINISHED'
+    assert.deepEqual(problemsOf({ type, outcomes: [] }), [['event', 'outcomes']])
+    assert.deepEqual(problemsOf({ type, evaluation_pattern: '(' }), [['event', 'evaluation_pattern']])
+    assert.deepEqual(problemsOf({ type, scorer: 's' }), [['event', 'scorer']])
   })
 
   it('is complete for good, or refused with places that are there', () =>

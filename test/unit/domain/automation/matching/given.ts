@@ -4,7 +4,7 @@ import type { AutomationVersion } from '../../../../../src/domain/automation/sta
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { Trigger } from '../../../../../src/domain/automation/matching/trigger.js'
 import type { Codec } from '../../../../../src/domain/codec/codec.js'
-import type { JsonObject } from '../../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
 import type { RecordedEvent } from '../../../../../src/domain/ports/event-store.js'
 
 export const complete = <A>(codec: Codec<A>, value: unknown): A => {
@@ -57,6 +57,23 @@ export const metricsEvent = (
   data: JsonObject = {},
   more?: Parameters<typeof recorded>[3],
 ) => runEvent('MetricsLogged', { metrics, ...data }, more)
+
+export const runFinished = (more: JsonObject = {}) =>
+  recorded('evaluation-team/p/r', 'EvaluationRunFinished', {
+    ...{ project_id: 'team/p', id: 'r', kind: 'logged', outcome: 'completed' },
+    ...{ finished_at: '2026-01-01T00:00:00.000000Z', display_name: 'nightly' },
+    evaluation: 'weave:///team/p/object/capitals:v1',
+    summary: { exact: { true_fraction: 0.5 }, length: { mean: 7 } },
+    ...more,
+  })
+
+export const scoreGiven = (output: Json, more: JsonObject = {}) =>
+  recorded('feedback-team/p/f', 'FeedbackGiven', {
+    ...{ project_id: 'team/p', id: 'f', weave_ref: 'weave:///team/p/call/c' },
+    ...{ feedback_type: 'wandb.runnable.exact', payload: { output } },
+    created_at: '2026-01-01T00:00:00.000000Z',
+    ...more,
+  })
 
 export const triggerFrom = (event: RecordedEvent): Trigger => {
   const trigger = triggerOf(event)

@@ -8,6 +8,7 @@ import {
 import { cachedPatterns } from '../../../../../src/runtime/patterns.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationVersion } from '../../../../../src/domain/automation/state.js'
+import type { JsonObject } from '../../../../../src/domain/json/json.js'
 import { amountFrom, type Amount } from '../../../../../src/domain/price/decimal.js'
 import type { RecordedEvent } from '../../../../../src/domain/ports/event-store.js'
 import {
@@ -19,6 +20,8 @@ import {
   ofRegistry,
   recorded,
   runEvent,
+  runFinished,
+  scoreGiven,
   source,
   triggerFrom,
   versionOf,
@@ -267,6 +270,47 @@ describe('an automation', () => {
     const late = { started_at: started.started_at, end: { ended_at: data.ended_at, usage: { models: [] } } }
     const startedLate = recorded('call-team/p/c', 'CallStarted', { ...data, ...late })
     assert.ok(over('$gte', 0, 1n, startedLate).matched)
+  })
+
+  it('of a project watches how its evaluation runs finish', () => {
+    const on = (event: object, data: JsonObject = {}) =>
+      outcome(watching({ type: 'EVALUATION_FINISHED', ...event }), runFinished(data))
+    assert.equal(on({}), 'yes')
+    assert.equal(on({ outcomes: ['failed', 'completed'] }), 'yes')
+    assert.equal(on({ outcomes: ['failed', 'canceled'] }), 'outcome')
+    assert.equal(on({ evaluation_pattern: '^capitals$' }), 'yes')
+    assert.equal(on({ evaluation_pattern: '^other' }), 'evaluation_pattern')
+    assert.equal(on({ evaluation_pattern: '.' }, { evaluation: null }), 'evaluation_pattern')
+    const elsewhere = { scope: { type: 'project', entity: 'team', project: 'q' } }
+    assert.equal(outcome(watching({ type: 'EVALUATION_FINISHED' }, elsewhere), runFinished()), 'scope')
+    assert.equal(outcome(watching({ type: 'EVALUATION_FINISHED' }), scoreGiven(1)), 'event_type')
+  })
+
+  it('of a project compares scores with a threshold', () => {
+    const below = (score_path: string | null, threshold = 0.5, scorer = 'exact') =>
+      watching({ type: 'SCORE_THRESHOLD', scorer, score_path, comparison: '$lt', threshold })
+    assert.deepEqual(verdictOn(below(null), scoreGiven(0.25)), {
+      matched: true,
+      figure: { metric_name: 'exact', metric_value: 0.25, threshold: 0.5 },
+    })
+    assert.deepEqual(verdictOn(below('details.passed'), scoreGiven({ details: { passed: false } })), {
+      matched: true,
+      figure: { metric_name: 'exact.details.passed', metric_value: 0, threshold: 0.5 },
+    })
+    assert.deepEqual(verdictOn(below(null), scoreGiven(true)), {
+      matched: false,
+      unmet: { why: 'threshold', value: 1, threshold: 0.5 },
+    })
+    for (const score of ['0.1', null, [0.1], { passed: 'no' }])
+      assert.equal(outcome(below(null), scoreGiven(score)), 'score_absent')
+    assert.equal(outcome(below('passed'), scoreGiven(0.1)), 'score_absent')
+    assert.equal(outcome(below('constructor'), scoreGiven({})), 'score_absent')
+    assert.equal(outcome(below(null, 1, 'other'), scoreGiven(0)), 'scorer')
+    assert.equal(outcome(below('true_fraction', 0.6), runFinished()), 'yes')
+    assert.equal(outcome(below('true_fraction', 0.5), runFinished()), 'threshold')
+    assert.equal(outcome(below(null), runFinished()), 'score_absent')
+    assert.equal(outcome(below('mean', 8, 'length'), runFinished()), 'yes')
+    assert.equal(outcome(below('mean', 8, 'constructor'), runFinished()), 'scorer')
   })
 
   it('of a team watches its webhooks and deliveries', () => {

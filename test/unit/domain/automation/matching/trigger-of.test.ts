@@ -9,6 +9,8 @@ import {
   ofRegistry,
   recorded,
   runEvent,
+  runFinished,
+  scoreGiven,
   source,
 } from './given.js'
 
@@ -131,6 +133,28 @@ describe('what an event triggers', () => {
       )
     assert.deepEqual([finished('dead')?.types, finished('dead')?.depth], [['DELIVERY_DEAD'], null])
     assert.deepEqual([finished('retry'), finished('succeeded')], [undefined, undefined])
+  })
+
+  it('is an evaluation run that finished, or a score that was given', () => {
+    const finished = triggerOf(runFinished())
+    assert.ok(finished?.kind === 'evaluation')
+    assert.deepEqual(finished.types, ['EVALUATION_FINISHED', 'SCORE_THRESHOLD'])
+    assert.deepEqual(
+      [finished.run_id, finished.name, finished.evaluation, finished.outcome],
+      ['r', 'nightly', 'capitals', 'completed'],
+    )
+    const score = triggerOf(scoreGiven({ passed: true }))
+    assert.ok(score?.kind === 'score')
+    assert.deepEqual(
+      [score.types, score.call_id, score.scorer, score.score],
+      [['SCORE_THRESHOLD'], 'c', 'exact', { passed: true }],
+    )
+    const onObject = triggerOf(scoreGiven(1, { weave_ref: 'weave:///team/p/object/o:v1' }))
+    assert.ok(onObject?.kind === 'score' && onObject.call_id === null)
+    assert.equal(triggerOf(scoreGiven(1, { feedback_type: 'wandb.note.1' })), undefined)
+    assert.equal(triggerOf(scoreGiven(1, { project_id: 'other/p' })), undefined)
+    assert.equal(triggerOf(runFinished({ project_id: 'other/p' })), undefined)
+    assert.equal(triggerOf(runFinished({ outcome: 'unknown' })), undefined)
   })
 
   it('is a budget of which so many per cent are spent', () => {

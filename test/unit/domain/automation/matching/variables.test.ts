@@ -15,6 +15,8 @@ import {
   ofRegistry,
   recorded,
   runEvent,
+  runFinished,
+  scoreGiven,
   triggerFrom,
 } from './given.js'
 
@@ -36,6 +38,15 @@ const variables = (names: readonly string[], event: RecordedEvent, context: Part
 const added = recorded(IN_PROJECT, 'AliasAdded', { ...ofProject, alias: 'prod' })
 
 describe('the variables of a message', () => {
+  it('are those of an evaluation run, or of the call that has a score', () => {
+    const names = ['project_name', 'run_id', 'run_name', 'run_state', 'call_id', 'reason']
+    assert.deepEqual(variables(names, runFinished({ outcome: 'failed', error: 'no scorer' })), {
+      ...{ project_name: 'p', run_id: 'r', run_name: 'nightly', run_state: 'failed' },
+      ...{ call_id: 'r', reason: 'no scorer' },
+    })
+    assert.deepEqual(variables(names, scoreGiven(1)), { project_name: 'p', call_id: 'c' })
+  })
+
   it('tell of an artifact what the specification says', () =>
     assert.deepEqual(
       variables(

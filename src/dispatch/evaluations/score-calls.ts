@@ -1,0 +1,234 @@
+import type { EvaluationRuleCreated } from '../../domain/evaluation-rule/events.js'
+import {
+  isOfEvaluation,
+  isSampled,
+  ruleAttributes,
+  scoreIdOf,
+} from '../../domain/evaluation-rule/sampling.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import type { Cause } from '../../domain/event.js'
+import { feedbackStream } from '../../domain/feedback/events.js'
+import type { Json } from '../../domain/json/json.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { callRef } from '../../domain/ref/ref.js'
+import { endOfCall, startOfCall } from './call-writes.js'
+import { forEachAtMost } from './for-each-at-most.js'
+import { RunFailed } from './ports.js'
+import type { RulePorts } from './rule-ports.js'
+import { queuedScorer, type QueuedScorer } from './scorer-queue.js'
+
+export type Rule = EvaluationRuleCreated
+
+/** A call that ended, with the rules of its project at that time. */
+export interface EndedCall {
+  readonly projectId: string
+  readonly id: string
+  readonly position: Position
+  readonly rules: readonly Rule[]
+}
+
+const CALLS_AT_ONCE = 16
+/** Scorers are resolved again after this time, so that lost rights and moved aliases take effect. */
+const SCORERS_FOR_MS = 60_000
+
+type ScorersOf = (rule: Rule) => Promise<readonly QueuedScorer[]>
+
+/** Prepares the scorers of rules, and remembers them for a while. */
+const preparedScorers = (ports: RulePorts): ScorersOf => {
+  const known = new Map<
+    string,
+    { readonly rule: Rule; readonly until: number; readonly scorers: ReturnType<ScorersOf> }
+  >()
+  return (rule) => {
+    const now = ports.clock.now().getTime()
+    for (const [id, { until }] of known) if (until < now) known.delete(id)
+    const before = known.get(rule.id)
+    if (before?.rule === rule) return before.scorers
+    const scorers = scorersOfRule(ports, rule)
+    known.set(rule.id, { rule, until: now + SCORERS_FOR_MS, scorers })
+    scorers.catch(() => known.delete(rule.id))
+    return scorers
+  }
+}
+
+const scorersOfRule = async (ports: RulePorts, rule: Rule): Promise<readonly QueuedScorer[]> => {
+  const user = { userId: rule.wb_user_id, keyId: rule.key_id }
+  const scorers: QueuedScorer[] = []
+  for (const ref of rule.scorer_refs) {
+    const scorer = await readyScorer(ports, ref, user)
+    if ('score' in scorer) scorers.push(queuedScorer(scorer))
+    else ports.log.warn('evaluation.scorer_unavailable', { rule: rule.id, scorer: ref, ...scorer })
+  }
+  return scorers
+}
+
+const readyScorer = async (
+  ports: Pick<RulePorts, 'scorer'>,
+  ref: string,
+  user: { readonly userId: string; readonly keyId: string },
+) => {
+  try {
+    const scorer = await ports.scorer(ref, user)
+    return scorer ?? { reason: 'the scorer does not exist, or the user of the rule may not read it' }
+  } catch (error) {
+    if (error instanceof RunFailed) return { reason: error.message }
+    throw error
+  }
+}
+
+/** Failures of one scorer of one rule in one batch. */
+interface Failures {
+  readonly rule: string
+  readonly scorer: string
+  failed: number
+  readonly reason: string
+}
+
+/** Scores the calls of a batch that rules select, each once. */
+export const callScoring = (ports: RulePorts) => {
+  const scorersOf = preparedScorers(ports)
+
+  return async (
+    calls: readonly EndedCall[],
+    {
+      mayBeRepeat,
+      signal,
+    }: { readonly mayBeRepeat: (call: EndedCall) => boolean; readonly signal: AbortSignal },
+  ): Promise<void> => {
+    const failures = new Map<string, Failures>()
+    for (const projectId of new Set(calls.map((call) => call.projectId))) {
+      const ofProject = calls.filter((call) => call.projectId === projectId)
+      const selected = await selectedCalls(ports, projectId, ofProject)
+      const repeats = new Map(ofProject.map((call) => [call.id, mayBeRepeat(call)]))
+      for await (const page of ports.loadCalls(projectId, [...selected.keys()])) {
+        const excluded = await ports.tracesOfEvaluations(
+          projectId,
+          page.filter(({ parent_id }) => parent_id !== null).map(({ trace_id }) => trace_id),
+        )
+        const scorable = page.filter(
+          (call) => !isOfEvaluation(call) && (call.parent_id === null || !excluded.has(call.trace_id)),
+        )
+        await forEachAtMost(CALLS_AT_ONCE, iterate(scorable), async (call) => {
+          for (const rule of selected.get(call.id) ?? [])
+            await Promise.all(
+              (await scorersOf(rule)).map(async (scorer) => {
+                const reason = await scoreCall(
+                  ports,
+                  rule,
+                  scorer,
+                  call,
+                  repeats.get(call.id) === true,
+                  signal,
+                )
+                if (reason !== undefined) countFailure(failures, rule.id, scorer.name, reason)
+              }),
+            )
+        })
+      }
+    }
+    for (const failure of failures.values()) ports.log.warn('evaluation.score_failed', { ...failure })
+  }
+}
+
+async function* iterate<A>(items: readonly A[]): AsyncGenerator<A> {
+  yield* items
+}
+
+const countFailure = (
+  failures: Map<string, Failures>,
+  rule: string,
+  scorer: string,
+  reason: string,
+): void => {
+  const key = `${rule}\n${scorer}`
+  const known = failures.get(key)
+  if (known === undefined) failures.set(key, { rule, scorer, failed: 1, reason })
+  else known.failed += 1
+}
+
+/** The calls that at least one rule selects and samples, with these rules. */
+const selectedCalls = async (
+  ports: Pick<RulePorts, 'selectCalls' | 'sha256'>,
+  projectId: string,
+  calls: readonly EndedCall[],
+): Promise<ReadonlyMap<string, readonly Rule[]>> => {
+  const selected = new Map<string, Rule[]>()
+  const position = calls.at(-1)!.position
+  for (const rule of new Set(calls.flatMap(({ rules }) => rules))) {
+    const sampled = calls.filter(
+      ({ id, rules }) => rules.includes(rule) && isSampled(ports.sha256, rule.sample_rate, rule.id, id),
+    )
+    if (sampled.length === 0) continue
+    const ids = sampled.map(({ id }) => id)
+    for (const id of await ports.selectCalls(projectId, rule.filter, ids, position))
+      selected.set(id, [...(selected.get(id) ?? []), rule])
+  }
+  return selected
+}
+
+/** Returns why the scorer failed, if it did. */
+const scoreCall = async (
+  ports: RulePorts,
+  rule: Rule,
+  scorer: QueuedScorer,
+  call: EvaluationCall,
+  mayBeRepeat: boolean,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const { project_id: projectId, id: ruleId, wb_user_id: userId, key_id: keyId } = rule
+  const id = scoreIdOf(ports.sha256, projectId, ruleId, call.id, scorer.name)
+  if (mayBeRepeat && (await isGiven(ports, projectId, id))) return undefined
+  const cause: Cause = { correlationId: call.trace_id, causationId: call.id, actor: userId }
+  const give = (value: Json) =>
+    ports.giveScore(
+      {
+        ...{ projectId, id, callId: call.id, scorer: scorer.name, scorerRef: scorer.ref, value },
+        scoreCallId: scorer.isLocal ? null : id,
+      },
+      cause,
+    )
+  await ports.throttle()
+  if (!scorer.isLocal) {
+    const known = mayBeRepeat ? await ports.call(projectId, id) : undefined
+    if (known !== undefined && known.ended_at !== null) {
+      if (known.exception === null) await give(known.output)
+      return undefined
+    }
+    const start = startOfCall({
+      ...{ projectId, id, opName: `${scorer.name}.score`, traceId: id, parentId: null },
+      // The same in every attempt.
+      startedAt: call.ended_at ?? call.started_at,
+      attributes: ruleAttributes(ruleId),
+      inputs: { self: scorer.ref, call: callRef(projectId, call.id) },
+    })
+    // The call is durable before the judge's completion, which is a child of it.
+    await ports.writeCalls([start], cause)
+  }
+  const scored = await scorer.score(
+    { example: call.inputs, output: call.output },
+    {
+      ...{ projectId, runId: ruleId, rowId: call.id, scoreId: id, traceId: id },
+      ...{ mayBeRepeat, userId, keyId, signal },
+    },
+  )
+  // An interrupted score is given after the next start.
+  signal.throwIfAborted()
+  const failed = 'failed' in scored ? scored.failed : null
+  const value = 'value' in scored ? scored.value : null
+  const endedAt = instantOf(ports.clock.now())
+  if (!scorer.isLocal)
+    await ports.writeCalls([endOfCall({ projectId, id, endedAt, output: value, exception: failed })], cause)
+  if (failed !== null) return failed
+  await give(value)
+  return undefined
+}
+
+const isGiven = async (
+  { eventStore }: Pick<RulePorts, 'eventStore'>,
+  projectId: string,
+  id: string,
+): Promise<boolean> => {
+  for await (const _ of eventStore.readStream(feedbackStream(projectId, id), { limit: 1 })) return true
+  return false
+}

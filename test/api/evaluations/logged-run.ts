@@ -126,6 +126,7 @@ export interface Call extends JsonObject {
   readonly output: Json
   readonly exception: string | null
   readonly inputs: JsonObject
+  readonly attributes: JsonObject
   readonly summary: JsonObject
   readonly ended_at: string | null
 }

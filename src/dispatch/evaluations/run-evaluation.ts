@@ -178,7 +178,10 @@ const scoreAll = async <Row extends RowToScore>(
   const note = ({ scores, modelLatency, skipped, failures: failed }: RowOutcome) => {
     rows += 1
     if (modelLatency !== null) latency.add(modelLatency)
-    if (skipped !== null) return count('', skipped)
+    if (skipped !== null) {
+      count('', skipped)
+      return
+    }
     for (const [name, summary] of summaries) summary.add(scores[name] ?? null)
     for (const [name, reason] of Object.entries(failed)) count(name, reason)
   }
@@ -187,13 +190,18 @@ const scoreAll = async <Row extends RowToScore>(
   return {
     summary: Object.fromEntries([...summaries].map(([name, summary]) => [name, summary.result()])),
     modelLatency: { mean: meanOf(latency.result()) },
-    warnings: [...failures].map(([name, { count, first }]) =>
-      name === ''
-        ? `${count} of ${rows} predictions were not scored: ${first}`
-        : `scorer ${name} gave no score for ${count} of ${rows} rows: ${first}`,
-    ),
+    warnings: [...failures]
+      .sort(byName)
+      .map(([name, { count, first }]) =>
+        name === ''
+          ? `${count} of ${rows} predictions were not scored: ${first}`
+          : `scorer ${name} gave no score for ${count} of ${rows} rows: ${first}`,
+      ),
   }
 }
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0
 
 async function* flattened<A>(pages: AsyncIterable<readonly A[]>): AsyncGenerator<A> {
   for await (const page of pages) yield* page

@@ -8,8 +8,10 @@ import sys
 import time
 
 import weave
+from weave.flow.llm_structured_model import LLMStructuredCompletionModel
+from weave.scorers import LLMAsAJudgeScorer
 
-[project, source, code_scorer] = sys.argv[1:]
+[project, source, code_scorer, scorer_url, judge_model, prompt] = sys.argv[1:]
 client = weave.init(project)
 
 
@@ -23,16 +25,36 @@ class EditDistanceScorer(weave.Object):
     ignore_case: bool = False
 
 
+class HTTPScorer(weave.Object):
+    url: str
+    secret: str
+    timeout_s: float = 10
+
+
 columns = {"output": "output.text", "target": "capital"}
-exact = weave.publish(ExactMatchScorer(name="exact-match", column_map=columns))
-distance = weave.publish(EditDistanceScorer(name="distance", column_map=columns))
+judge = LLMAsAJudgeScorer(
+    name="judged",
+    model=LLMStructuredCompletionModel(
+        llm_model_id=judge_model,
+        default_params={"temperature": 0, "response_format": "json_object"},
+    ),
+    scoring_prompt=prompt,
+    column_map={"output": "output.text"},
+)
+scorers = [
+    ExactMatchScorer(name="exact-match", column_map=columns),
+    EditDistanceScorer(name="distance", column_map=columns),
+    HTTPScorer(name="exact", url=scorer_url, secret="SCORER"),
+    judge,
+]
+refs = [weave.publish(scorer).uri for scorer in scorers]
 client.flush()
 
 rescored = client.server.rescore(
     {
         "project_id": project,
         "source_evaluation_run_id": source,
-        "scorer_refs": [exact.uri, distance.uri, code_scorer],
+        "scorer_refs": [*refs, code_scorer],
     }
 )
 request = {"project_id": project, "call_id": rescored.call_id}

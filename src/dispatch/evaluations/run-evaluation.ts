@@ -191,13 +191,18 @@ const scoreAll = async <Row extends RowToScore>(
   return {
     summary: Object.fromEntries([...summaries].map(([name, summary]) => [name, summary.result()])),
     modelLatency: { mean: meanOf(latency.result()) },
-    warnings: [...failures].map(([name, { count, first }]) =>
-      name === ''
-        ? `${count} of ${rows} predictions were not scored: ${first}`
-        : `scorer ${name} gave no score for ${count} of ${rows} rows: ${first}`,
-    ),
+    warnings: [...failures]
+      .sort(byName)
+      .map(([name, { count, first }]) =>
+        name === ''
+          ? `${count} of ${rows} predictions were not scored: ${first}`
+          : `scorer ${name} gave no score for ${count} of ${rows} rows: ${first}`,
+      ),
   }
 }
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0
 
 async function* flattened<A>(pages: AsyncIterable<readonly A[]>): AsyncGenerator<A> {
   for await (const page of pages) yield* page

@@ -101,12 +101,13 @@ export const finishedStatus = async (
   project_id: string,
   call_id: string,
   options?: SendOptions,
+  pollMs = 20,
 ): Promise<Status> => {
   for (;;) {
     const answer = await service.post('/evaluations/status', { project_id, call_id }, options)
     const { status } = answer.json<{ status: Status }>()
     if (status.code !== 'running') return status
-    await sleep(20)
+    await sleep(pollMs)
   }
 }
 
@@ -127,6 +128,7 @@ export interface Call extends JsonObject {
   readonly output: Json
   readonly exception: string | null
   readonly inputs: JsonObject
+  readonly attributes: JsonObject
   readonly summary: JsonObject
   readonly ended_at: string | null
 }

@@ -34,7 +34,7 @@ const startScorer = async (): Promise<{ server: Server; url: string; posted: Pos
       const { headers } = request
       posted.push({
         id: String(headers['webhook-id']),
-        isRepeat: headers['x-tallytree-possible-duplicate'] === 'true',
+        isRepeat: headers['x-vendor-possible-duplicate'] === 'true',
       })
       const { arguments: given } = JSON.parse(Buffer.concat(chunks).toString()) as {
         arguments: { output: string }
@@ -77,9 +77,7 @@ describe('kill -9 of the service during a rescore', () => {
         output: `answer ${row % 5}`,
       })),
     )
-    const secret = await service.post('/api/secrets', {
-      team: 'default',
-      name: 'SCORER',
+    const secret = await service.send('PUT', '/api/teams/default/secrets/SCORER', {
       value: 'a secret of the scorer',
     })
     assert.ok(secret.status < 300, secret.text)
@@ -118,6 +116,12 @@ describe('kill -9 of the service during a rescore', () => {
     assert.deepEqual(result.summary, expected.summary)
     assert.equal(result.calls.length, expected.calls.length)
     assert.ok(result.calls.every(({ ended_at }) => ended_at !== null))
+    const scored = result.calls.flatMap(({ attributes }) => {
+      const { score, scorer, prediction_id } = (attributes['weave'] ?? {}) as JsonObject
+      return score === 'true' ? [JSON.stringify([prediction_id, scorer])] : []
+    })
+    assert.equal(scored.length, ROWS * refs.length)
+    assert.equal(new Set(scored).size, scored.length)
     const seen = new Set<string>()
     let repeats = 0
     for (const { id, isRepeat } of scorer.posted) {

@@ -34,7 +34,7 @@ const startScorer = async (): Promise<{ server: Server; url: string; posted: Pos
       const { headers } = request
       posted.push({
         id: String(headers['webhook-id']),
-        isRepeat: headers['x-tallytree-possible-duplicate'] === 'true',
+        isRepeat: headers['x-vendor-possible-duplicate'] === 'true',
       })
       const { arguments: given } = JSON.parse(Buffer.concat(chunks).toString()) as {
         arguments: { output: string }

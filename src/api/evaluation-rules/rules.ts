@@ -19,7 +19,7 @@ import { definedFields } from '../automations/defined-fields.js'
 import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import type { Evaluations } from '../evaluations/evaluations.js'
-import { requireScorers } from '../evaluations/scorer-refs.js'
+import { requireScorers } from '../evaluations/referenced-objects.js'
 import { Failure, invalidField } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../route-kinds.js'
@@ -113,7 +113,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         'value_error',
         'Value error, input should be greater than 0 and at most 1',
       )
-    if (scorer_refs !== undefined) await requireScorers(evaluations, scorer_refs, request)
+    if (scorer_refs !== undefined) await requireScorers(evaluations, scorer_refs, ['scorer_refs'], request)
     if (filter === undefined || filter === null) return
     const { op_names, trace_roots_only } = filter
     const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }

@@ -18,7 +18,7 @@ import { foldedCall } from '../tracing/folded-call.js'
 import { idFor } from '../tracing/generated-id.js'
 import type { Evaluations } from './evaluations.js'
 import { countRows } from './progress.js'
-import { requireScorers } from './scorer-refs.js'
+import { refuseUser, requireScorers } from './referenced-objects.js'
 
 const rescoreRequest = open('RescoreRequest', {
   required: { project_id: projectId, source_evaluation_run_id: idCodec, scorer_refs: arrayOf(string, 1) },
@@ -44,14 +44,9 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
       const { body, principal } = request
       const { ports } = evaluations
       const { project_id, source_evaluation_run_id, scorer_refs } = body
-      if (body.wb_user_id !== null)
-        throw invalidField(
-          ['wb_user_id'],
-          'value_error',
-          'Value error, the server sets wb_user_id; leave it out',
-        )
+      refuseUser(body.wb_user_id)
       await requireRun(evaluations, project_id, source_evaluation_run_id)
-      await requireScorers(evaluations, scorer_refs, request)
+      await requireScorers(evaluations, scorer_refs, ['scorer_refs'], request)
       const id = idFor(ports, request, 0)
       const position = await evaluations.reading.waitForNow(project_id, request.headers)
       const command = {

@@ -6,7 +6,7 @@ import type { EventStore, Position, RecordedEvent } from '../../domain/ports/eve
 import type { Snapshots } from '../../domain/ports/snapshots.js'
 import { backoff } from '../../runtime/backoff.js'
 import { findAnchor, followLog, type LogAnchor } from '../../runtime/follow-log.js'
-import { isAway } from './run-queue.js'
+import { isStoreAway } from './store-away.js'
 import type { RulePorts } from './rule-ports.js'
 import { callScoring, type EndedCall, type Rule } from './score-calls.js'
 
@@ -69,7 +69,7 @@ export const startOnlineEvaluation = async (
         failures += 1
         const { name, message } = error instanceof Error ? error : new Error(String(error))
         log.warn('evaluation.retrying', { calls: calls.length, error: name, message })
-        if (failures >= MAX_TRIES && !isAway(error)) {
+        if (failures >= MAX_TRIES && !isStoreAway(error)) {
           log.warn('evaluation.calls_not_scored', { calls: calls.length, error: name })
           return true
         }

@@ -58,6 +58,7 @@ export const runEvaluation = async <Row extends RowToScore>(
     nextStart: increasingInstants(ports.clock),
   }
   const results = await scoreAll(ports, run, plan)
+  signal.throwIfAborted()
 
   const output = { ...results.summary, model_latency: results.modelLatency }
   const summary: JsonObject = { tallytree: { warnings: results.warnings } }
@@ -178,7 +179,10 @@ const scoreAll = async <Row extends RowToScore>(
   const note = ({ scores, modelLatency, skipped, failures: failed }: RowOutcome) => {
     rows += 1
     if (modelLatency !== null) latency.add(modelLatency)
-    if (skipped !== null) return count('', skipped)
+    if (skipped !== null) {
+      count('', skipped)
+      return
+    }
     for (const [name, summary] of summaries) summary.add(scores[name] ?? null)
     for (const [name, reason] of Object.entries(failed)) count(name, reason)
   }

@@ -18,6 +18,7 @@ import type {
 import {
   runRead,
   runWrite,
+  withScope,
   type AnyRequest,
   type Eventually,
   type PlannedRead,
@@ -124,7 +125,7 @@ export const readDirectory = <Scope extends object, Body = undefined, Query = un
   ...spec
 }: RouteOf<Body, Query, Scope, RouteResponse> & Authorized<Scope>): AnyRoute =>
   described(spec, NO_POSITION, authorization.errors, async (request) =>
-    handle({ ...(await authorization.authorize(request)), ...request }),
+    handle(withScope(request, await authorization.authorize(request))),
   )
 
 /**
@@ -152,7 +153,9 @@ export const readProjects = <Body = undefined, Query = undefined>(
 ): AnyRoute =>
   described(spec, AS_OF, ['not-found'], async (request) => {
     const { onDisconnect, principal } = request
-    return handle({ ...request, reader: readerOfRequest(reader, onDisconnect, defaultEntity(principal)) })
+    return handle(
+      withScope(request, { reader: readerOfRequest(reader, onDisconnect, defaultEntity(principal)) }),
+    )
   })
 
 /** Reads a project from the log, at its current head. */

@@ -34,7 +34,7 @@ export const runRead =
     waitFor: (request: Request & Scope) => Promise<Position>,
   ) =>
   async (request: Request): Promise<RouteResponse> => {
-    const authorized = { ...(await authorize(request)), ...request }
+    const authorized = withScope(request, await authorize(request))
     const planned = await handle(authorized)
     const isUsual = typeof planned === 'function'
     const position = await (isUsual ? waitFor(authorized) : planned.waitFor())
@@ -56,13 +56,33 @@ export const runWrite =
     { prepare, acknowledge }: WriteSteps<Request & Scope>,
   ) =>
   async (request: Request): Promise<RouteResponse> => {
-    const authorized = { ...(await authorize(request)), ...request }
+    const authorized = withScope(request, await authorize(request))
     const write = await handle(authorized)
     await prepare(authorized)
     const written = await write(authorized.cause)
-    const { readableAt: _, ...response } = written
-    return { ...response, position: acknowledge(authorized, written) }
+    return { ...written, position: acknowledge(authorized, written) }
   }
+
+/** Names the members of the request before the spread: see decision 0017, this is on the path of every request. */
+export const withScope = <Request extends AnyRequest, Scope extends object>(
+  request: Request,
+  scope: Scope,
+): Request & Scope => {
+  const { body, params, query, headers } = request as RouteRequest
+  const { principal, reauthenticate, cause, stream, onDisconnect } = request
+  return {
+    body,
+    params,
+    query,
+    headers,
+    principal,
+    reauthenticate,
+    cause,
+    stream,
+    onDisconnect,
+    ...scope,
+  } as unknown as Request & Scope
+}
 
 interface Responding<State, Event> {
   /** The default is `{}`. */

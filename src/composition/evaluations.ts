@@ -1,10 +1,8 @@
 import { join } from 'node:path'
-import * as E from 'fp-ts/lib/Either.js'
 import { hmacSha256 } from '../adapters/system/system.js'
 import { fileSnapshots } from '../adapters/snapshots/file-snapshots.js'
 import { openAccess } from '../api/auth/access.js'
 import { parsedCall } from '../api/evaluations/parsed-call.js'
-import { rowCallsOf } from '../api/evaluations/read-rows.js'
 import { completeForService } from '../api/inference/completions/for-service.js'
 import type { Inference } from '../api/inference/inference.js'
 import { publishObject } from '../api/objects/publish.js'
@@ -17,29 +15,21 @@ import type { Config } from '../config.js'
 import { startEvaluations, type Evaluations } from '../dispatch/evaluations/evaluations.js'
 import { httpScorer } from '../dispatch/evaluations/http-scorer.js'
 import { askableModel, judgeScorer, type AskModel } from '../dispatch/evaluations/judge-scorer.js'
-import {
-  RunFailed,
-  type EvaluationPorts,
-  type RowToScore,
-  type RunUser,
-  type SourceRow,
-} from '../dispatch/evaluations/ports.js'
+import { RunFailed, type EvaluationPorts, type RunUser } from '../dispatch/evaluations/ports.js'
 import type { Directory } from '../domain/access/directory.js'
 import { isAdministrator, principalOfUser, rolesIn } from '../domain/access/look-ups.js'
-import { rowOfCalls } from '../domain/evaluation/rows-of-calls.js'
-import { ROW_OP, type EvaluationCall } from '../domain/evaluation/run-calls.js'
 import { entityOf } from '../domain/ids.js'
-import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
+import type { Json } from '../domain/json/json.js'
 import { parseJson } from '../domain/json/parse.js'
 import type { Position } from '../domain/ports/event-store.js'
+import { StoreUnavailable } from '../domain/ports/event-store-errors.js'
 import type { Log } from '../domain/ports/log.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
 import { parseRef } from '../domain/ref/ref.js'
 import { secretStream } from '../domain/secret/events.js'
 import type { SigningSecret } from '../domain/webhook/signing.js'
-import { callsById } from '../projections/calls/queries.js'
-import { tableOrder } from '../projections/tables/queries.js'
 import type { Api } from './api.js'
+import { datasetRows, openCalls, sourceRows } from './evaluation-rows.js'
 import type { ReadSide } from './read-side.js'
 import { NO_GATEWAY, preparingScorers, type PrepareScorer } from './scorers.js'
 import type { Stores } from './stores.js'
@@ -125,8 +115,9 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
   /** The read models hold everything that is in the log now. */
   const positionNow = async (): Promise<Position> => {
     const head = await ports.eventStore.head()
-    await readSide.waitFor(head, READABLE_WITHIN_MS)
-    return readSide.reached()
+    if (await readSide.waitFor(head, READABLE_WITHIN_MS)) return readSide.reached()
+    // Rows that are not projected yet would be left out of the run.
+    throw new StoreUnavailable('the read models lag behind the event log')
   }
   const sources = (user: RunUser) => {
     const position = positionNow()
@@ -157,6 +148,7 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
       const call = await foldedCall(ports)(projectId, id, END_OF_LOG)
       return call && parsedCall(call)
     },
+    openCalls: async (projectId, runId) => openCalls(reader, projectId, runId, await positionNow()),
     sourceRows: (projectId, runId, user) =>
       sourceRows(ports, projectId, runId, positionNow, () => sources(user)),
     datasetRows: (evaluation, user) => datasetRows(ports, evaluation, positionNow, () => sources(user)),
@@ -179,93 +171,6 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
         : around.prepareScorer(ref, value, (nested) => object(nested, user))
     },
   }
-}
-
-async function* sourceRows(
-  ports: PortsOfRuns,
-  projectId: string,
-  runId: string,
-  positionNow: () => Promise<Position>,
-  sources: () => ReturnType<typeof sourcesFrom>,
-): AsyncGenerator<readonly SourceRow[]> {
-  const { reader } = ports.clickHouse
-  const rowOf = rowOfCalls(ports.sha256)
-  const position = await positionNow()
-  for await (const page of rowCallsOf(reader)(projectId, runId, position)) {
-    const rows = page.map((calls) => ({ row: rowOf(calls), opName: calls.row.op_name }))
-    const examples = await exampleValues(
-      sources(),
-      rows.map(({ row }) => row.example),
-    )
-    const predictions = await predictionsOf(
-      ports,
-      projectId,
-      rows.flatMap(({ row }) => row.predictionId ?? []),
-      position,
-    )
-    yield rows.map(({ row, opName }, index): SourceRow => {
-      const { id: key, example, predictionId } = row
-      const prediction = predictions.get(predictionId ?? '') ?? null
-      return { key, row, opName, example, exampleValue: examples[index]!, prediction }
-    })
-  }
-}
-
-/**
- * The rows of the dataset of an Evaluation object, a page at a time.
- *
- * @throws RunFailed where the dataset cannot be read
- */
-async function* datasetRows(
-  { clickHouse: { reader } }: PortsOfRuns,
-  evaluation: JsonObject,
-  positionNow: () => Promise<Position>,
-  sources: () => ReturnType<typeof sourcesFrom>,
-): AsyncGenerator<readonly RowToScore[]> {
-  const { dataset } = evaluation
-  const parsed = typeof dataset === 'string' ? parseRef(dataset) : undefined
-  const [text] = await resolveRefs(sources(), [parsed])
-  const value = parseJson(text ?? 'null')
-  const rows = isJsonObject(value) ? value['rows'] : undefined
-  const table = typeof rows === 'string' ? parseRef(rows) : undefined
-  if (typeof dataset !== 'string' || table?.kind !== 'table')
-    throw new RunFailed('the dataset of the Evaluation object cannot be read')
-  await positionNow()
-  for (let offset = 0; ; offset += DATASET_PAGE) {
-    const order = await tableOrder(reader)({
-      ...{ projectId: table.projectId, tableDigest: table.digest, rowDigests: null, sortBy: [] },
-      ...{ limit: DATASET_PAGE, offset },
-    })
-    const refs = Array.from({ length: order.size }, (_, at) => `${dataset}/attr/rows/id/${order.digestOf(at)}`)
-    const values = await exampleValues(sources(), refs)
-    yield refs.map((example, index) => ({
-      ...{ key: String(offset + index), opName: ROW_OP, example, exampleValue: values[index]! },
-    }))
-    if (order.size < DATASET_PAGE) return
-  }
-}
-
-const DATASET_PAGE = 100
-
-const predictionsOf = async (
-  { clickHouse }: PortsOfRuns,
-  projectId: string,
-  ids: readonly string[],
-  position: Position,
-): Promise<ReadonlyMap<string, EvaluationCall>> => {
-  if (ids.length === 0) return new Map()
-  const calls = await callsById(clickHouse.reader)(projectId, ids, position)
-  return new Map(calls.map((call) => [call.id, parsedCall(call)]))
-}
-
-/** References to rows of datasets are followed; other values stand for themselves. */
-const exampleValues = async (
-  sources: ReturnType<typeof sourcesFrom>,
-  examples: readonly Json[],
-): Promise<readonly Json[]> => {
-  const refs = examples.map((example) => (typeof example === 'string' ? parseRef(example) : undefined))
-  const resolved = await resolveRefs(sources, refs)
-  return examples.map((example, index) => (refs[index] === undefined ? example : parseJson(resolved[index]!)))
 }
 
 const askingGateway =

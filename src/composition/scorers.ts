@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { RunFailed, type ReadyScorer } from '../dispatch/evaluations/ports.js'
 import { compileBuiltIn } from '../domain/evaluation/scorers/compile.js'
-import { decodeScorer, type Scorer } from '../domain/evaluation/scorers/scorer.js'
+import { decodeScorer } from '../domain/evaluation/scorers/scorer.js'
 import type { httpScorer } from '../dispatch/evaluations/http-scorer.js'
 import type { judgeScorer, ReadObject } from '../dispatch/evaluations/judge-scorer.js'
 import type { ScoreRow } from '../domain/evaluation/scoring.js'

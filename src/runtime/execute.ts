@@ -92,7 +92,8 @@ export const execute =
         ? { state: decider.initialState(), expected: 'none', position: undefined }
         : await reload()
       isNew = false
-      return { ...loaded, ...decideAll(decider, loaded.state, commands) }
+      const { state, events, refusals } = decideAll(decider, loaded.state, commands)
+      return { state, events, refusals, expected: loaded.expected, position: loaded.position }
     }
     if (commands.length === 0) return unchanged(await decide())
     return appendDecided(ports, stream, cause, decide, splitAppends ? appendInParts : appendSurely)

@@ -8,6 +8,10 @@ export const OF_NEITHER = new Set([
   'POST /graphql',
   // It names projects in each reference, and answers null for those of others: refs/read-batch.test.ts.
   'POST /refs/read_batch',
+  // They begin or end work that goes on after the response: evaluations/tenants.test.ts.
+  'POST /evaluations/rescore',
+  'POST /evaluations/evaluate_model',
+  'POST /evaluations/cancel',
   // For administrators alone: admin/rebuilds.test.ts.
   'POST /api/admin/rebuilds',
   'GET /api/admin/rebuilds',

@@ -66,6 +66,7 @@ const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
   'POST /evaluations/compare': (project_id) => ({
     body: { project_id, evaluation_run_ids: ['something', 'another-run'] },
   }),
+  'POST /evaluations/status': (project_id) => ({ body: { project_id, call_id: 'something' } }),
   'POST /leaderboards/read': (project_id) => ({ body: { project_id, object_id: 'board' } }),
   [`POST ${V2}/ops`]: () => ({ body: {} }),
   [`POST ${V2}/datasets`]: () => ({ body: { rows: [{ a: 1 }] } }),
@@ -218,7 +219,7 @@ export const makeFor = async (
   const post = async (at: string, body: object) => accepted(await service.post(at, body, { key }))
   if (path.startsWith('/api/artifacts/'))
     await post(`/api/artifacts/${project_id}/something/versions`, VERSION)
-  if (/\/(evaluation_runs|predictions|scores|eval_results|evaluations\/compare)/.test(path))
+  if (/\/(evaluation_runs|predictions|scores|eval_results|evaluations\/(compare|status))/.test(path))
     await post('/call/upsert_batch', { batch: evaluationCalls(project_id) })
   if (path.startsWith('/leaderboards')) {
     const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }

@@ -110,7 +110,7 @@ describe('the examples of the README and of pages that need only a running servi
         for (const field of quoted(fields!)) {
           const needed = NEEDED[path] ?? {}
           const body = { project_id: 'team/hello', ...needed, [field]: values[field] ?? true }
-          const answer = await service.post(path, body)
+          const answer = await service.post(path.replace('{entity}/{project}', 'team/hello'), body)
           assert.equal(answer.status, 422, `${path} ${field}: ${answer.text}`)
           assert.deepEqual(answer.json<{ detail: { loc: unknown }[] }>().detail[0]!.loc, ['body', field])
         }
@@ -127,6 +127,7 @@ const withoutEmptyFigures = (answer: unknown): unknown =>
 const NEEDED: Readonly<Record<string, object>> = {
   '/calls/usage': { call_ids: ['any'] },
   '/call/read': { id: 'any' },
+  '/v2/{entity}/{project}/eval_results/query': { evaluation_run_ids: ['any'] },
 }
 
 const quoted = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1]!)

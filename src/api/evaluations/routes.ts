@@ -2,6 +2,7 @@ import type { AnyRoute } from '../route.js'
 import { evaluationObjectRoutes } from './collections.js'
 import { cancelRoute } from './cancel.js'
 import { compareRoute } from './compare.js'
+import { evaluateModelRoute } from './evaluate-model.js'
 import type { Evaluations } from './evaluations.js'
 import { leaderboardRoute } from './leaderboards.js'
 import { predictionRoutes } from './predictions.js'
@@ -18,6 +19,7 @@ export const evaluationRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
   ...scoreRoutes(evaluations),
   resultsRoute(evaluations),
   rescoreRoute(evaluations),
+  evaluateModelRoute(evaluations),
   statusRoute(evaluations),
   cancelRoute(evaluations),
   compareRoute(evaluations),

@@ -1,4 +1,2 @@
 /** The exception of calls whose run was canceled, and the reason of its abort signal. */
 export const CANCELED = 'The evaluation run was canceled.'
-
-export const isCanceled = (signal: AbortSignal): boolean => signal.reason === CANCELED

@@ -1,8 +1,9 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { instantOf } from '../../domain/codec/instant.js'
+import { decodeEvaluation } from '../../domain/evaluation/evaluation-object.js'
 import type { EvaluationRunFinished } from '../../domain/evaluation/events.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import { RUN_OP } from '../../domain/evaluation/run-calls.js'
-import { isJsonObject } from '../../domain/json/json.js'
 import { endOfCall, startOfCall } from './call-writes.js'
 import { RunFailed, type AskableModel, type EvaluationPorts, type RowToScore, type RunUser } from './ports.js'
 import { runEvaluation, type RunJob } from './run-evaluation.js'
@@ -14,21 +15,22 @@ import { attributesOf, type Predict, type Prediction, type RowsOfRun } from './s
  * @throws RunFailed when the run cannot succeed, whatever is tried
  */
 export const evaluateModel = async (ports: EvaluationPorts, job: RunJob): Promise<EvaluationRunFinished> => {
-  const { request, signal } = job
+  const { request } = job
   const user: RunUser = { userId: request.wb_user_id, keyId: request.key_id }
   const { evaluation: evaluationRef, model: modelRef } = request
   if (evaluationRef === null || modelRef === null)
     throw new RunFailed('the request names no evaluation or no model')
   const evaluation = (await ports.object(evaluationRef, user)) ?? null
-  if (!isJsonObject(evaluation))
-    throw new RunFailed(`the Evaluation object ${evaluationRef} no longer exists`)
+  if (evaluation === null) throw new RunFailed(`the Evaluation object ${evaluationRef} no longer exists`)
+  const decoded = decodeEvaluation(evaluation)
+  if (E.isLeft(decoded)) throw new RunFailed(`${evaluationRef} cannot be run: ${decoded.left}`)
   const model = await ports.model(modelRef, user)
   if (model === undefined) throw new RunFailed(`the model ${modelRef} no longer exists`)
   return runEvaluation(ports, job, {
     opName: RUN_OP,
     evaluation: () => Promise.resolve(evaluationRef),
     model: modelRef,
-    rows: ports.datasetRows(evaluation, user, signal),
+    rows: ports.datasetRows(decoded.right, user),
     predict: askModel(ports, model),
   })
 }

@@ -7,7 +7,9 @@ import type { Snapshots } from '../../domain/ports/snapshots.js'
 import { findAnchor, followLog, type LogAnchor } from '../../runtime/follow-log.js'
 import { recordLoggedRun } from './logged-run.js'
 import type { EvaluationPorts } from './ports.js'
-import { openRunQueue, type RunKey } from './run-queue.js'
+import { openRunQueue } from './run-queue.js'
+import { isStoreAway } from './store-away.js'
+import type { RunKey } from './work-on-run.js'
 
 export interface Evaluations {
   readonly stop: () => Promise<void>
@@ -51,7 +53,14 @@ export const startEvaluations = async (
   const onCallEnded = async (event: RecordedEvent) => {
     const run = runOf(event)
     if (!logged.has(keyOf(run))) return
-    await recordLoggedRun(ports, run, event)
+    try {
+      await recordLoggedRun(ports, run, event)
+    } catch (error) {
+      if (isStoreAway(error)) throw error
+      // Trying again would keep the follower from all later events.
+      const { name } = error instanceof Error ? error : new Error()
+      log.warn('evaluation.logged_run_not_recorded', { run: run.id, error: name })
+    }
     logged.delete(keyOf(run))
   }
 
@@ -155,12 +164,16 @@ const loadState = async (
   const state = jsonIn(await snapshots.read())
   if (!isJsonObject(state)) return NOTHING_KNOWN
   const { position, anchor, requested, logged } = state
-  if (typeof position !== 'string' || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
+  if (!isDigits(position) || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
   const { id, stream, revision } = anchor
-  const place = { id: String(id), stream: String(stream), revision: BigInt(String(revision)) }
+  if (typeof id !== 'string' || typeof stream !== 'string' || !isDigits(revision)) return NOTHING_KNOWN
+  const place = { id, stream, revision: BigInt(revision) }
   if ((await findAnchor(eventStore, place)) === undefined) return NOTHING_KNOWN
   return { position: BigInt(position), anchor: place, requested: runsIn(requested), logged: runsIn(logged) }
 }
+
+const isDigits = (value: Json | undefined): value is string =>
+  typeof value === 'string' && /^\d{1,19}$/.test(value)
 
 const jsonIn = (text: string | undefined): Json => {
   try {

@@ -1,26 +1,36 @@
 /**
- * Runs a task on each item, at most so many at a time, in their order. The first failure, of a task or of the source of
- * the items, ends it once no task runs.
+ * Runs a task on each item, at most so many at a time, in their order. Rejects with the first failure, of a task or of
+ * the items, once no task runs.
  */
 export const forEachAtMost = async <A>(
   most: number,
   items: AsyncIterable<A>,
   task: (item: A) => Promise<void>,
 ): Promise<void> => {
-  const running = new Set<Promise<void>>()
+  let running = 0
+  let wake: () => void = () => undefined
   let failure: { readonly error: unknown } | undefined
+  const run = async (item: A) => {
+    try {
+      await task(item)
+    } catch (error) {
+      failure ??= { error }
+    }
+    running -= 1
+    wake()
+  }
+  const fewerThan = async (limit: number) => {
+    while (running >= limit) await new Promise<void>((resolve) => (wake = resolve))
+  }
   try {
     for await (const item of items) {
       if (failure !== undefined) break
-      const run = task(item)
-        .catch((error: unknown) => void (failure ??= { error }))
-        .finally(() => running.delete(run))
-      running.add(run)
-      if (running.size >= most) await Promise.race(running)
+      running += 1
+      void run(item)
+      await fewerThan(most)
     }
-  } catch (error) {
-    failure ??= { error }
+  } finally {
+    await fewerThan(1)
   }
-  await Promise.all(running)
   if (failure !== undefined) throw failure.error
 }

@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { retryAfterMs } from '../../domain/delivery/retry-after.js'
+import { answeredJson } from '../../domain/evaluation/answered-json.js'
 import { allArguments } from '../../domain/evaluation/scorers/column-map.js'
 import type { HttpScorer } from '../../domain/evaluation/scorers/scorer.js'
 import type { Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
 import { entityOf } from '../../domain/ids.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
 import { jsonText } from '../../domain/json/text.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import type { HmacSha256 } from '../../domain/ports/hmac.js'
@@ -21,10 +21,10 @@ interface HttpScoring {
   readonly vendor: string
   /** The versions of a team's secret, the newest first; none if it does not exist. */
   readonly secret: (team: string, name: string) => Promise<readonly SigningSecret[]>
+  readonly firstWaitMs?: number
 }
 
 const MAX_ATTEMPTS = 5
-const FIRST_WAIT_MS = 1000
 const MAX_WAIT_MS = 60_000
 /** What the sender keeps of an answer. */
 const MAX_ANSWER_BYTES = 16 * 1024
@@ -33,7 +33,7 @@ const MAX_ANSWER_BYTES = 16 * 1024
  * Posts each row to the scorer's URL, signed as webhooks are, and takes `score` of the JSON answer. Connection faults,
  * 429 and 5xx are tried again. `webhook-id` is the id of the score's call, so that the receiver recognises a repeat.
  */
-export const httpScorer = ({ sender, hmac, clock, vendor, secret }: HttpScoring) => {
+export const httpScorer = ({ sender, hmac, clock, vendor, secret, firstWaitMs = 1000 }: HttpScoring) => {
   const headersOf = messageHeaders(hmac)
   return ({ name, columnMap, settings }: HttpScorer): ScoreRow => {
     const argumentsOf = allArguments(columnMap)
@@ -63,10 +63,10 @@ export const httpScorer = ({ sender, hmac, clock, vendor, secret }: HttpScoring)
         )
         mayBeRepeat ||= sent.bodySent
         const scored = scoreIn(sent)
-        if ('value' in scored || !isRetryable(sent) || attempt === MAX_ATTEMPTS || context.signal.aborted)
-          return scored
+        if ('value' in scored || !isRetryable(sent)) return scored
+        if (attempt === MAX_ATTEMPTS || context.signal.aborted) return { ...scored, isUnavailable: true }
         const asked = retryAfterMs(sent.headers['retry-after'], clock.now())
-        const waitMs = Math.min(asked ?? FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS)
+        const waitMs = Math.min(asked ?? firstWaitMs * 2 ** (attempt - 1), MAX_WAIT_MS)
         await sleep(waitMs, undefined, { signal: context.signal }).catch(() => undefined)
       }
     }
@@ -75,32 +75,40 @@ export const httpScorer = ({ sender, hmac, clock, vendor, secret }: HttpScoring)
 
 const scoreIn = ({ status, body, error }: SendResult): Scored => {
   if (status === null) return { failed: error === null ? 'no answer' : textOf(error) }
-  if (status !== 200) return { failed: `the scorer answered status ${status}` }
-  const answer = jsonIn(body)
+  const answer = answeredJson(textIn(body) ?? '')
+  if (status !== 200) return { failed: `the scorer answered status ${status}${errorIn(answer)}` }
   if (answer === undefined)
     return {
       failed:
         body.length >= MAX_ANSWER_BYTES
           ? `the answer of the scorer is larger than ${MAX_ANSWER_BYTES} bytes`
-          : 'the answer of the scorer is not JSON',
+          : 'the answer of the scorer is not JSON, or is incomplete',
     }
   return isJsonObject(answer) && Object.hasOwn(answer, 'score')
     ? { value: answer['score']! }
     : { failed: 'the answer of the scorer should be an object with the member "score"' }
 }
 
-const jsonIn = (body: Uint8Array): Json | undefined => {
+const MAX_ERROR = 300
+
+/** What a scorer says went wrong: the text of the member `error`. */
+const errorIn = (answer: Json | undefined): string => {
+  const error = answer !== undefined && isJsonObject(answer) ? answer['error'] : undefined
+  return typeof error === 'string' ? `: ${error.slice(0, MAX_ERROR).toWellFormed()}` : ''
+}
+
+const textIn = (body: Uint8Array): string | undefined => {
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
     return undefined
   }
 }
 
+const FINAL = new Set<SendError['kind']>(['forbidden-address', 'forbidden-name', 'aborted'])
+
 const isRetryable = ({ status, error }: SendResult): boolean =>
-  status === null
-    ? error?.kind !== 'forbidden-address' && error?.kind !== 'aborted'
-    : status === 429 || status >= 500
+  status === null ? error !== null && !FINAL.has(error.kind) : status === 429 || status >= 500
 
 const textOf = (error: SendError): string => {
   switch (error.kind) {

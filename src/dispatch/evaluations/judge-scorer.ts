@@ -21,7 +21,13 @@ export type AskModel = (
   context: ScoreContext,
 ) => Promise<
   | { readonly completion: JsonObject }
-  | { readonly failed: string; readonly isRetryable: boolean; readonly isUnknownModel: boolean }
+  | {
+      readonly failed: string
+      readonly isRetryable: boolean
+      readonly isUnknownModel: boolean
+      /** When a rate limit has room again; null for other failures. */
+      readonly retryAfterMs: number | null
+    }
 >
 
 /** The value of an object; undefined if it does not exist or may not be read. */
@@ -29,6 +35,8 @@ export type ReadObject = (ref: string) => Promise<Json | undefined>
 
 const MAX_ATTEMPTS = 5
 const BACKOFF = { firstMs: 1000, maxMs: 30_000 }
+/** A rate limit is waited for until then. */
+const MAX_PATIENCE_MS = 10 * 60_000
 
 /**
  * Prepares an `LLMAsAJudgeScorer`: its prompt is filled with the fields of the row, and the score is what the model
@@ -68,7 +76,7 @@ export const askableModel =
     }
   }
 
-/** Tries again while the gateway or its upstreams are overloaded. */
+/** Tries again while the gateway or its upstreams are overloaded. The wait for a rate limit does not use up an attempt. */
 const askPatiently = async (
   ask: AskModel,
   { llm_model_id, default_params }: JudgeModel,
@@ -76,15 +84,25 @@ const askPatiently = async (
   context: ScoreContext,
 ): Promise<Scored> => {
   let model = llm_model_id
-  for (let attempt = 1; ; attempt += 1) {
+  const giveUpAt = performance.now() + MAX_PATIENCE_MS
+  let attempt = 1
+  for (;;) {
     const asked = await ask({ model, ...request }, context)
     if ('completion' in asked) return answerIn(asked.completion, default_params?.response_format ?? null)
+    const { failed, isRetryable, isUnknownModel, retryAfterMs } = asked
     // The SDKs name a model with its provider, `openai/gpt-4o`; the gateway may have it under its own name alone.
     const bare = model.slice(model.indexOf('/') + 1)
-    if (asked.isUnknownModel && bare !== model) model = bare
-    else if (!asked.isRetryable || attempt >= MAX_ATTEMPTS || context.signal.aborted)
-      return { failed: asked.failed }
-    else await backoff(attempt, { ...BACKOFF, signal: context.signal })
+    if (isUnknownModel && bare !== model) model = bare
+    else if (isUnknownModel) return { failed: `model ${llm_model_id}: ${failed}` }
+    else if (!isRetryable) return { failed }
+    else if (attempt >= MAX_ATTEMPTS || performance.now() >= giveUpAt || context.signal.aborted)
+      return { failed, isUnavailable: true }
+    else if (retryAfterMs !== null)
+      await backoff(1, { firstMs: retryAfterMs, maxMs: MAX_PATIENCE_MS, signal: context.signal })
+    else {
+      await backoff(attempt, { ...BACKOFF, signal: context.signal })
+      attempt += 1
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 import type { EvaluationRunFinished } from '../../domain/evaluation/events.js'
 import { isJsonObject } from '../../domain/json/json.js'
 import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import { finish } from './finish-run.js'
 import type { EvaluationPorts } from './ports.js'
-import { finish, type RunKey } from './run-queue.js'
+import type { RunKey } from './work-on-run.js'
 
 /** Records that an evaluation run ended which a client logged as calls. */
 export const recordLoggedRun = async (

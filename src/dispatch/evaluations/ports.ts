@@ -1,9 +1,10 @@
 import type { EndCall, StartCall } from '../../domain/call/commands.js'
+import type { EvaluationObject } from '../../domain/evaluation/evaluation-object.js'
 import type { EvaluationRow } from '../../domain/evaluation/row.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import type { ScoreContext, ScoreRow } from '../../domain/evaluation/scoring.js'
 import type { Cause } from '../../domain/event.js'
-import type { Json, JsonObject } from '../../domain/json/json.js'
+import type { Json } from '../../domain/json/json.js'
 import type { Log } from '../../domain/ports/log.js'
 import type { Ports } from '../../domain/ports/ports.js'
 
@@ -59,19 +60,16 @@ export interface EvaluationPorts extends Pick<Ports, 'eventStore' | 'ids' | 'sha
   readonly writeCalls: (writes: readonly CallWrite[], cause: Cause) => Promise<void>
   /** A call as the log has it now. */
   readonly call: (projectId: string, id: string) => Promise<EvaluationCall | undefined>
+  /** The ids of the calls that the service wrote for a run and that have not ended. */
+  readonly openCalls: (projectId: string, runId: string) => Promise<readonly string[]>
   /** The rows of a run in a stable order, in pages. */
   readonly sourceRows: (
     projectId: string,
     runId: string,
     user: RunUser,
-    signal: AbortSignal,
   ) => AsyncIterable<readonly SourceRow[]>
-  /** The rows of the dataset of an Evaluation object, in pages. */
-  readonly datasetRows: (
-    evaluation: JsonObject,
-    user: RunUser,
-    signal: AbortSignal,
-  ) => AsyncIterable<readonly RowToScore[]>
+  /** The rows of the dataset of an Evaluation object, in pages; all of them again for each trial. */
+  readonly datasetRows: (evaluation: EvaluationObject, user: RunUser) => AsyncIterable<readonly RowToScore[]>
   /** Prepares the model of `evaluate_model`; undefined if it does not exist or the user may not read it. */
   readonly model: (ref: string, user: RunUser) => Promise<AskableModel | undefined>
   /** The value of an object; undefined if it does not exist or the user may not read it. */

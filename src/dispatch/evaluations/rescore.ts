@@ -13,7 +13,7 @@ import { runEvaluation, type RunJob } from './run-evaluation.js'
  * @throws RunFailed when the run cannot succeed, whatever is tried
  */
 export const rescore = async (ports: EvaluationPorts, job: RunJob): Promise<EvaluationRunFinished> => {
-  const { request, cause, signal } = job
+  const { request, cause } = job
   const { project_id, source_evaluation_run_id } = request
   const user: RunUser = { userId: request.wb_user_id, keyId: request.key_id }
   const source = await ports.call(project_id, source_evaluation_run_id ?? '')
@@ -22,7 +22,7 @@ export const rescore = async (ports: EvaluationPorts, job: RunJob): Promise<Eval
     opName: source.op_name,
     evaluation: () => rescoredEvaluation(ports, source, request, user, cause),
     model: source.inputs['model'] ?? null,
-    rows: ports.sourceRows(project_id, source_evaluation_run_id ?? '', user, signal),
+    rows: ports.sourceRows(project_id, source_evaluation_run_id ?? '', user),
     predict: copyPrediction,
   })
 }

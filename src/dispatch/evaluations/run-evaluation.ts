@@ -58,6 +58,7 @@ export const runEvaluation = async <Row extends RowToScore>(
     nextStart: increasingInstants(ports.clock),
   }
   const results = await scoreAll(ports, run, plan)
+  signal.throwIfAborted()
 
   const output = { ...results.summary, model_latency: results.modelLatency }
   const summary: JsonObject = { tallytree: { warnings: results.warnings } }

@@ -4,7 +4,6 @@ import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import type { Scored } from '../../domain/evaluation/scoring.js'
 import type { Cause } from '../../domain/event.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
-import { CANCELED, isCanceled } from './canceled.js'
 import { endOfCall, startOfCall } from './call-writes.js'
 import type { CallWrite, EvaluationPorts, RowToScore, RunUser } from './ports.js'
 import type { QueuedScorer } from './scorer-queue.js'
@@ -98,7 +97,8 @@ export const scoreRow =
     const scores: Record<string, Json> = {}
     const failures: Record<string, string> = {}
     const ends: CallWrite[] = []
-    await Promise.all(
+    // No scorer may still be at work when the row is tried again.
+    const all = await Promise.allSettled(
       scorers.map(async (scorer) => {
         const call = earlier.get(scorer.name)
         if (call !== undefined && call.ended_at !== null) {
@@ -120,11 +120,8 @@ export const scoreRow =
       }),
     )
     // The scores of an aborted row are not the scorers' answers.
-    if (run.signal.aborted) {
-      if (isCanceled(run.signal) && !isLocal)
-        await ports.writeCalls(canceledEnds(run, rowId, row, now()), run.cause)
-      throw run.signal.reason
-    }
+    run.signal.throwIfAborted()
+    for (const applied of all) if (applied.status === 'rejected') throw applied.reason
     const ordered = Object.fromEntries(scorers.map(({ name }) => [name, scores[name] ?? null]))
     const rowEnd = endOfCall({
       ...{ projectId: run.projectId, id: rowId, endedAt: now() },
@@ -134,17 +131,6 @@ export const scoreRow =
     await ports.writeCalls([...(isLocal ? begin : []), ...ends, rowEnd], run.cause)
     return { scores: ordered, modelLatency, skipped, failures }
   }
-
-/** Ends what was begun for a row when its run is canceled. */
-const canceledEnds = (
-  run: RowsOfRun,
-  rowId: string,
-  { key }: RowToScore,
-  endedAt: Instant,
-): readonly CallWrite[] =>
-  [rowId, ...run.scorers.map(({ name }) => run.idOf(key, name))].map((id) =>
-    endOfCall({ projectId: run.projectId, id, endedAt, output: null, exception: CANCELED }),
-  )
 
 /** The outcome of a row that was recorded before a restart; why a scorer failed is in its call. */
 const recordedOutcome = async (

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
-import { parseJson } from '../json/parse.js'
+import { answeredJson } from './answered-json.js'
 import { formatTemplate } from './format-template.js'
 import type { JudgeModel, Message } from './scorers/judge-settings.js'
 import type { Scored } from './scoring.js'
@@ -106,9 +106,8 @@ export const answerIn = (
   const content = message !== undefined && isJsonObject(message) ? message['content'] : undefined
   if (typeof content !== 'string') return { failed: 'the model answered without text' }
   if (responseFormat !== 'json_object') return { value: content }
-  try {
-    return { value: parseJson(content) }
-  } catch {
-    return { failed: 'the model was asked for JSON and answered with text that is not JSON' }
-  }
+  const value = answeredJson(content)
+  return value === undefined
+    ? { failed: 'the model was asked for JSON and answered with text that is not JSON' }
+    : { value }
 }

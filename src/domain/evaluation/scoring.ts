@@ -8,9 +8,15 @@ export interface ScorableRow {
 }
 
 /** What became of one scorer on one row. A failure makes the score null and is kept as the exception of its call. */
-export type Scored = { readonly value: Json } | { readonly failed: string }
+export type Scored = { readonly value: Json } | ScorerFailure
 
-/** Where and for whom a row is scored. */
+export interface ScorerFailure {
+  readonly failed: string
+  /** The scorer could not be reached or was overloaded, whatever the row; absent where the row is the reason. */
+  readonly isUnavailable?: boolean
+}
+
+/** Where a row is scored, and on behalf of which user. */
 export interface ScoreContext {
   readonly projectId: string
   /** The evaluation run, or the rule of an online evaluation. */

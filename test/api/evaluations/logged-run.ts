@@ -123,6 +123,7 @@ export const rescore = (
 export interface Call extends JsonObject {
   readonly id: string
   readonly op_name: string
+  readonly display_name: string | null
   readonly parent_id: string | null
   readonly output: Json
   readonly exception: string | null

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { callsOfTrace, finishedStatus, logRun, publish, rescore, scorerObject, type Call } from './logged-run.js'
+import {
+  callsOfTrace,
+  finishedStatus,
+  logRun,
+  publish,
+  rescore,
+  scorerObject,
+  type Call,
+} from './logged-run.js'
 
 const ROWS = [
   { example: { country: 'France', expected: 'Paris' }, output: 'Paris' },
@@ -38,9 +46,9 @@ describe('rescoring a run', () => {
   it('is running from the moment it is acknowledged, and completes with a summary for each scorer', async () => {
     const id = await rescored([exact, distance])
     const first = (await service.post('/evaluations/status', { project_id: project, call_id: id })).json<{
-      status: JsonObject
+      status: { code: string }
     }>()
-    assert.ok(['running', 'complete'].includes(String(first.status['code'])), JSON.stringify(first))
+    assert.ok(['running', 'complete'].includes(first.status.code), JSON.stringify(first))
     const status = await finishedStatus(service, project, id)
     assert.equal(status.code, 'complete', JSON.stringify(status))
     const output = status['output'] as Record<string, JsonObject>
@@ -59,7 +67,7 @@ describe('rescoring a run', () => {
     const [root] = named(calls, 'Evaluation.evaluate')
     assert.ok(root !== undefined)
     assert.equal(root.id, id)
-    assert.match(String(root['display_name']), /^eval-\d{4}-\d\d-\d\d-[a-z]+-[a-z]+$/)
+    assert.match(root.display_name ?? '', /^eval-\d{4}-\d\d-\d\d-[a-z]+-[a-z]+$/)
     const { weave } = root['attributes'] as { weave: JsonObject }
     assert.equal(weave['evaluation_run'], 'true')
     assert.equal(weave['source_evaluation_run_id'], source)

@@ -23,7 +23,20 @@ export interface ServiceCompletion {
 
 export type ServiceCompleted =
   | { readonly completion: JsonObject }
-  | { readonly failed: string; readonly isRetryable: boolean; readonly isUnknownModel: boolean }
+  | {
+      readonly failed: string
+      readonly isRetryable: boolean
+      readonly isUnknownModel: boolean
+      /** When a rate limit has room again; null for other failures. */
+      readonly retryAfterMs: number | null
+    }
+
+const final = (failed: string): ServiceCompleted => ({
+  failed,
+  isRetryable: false,
+  isUnknownModel: false,
+  retryAfterMs: null,
+})
 
 const RETRYABLE = new Set<Failure['kind']>([
   'overloaded',
@@ -41,7 +54,7 @@ export const completeForService =
     if (E.isLeft(body)) {
       const [problem] = body.left
       const reason = `the request is not valid: ${problem?.loc.join('.') ?? ''}: ${problem?.msg ?? ''}`
-      return { failed: reason, isRetryable: false, isUnknownModel: false }
+      return final(reason)
     }
     try {
       const { body: answer } = await complete(inference, {
@@ -60,15 +73,15 @@ export const completeForService =
         },
       })
       const completion = parseJson(String(answer))
-      return isJsonObject(completion)
-        ? { completion }
-        : { failed: 'the completion is not an object', isRetryable: false, isUnknownModel: false }
+      return isJsonObject(completion) ? { completion } : final('the completion is not an object')
     } catch (error) {
       if (!(error instanceof Failure)) throw error
+      const { code, isFinal, retryAfter } = error.details
       return {
         failed: error.reason,
-        isRetryable: RETRYABLE.has(error.kind) && error.details.isFinal !== true,
-        isUnknownModel: error.details.code === 'model_not_found',
+        isRetryable: RETRYABLE.has(error.kind) && isFinal !== true,
+        isUnknownModel: code === 'model_not_found',
+        retryAfterMs: error.kind === 'rate-limited' && retryAfter !== undefined ? retryAfter * 1000 : null,
       }
     }
   }

@@ -1,54 +1,49 @@
 import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { forEachAtMost } from '../../../../src/dispatch/evaluations/for-each-at-most.js'
 
-describe('forEachAtMost', () => {
-  it('runs every task, at most the given number at a time', async () => {
+async function* numbers(count: number, fails = false) {
+  for (let item = 0; item < count; item += 1) yield item
+  await Promise.resolve()
+  if (fails) throw new Error('no more items')
+}
+
+describe('for each at most', () => {
+  it('starts tasks in order, never more than the limit at a time', async () => {
+    const started: number[] = []
     let running = 0
     let most = 0
-    const done: number[] = []
-    await forEachAtMost(3, itemsUpTo(10), async (item) => {
+    await forEachAtMost(3, numbers(20), async (item) => {
+      started.push(item)
       running += 1
       most = Math.max(most, running)
-      await new Promise(setImmediate)
+      await sleep(item % 3)
       running -= 1
-      done.push(item)
     })
-    assert.equal(most, 3)
-    assert.deepEqual(
-      done.sort((a, b) => a - b),
-      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-    )
+    assert.deepEqual(started, [...Array(20).keys()])
+    assert.deepEqual([most, running], [3, 0])
   })
 
-  it('rejects with the failure of a task and starts no further ones', async () => {
-    const started: number[] = []
-    await assert.rejects(
-      forEachAtMost(1, itemsUpTo(10), async (item) => {
-        started.push(item)
-        if (item === 2) throw new Error('the task failed')
-      }),
-      /the task failed/,
-    )
-    assert.ok(started.length < 10)
+  it('rejects with the first failure once no task runs', async () => {
+    let running = 0
+    const failing = forEachAtMost(4, numbers(100), async (item) => {
+      running += 1
+      await sleep(1)
+      running -= 1
+      if (item >= 5) throw new Error(`item ${item}`)
+    })
+    await assert.rejects(failing, { message: 'item 5' })
+    assert.equal(running, 0)
   })
 
-  it('rejects with the failure of the source only after its tasks have ended', async () => {
-    let ended = 0
-    const failing = async function* () {
-      yield* [1, 2, 3]
-      throw new Error('the source failed')
-    }
-    await assert.rejects(
-      forEachAtMost(10, failing(), async () => {
-        await new Promise(setImmediate)
-        ended += 1
-      }),
-      /the source failed/,
-    )
-    assert.equal(ended, 3)
+  it('rejects once no task runs when the items fail', async () => {
+    let running = 0
+    const failing = forEachAtMost(4, numbers(2, true), async () => {
+      running += 1
+      await sleep(5)
+      running -= 1
+    })
+    await assert.rejects(failing, { message: 'no more items' })
+    assert.equal(running, 0)
   })
 })
-
-async function* itemsUpTo(count: number) {
-  for (let item = 0; item < count; item += 1) yield item
-}

@@ -1,0 +1,105 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { nullable } from '../../domain/codec/containers.js'
+import { instantOf } from '../../domain/codec/instant.js'
+import { string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { evaluationDecider } from '../../domain/evaluation/decider.js'
+import {
+  decodeEvaluation,
+  tableOfDataset,
+  type EvaluationObject,
+} from '../../domain/evaluation/evaluation-object.js'
+import { evaluationStream } from '../../domain/evaluation/events.js'
+import { decodeJudgeModel } from '../../domain/evaluation/scorers/judge-settings.js'
+import { projectId } from '../../domain/ids.js'
+import { tableStats } from '../../projections/tables/queries.js'
+import { execute } from '../../runtime/execute.js'
+import { inBody } from '../authorization.js'
+import { invalidField } from '../failure.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
+import { alsoReads, writeProject } from '../route-kinds.js'
+import { writing } from '../run.js'
+import { idFor } from '../tracing/generated-id.js'
+import type { Evaluations } from './evaluations.js'
+import { refuseUser, requireObject, requireScorers } from './referenced-objects.js'
+
+const evaluateModelRequest = open('EvaluateModelRequest', {
+  required: { project_id: projectId, evaluation_ref: string, model_ref: string },
+  optional: { wb_user_id: nullable(string) },
+})
+
+const evaluateModelResponse = open('EvaluateModelResponse', {
+  required: { call_id: string, evaluation_run_id: string },
+})
+
+type Reading = Pick<RouteRequest<unknown>, 'principal' | 'headers'>
+
+/** `POST /evaluations/evaluate_model`: the request is in the log when it is answered, and a dispatcher does the work. */
+export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
+  writeProject(evaluations, {
+    method: 'post',
+    path: '/evaluations/evaluate_model',
+    summary:
+      'Ask an LLMStructuredCompletionModel about every row of the dataset of an Evaluation object, through the ' +
+      'gateway, and score the answers. Poll the returned call_id with /evaluations/status.',
+    body: evaluateModelRequest,
+    requestHeaders: [...alsoReads.requestHeaders, 'Idempotency-Key'],
+    errors: [...alsoReads.errors, 'conflict', 'not-found'],
+    response: evaluateModelResponse,
+    project: inBody,
+    handle: async (request) => {
+      const { body, principal } = request
+      const { ports } = evaluations
+      const { project_id, evaluation_ref, model_ref } = body
+      refuseUser(body.wb_user_id)
+      const evaluation = orInvalid(
+        ['evaluation_ref'],
+        decodeEvaluation(await requireObject(evaluations, evaluation_ref, ['evaluation_ref'], request)),
+      )
+      orInvalid(
+        ['model_ref'],
+        decodeJudgeModel(await requireObject(evaluations, model_ref, ['model_ref'], request)),
+      )
+      await requireScorers(evaluations, evaluation.scorers, ['evaluation_ref', 'scorers'], request)
+      const total_rows = (await datasetSize(evaluations, evaluation, request)) * evaluation.trials
+      const id = idFor(ports, request, 0)
+      const command = {
+        type: 'RequestEvaluationRun',
+        request: {
+          kind: 'evaluate_model',
+          ...{ project_id, id, scorer_refs: evaluation.scorers, source_evaluation_run_id: null, total_rows },
+          requested_at: instantOf(ports.clock.now()),
+          wb_user_id: principal.userId,
+          key_id: principal.keyId,
+          evaluation: evaluation_ref,
+          model: model_ref,
+        },
+      } as const
+      const stream = evaluationStream(project_id, id)
+      return writing(
+        (cause) => execute(ports)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
+        { respond: () => ({ body: { call_id: id, evaluation_run_id: id } }) },
+      )
+    },
+  })
+
+const orInvalid = <A>(field: readonly string[], result: E.Either<string, A>): A => {
+  if (E.isLeft(result)) throw invalidField(field, 'value_error', `Value error, ${result.left}`)
+  return result.right
+}
+
+/** The rows of the dataset's table, which has to exist. */
+const datasetSize = async (
+  evaluations: Evaluations,
+  { dataset }: EvaluationObject,
+  request: Reading,
+): Promise<number> => {
+  const field = ['evaluation_ref', 'dataset']
+  const table = tableOfDataset(dataset, await requireObject(evaluations, dataset, field, request))
+  if (table !== undefined) {
+    const position = await evaluations.reading.waitForNow(table.projectId, request.headers)
+    const [stats] = await tableStats(evaluations.reader)(table.projectId, [table.digest], position)
+    if (stats !== undefined) return stats.row_count
+  }
+  throw invalidField(field, 'value_error', 'Value error, the dataset has no table of rows in its project')
+}

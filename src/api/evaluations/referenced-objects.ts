@@ -1,0 +1,76 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { decodeScorer } from '../../domain/evaluation/scorers/scorer.js'
+import { entityOf } from '../../domain/ids.js'
+import type { Json } from '../../domain/json/json.js'
+import { parseJson } from '../../domain/json/parse.js'
+import { parseRef } from '../../domain/ref/ref.js'
+import { objectValues } from '../../projections/objects/queries.js'
+import { Failure, invalidField } from '../failure.js'
+import type { RouteRequest } from '../route.js'
+import type { Evaluations } from './evaluations.js'
+
+const MAX_SCORERS = 100
+
+type Reading = Pick<RouteRequest<unknown>, 'principal' | 'headers'>
+
+/** The server records the user of the key. */
+export const refuseUser = (userId: string | null): void => {
+  if (userId !== null)
+    throw invalidField(['wb_user_id'], 'value_error', 'Value error, the server sets wb_user_id; leave it out')
+}
+
+/**
+ * The value of the object that a field of the request refers to.
+ *
+ * @throws Failure that names the field where the reference is malformed, or the object missing or not readable
+ */
+export const requireObject = async (
+  { teams, reading, reader }: Evaluations,
+  text: string,
+  field: readonly (string | number)[],
+  { principal, headers }: Reading,
+): Promise<Json> => {
+  const ref = parseRef(text)
+  if (ref?.kind !== 'object' || ref.edges.length > 0)
+    throw invalidField(
+      field,
+      'value_error',
+      'Value error, the reference should be like weave:///entity/project/object/name:digest',
+    )
+  const missing = new Failure(
+    'not-found',
+    `The object of ${field.join('.')} was not found, or the API key has no access to its team.`,
+  )
+  if (!teams.canAccessTeam(principal, entityOf(ref.projectId))) throw missing
+  const position = await reading.waitForNow(ref.projectId, headers)
+  const wanted = [{ objectId: ref.objectId, digest: ref.version }]
+  const [found] = await objectValues(reader)(ref.projectId, wanted, position)
+  if (found === undefined) throw missing
+  return parseJson(found)
+}
+
+/** Every scorer can be read by the caller, is a scorer, and has a name of its own. */
+export const requireScorers = async (
+  evaluations: Evaluations,
+  refs: readonly string[],
+  field: readonly string[],
+  request: Reading,
+): Promise<void> => {
+  if (refs.length > MAX_SCORERS)
+    throw invalidField(field, 'too_long', `List should have at most ${MAX_SCORERS} items`)
+  const names = new Map<string, number>()
+  for (const [index, text] of refs.entries()) {
+    const place = [...field, index]
+    const scorer = decodeScorer(text, await requireObject(evaluations, text, place, request))
+    if (E.isLeft(scorer)) throw invalidField(place, 'value_error', `Value error, ${scorer.left}`)
+    const { name } = scorer.right
+    const other = names.get(name)
+    if (other !== undefined)
+      throw invalidField(
+        place,
+        'value_error',
+        `Value error, the scorer has the same name as ${field.join('.')}.${other}: "${name}"`,
+      )
+    names.set(name, index)
+  }
+}

@@ -1,0 +1,75 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import { evaluationDecider } from '../../domain/evaluation/decider.js'
+import {
+  evaluationStream,
+  type EvaluationRunFinished,
+  type EvaluationRunRequested,
+} from '../../domain/evaluation/events.js'
+import type { Cause } from '../../domain/event.js'
+import { EventTooLarge } from '../../domain/ports/event-store-errors.js'
+import { execute } from '../../runtime/execute.js'
+import { endOfCall } from './call-writes.js'
+import type { EvaluationPorts } from './ports.js'
+import { finishedRun, type RunJob } from './run-evaluation.js'
+import { isStoreAway } from './store-away.js'
+
+/** Ends the run with an exception, and all calls that it has open. */
+export const fail = async (
+  ports: EvaluationPorts,
+  { request, cause }: Pick<RunJob, 'request' | 'cause'>,
+  exception: string,
+): Promise<void> => {
+  const { project_id: projectId, id } = request
+  const endedAt = instantOf(ports.clock.now())
+  const end = (callId: string) => endOfCall({ projectId, id: callId, endedAt, output: null, exception })
+  const root = await ports.call(projectId, id)
+  if (root !== undefined && root.ended_at === null) {
+    const open = await openCalls(ports, projectId, id)
+    await ports.writeCalls([...open.filter((callId) => callId !== id), id].map(end), cause)
+  }
+  await finish(
+    ports,
+    finishedRun(request, { ...(root ?? neverBegun(request)), output: null, exception }, endedAt),
+    cause,
+  )
+}
+
+/** A run ends even where its open calls cannot be found. */
+const openCalls = async (
+  ports: EvaluationPorts,
+  projectId: string,
+  id: string,
+): Promise<readonly string[]> => {
+  try {
+    return await ports.openCalls(projectId, id)
+  } catch (error) {
+    if (isStoreAway(error)) throw error
+    const { name } = error instanceof Error ? error : new Error()
+    ports.log.warn('evaluation.open_calls_not_found', { run: id, error: name })
+    return []
+  }
+}
+
+const neverBegun = ({ requested_at }: EvaluationRunRequested) => ({
+  display_name: null,
+  inputs: {},
+  started_at: requested_at,
+  summary: {},
+})
+
+export const finish = async (
+  ports: Pick<EvaluationPorts, 'eventStore' | 'ids'>,
+  finished: EvaluationRunFinished,
+  cause: Cause,
+): Promise<void> => {
+  const stream = evaluationStream(finished.project_id, finished.id)
+  const append = (run: EvaluationRunFinished) =>
+    execute(ports)(evaluationDecider, stream, [{ type: 'FinishEvaluationRun', finished: run }], cause)
+  try {
+    await append(finished)
+  } catch (error) {
+    if (!(error instanceof EventTooLarge)) throw error
+    // The output of the run's call still has the summary.
+    await append({ ...finished, summary: {} })
+  }
+}

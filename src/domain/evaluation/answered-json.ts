@@ -1,0 +1,16 @@
+import type { Json } from '../json/json.js'
+import { deeperThan, MAX_DEPTH } from '../json/measure.js'
+import { parseJson } from '../json/parse.js'
+
+/** The score levels above it are those of the call's output. */
+const MAX_SCORE_DEPTH = MAX_DEPTH - 8
+
+/** JSON that a judge or a scorer answered; undefined where it is none, or nests too deep for a call. */
+export const answeredJson = (text: string): Json | undefined => {
+  try {
+    const value = parseJson(text)
+    return deeperThan(value, MAX_SCORE_DEPTH) ? undefined : value
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { startReceiver, type Receiver } from '../../support/receivers/receiver.js'
+import { hangs } from '../../support/receivers/behaviours.js'
+import { startTestService, type TestService } from '../../support/service.js'
+import { usageOf, wholeOf } from '../../support/upstreams/behaviours.js'
+import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
+import { until } from '../../support/until.js'
+import { callsOfTrace, finishedStatus, logRun, publish, rescore, scorerObject } from './logged-run.js'
+
+const PROJECT = 'cancellers/project'
+const ERROR = 'The evaluation run was canceled.'
+
+describe('canceling an evaluation run', () => {
+  let service: TestService
+  let receiver: Receiver
+  let gateway: Gateway
+  let scorer: string
+  let source: string
+
+  before(async () => {
+    service = await startTestService({ TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' })
+    receiver = await startReceiver(hangs)
+    gateway = await startGateway(service)
+    const rows = Array.from({ length: 20 }, (_, index) => ({ example: { index }, output: index }))
+    source = (await logRun(service, PROJECT, rows)).id
+    const secret = await service.send('PUT', '/api/teams/cancellers/secrets/SIGNING', {
+      value: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+    })
+    assert.equal(secret.status, 200, secret.text)
+    scorer = await publish(
+      service,
+      PROJECT,
+      'remote',
+      scorerObject('HTTPScorer', { url: receiver.url, secret: 'SIGNING' }),
+    )
+  })
+  after(async () => {
+    await service.stop()
+    await receiver.stop()
+    await gateway.upstream.close()
+  })
+
+  const cancel = (call_id: string, project_id = PROJECT) =>
+    service.post('/evaluations/cancel', { project_id, call_id })
+
+  const hangingRun = async (): Promise<string> => {
+    const before = receiver.received.length
+    const answer = await rescore(service, PROJECT, source, [scorer])
+    assert.equal(answer.status, 200, answer.text)
+    await until(() => receiver.received.length > before)
+    return answer.json<{ call_id: string }>().call_id
+  }
+
+  const assertCanceled = async (id: string) => {
+    assert.deepEqual(await finishedStatus(service, PROJECT, id), { code: 'failed', error: ERROR })
+    const calls = await callsOfTrace(service, PROJECT, id)
+    const [root] = calls.filter(({ parent_id }) => parent_id === null)
+    assert.equal(root!.exception, ERROR)
+    const open = calls.filter(({ ended_at }) => ended_at === null).map(({ op_name }) => op_name)
+    assert.deepEqual(open, [])
+  }
+
+  it('ends the run and its calls, and makes no further requests', async () => {
+    const id = await hangingRun()
+    assert.equal((await cancel(id)).status, 200)
+    await assertCanceled(id)
+    const { length } = receiver.received
+    await finishedStatus(service, PROJECT, id)
+    await until(() => receiver.open() === 0)
+    assert.equal(receiver.received.length, length)
+  })
+
+  it('changes nothing when it is repeated', async () => {
+    const id = await hangingRun()
+    assert.deepEqual([(await cancel(id)).status, (await cancel(id)).status], [200, 200])
+    await assertCanceled(id)
+    assert.equal((await cancel(id)).status, 200)
+    await assertCanceled(id)
+  })
+
+  it('ends a run that has not started yet', async () => {
+    const runs = []
+    for (let index = 0; index < 6; index += 1)
+      runs.push((await rescore(service, PROJECT, source, [scorer])).json<{ call_id: string }>().call_id)
+    for (const id of runs.toReversed()) assert.equal((await cancel(id)).status, 200)
+    for (const id of runs)
+      assert.deepEqual(await finishedStatus(service, PROJECT, id), { code: 'failed', error: ERROR })
+  })
+
+  it('ends a run whose model does not answer', async () => {
+    gateway.upstream.behave(() => undefined)
+    const table = await service.post('/table/create', {
+      table: { project_id: PROJECT, rows: [{ user_input: 'a' }, { user_input: 'b' }] },
+    })
+    const { digest } = table.json<{ digest: string }>()
+    const dataset = await publish(service, PROJECT, 'rows', { rows: `weave:///${PROJECT}/table/${digest}` })
+    const answer = await service.post('/evaluations/evaluate_model', {
+      project_id: PROJECT,
+      evaluation_ref: await publish(service, PROJECT, 'letters', { dataset }),
+      model_ref: await publish(service, PROJECT, 'model', { llm_model_id: gateway.model }),
+    })
+    const { call_id } = answer.json<{ call_id: string }>()
+    await until(() => gateway.upstream.arrivals.length === 2)
+    assert.equal((await cancel(call_id)).status, 200)
+    assert.deepEqual(await finishedStatus(service, PROJECT, call_id), { code: 'failed', error: ERROR })
+    await Promise.all(gateway.upstream.arrivals.map(({ left }) => left))
+    await until(async () =>
+      (await callsOfTrace(service, PROJECT, call_id)).every(({ ended_at }) => ended_at !== null),
+    )
+    await assertCanceled(call_id)
+    gateway.upstream.behave((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(wholeOf('chat-1', 'x', usageOf(1, 1))))
+    })
+  })
+
+  it('is refused when the run has finished, and not found when nobody requested it', async () => {
+    const exact = await publish(service, PROJECT, 'exact', scorerObject('ExactMatchScorer'))
+    const finished = (await rescore(service, PROJECT, source, [exact])).json<{ call_id: string }>().call_id
+    assert.equal((await finishedStatus(service, PROJECT, finished)).code, 'complete')
+    assert.equal((await cancel(finished)).status, 409)
+    assert.equal((await cancel(source)).status, 404, 'a run that a client logs')
+    const unknown = await cancel('unknown')
+    assert.equal(unknown.status, 404)
+    const foreign = await cancel(finished, 'cancellers/other')
+    assert.deepEqual([foreign.status, foreign.text], [404, unknown.text])
+  })
+})

@@ -9,6 +9,7 @@ const NO_CONDITION = {
   ...{ alias_pattern: null, tag_pattern: null, metric: null, aggregation: null, window: null },
   ...{ comparison: null, threshold: null, prior_window: null, change_type: null, change_direction: null },
   ...{ change_amount: null, states: null, measure: null },
+  ...{ outcomes: null, evaluation_pattern: null, scorer: null, score_path: null },
 }
 
 describe('automations', () => {

@@ -135,7 +135,7 @@ describe('rescoring a run', () => {
     const status = await finishedStatus(service, project, await rescored([code, exact]))
     assert.equal(status.code, 'complete')
     assert.match(
-      String((status['warnings'] as string[])[0]),
+      (status['warnings'] as string[]).join('\n'),
       /custom gave no score for 3 of 4 rows: MyScorer is code of an SDK/,
     )
   })

@@ -14,7 +14,7 @@ const AREAS: readonly (readonly [name: string, says: string, words: readonly str
     'Evaluation runs, their predictions and scores, and what they are made of.',
     [
       ...['evaluations', 'evaluation_runs', 'predictions', 'scores', 'eval_results', 'leaderboards'],
-      ...['ops', 'datasets', 'scorers'],
+      ...['ops', 'datasets', 'scorers', 'evaluation-rules'],
     ],
   ],
   ['graphql', 'The subset of GraphQL that SDKs use before tracing.', ['graphql']],

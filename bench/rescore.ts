@@ -69,12 +69,12 @@ const bare = ROWS / ((performance.now() - loopBegan) / 1000)
 
 const rate = ROWS / seconds
 ratio(
-  'rows/s rescored, ÷ a bare loop',
-  rate / bare,
-  '> 0',
-  true,
-  `${rate.toFixed(0)} and ${bare.toFixed(0)} rows/s; memory ${atRest.toFixed(0)} MiB at rest, ` +
-    `${service.memory().peak.toFixed(0)} MiB at its peak`,
+  'rows/s rescored',
+  rate,
+  '>= 500',
+  rate >= 500,
+  `${ROWS} rows; a bare loop scores ${bare.toFixed(0)} rows/s, ratio ${(rate / bare).toExponential(1)}; ` +
+    `memory ${atRest.toFixed(0)} MiB at rest, ${service.memory().peak.toFixed(0)} MiB at its peak`,
 )
 await service.stop()
 await rm(directory, { recursive: true, force: true })

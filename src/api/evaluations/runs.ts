@@ -18,6 +18,7 @@ import type { Operand, Operation } from '../../domain/query/expression.js'
 import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
 import { inPath } from '../authorization.js'
+import { Failure } from '../failure.js'
 import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
@@ -73,6 +74,13 @@ export const runNow =
     if (call === undefined || roleOf(call) !== 'run') throw noSuchRun()
     return call
   }
+
+/** @throws Failure for a run that the service was asked for, which only the service writes. */
+const requireNotAtWork = ({ attributes }: EvaluationCall): void => {
+  const { tallytree } = attributes
+  if (isJsonObject(tallytree ?? null) && 'evaluation_run_id' in (tallytree as JsonObject))
+    throw new Failure('conflict', 'The service works on this evaluation run. Cancel it to end it early.')
+}
 
 /** Evaluation runs, those of the SDKs among them: each is the call at the root of its rows. */
 export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
@@ -177,6 +185,7 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const found = await runNow(evaluations)(projectId, params['evaluation_run_id']!)
         const { id: runId, ended_at, trace_id: traceId, inputs } = found
         if (ended_at !== null) return () => ({ body: { success: true } })
+        requireNotAtWork(found)
         const summary = body.summary ?? (await computed(projectId, runId, headers))
         return async (cause) => {
           const now = instantOf(ports.clock.now())

@@ -10,7 +10,7 @@ import type { RouteRequest } from '../route.js'
 import type { Evaluations } from './evaluations.js'
 
 const MAX_SCORERS = 100
-/** Beside the scorers in the summary of a run. */
+/** The latency of the model, in the summary of a run. */
 const LATENCY_KEY = 'model_latency'
 
 type ObjectReads = Pick<Evaluations, 'teams' | 'reading' | 'reader'>

@@ -18,7 +18,6 @@ import type { Operand, Operation } from '../../domain/query/expression.js'
 import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
 import { inPath } from '../authorization.js'
-import { Failure } from '../failure.js'
 import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
@@ -29,7 +28,7 @@ import { pagesOf } from '../tracing/pages.js'
 import { listInQuery, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch } from './found-calls.js'
+import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
 import { rowsOf } from './read-rows.js'
 import { summaryOfRun } from './summary-of-run.js'
@@ -74,13 +73,6 @@ export const runNow =
     if (call === undefined || roleOf(call) !== 'run') throw noSuchRun()
     return call
   }
-
-/** @throws Failure for a run that the service was asked for, which only the service writes. */
-const requireNotAtWork = ({ attributes }: EvaluationCall): void => {
-  const { tallytree } = attributes
-  if (isJsonObject(tallytree ?? null) && 'evaluation_run_id' in (tallytree as JsonObject))
-    throw new Failure('conflict', 'The service works on this evaluation run. Cancel it to end it early.')
-}
 
 /** Evaluation runs, those of the SDKs among them: each is the call at the root of its rows. */
 export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {

@@ -1,5 +1,6 @@
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import { id as idCodec } from '../../domain/ids.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import { Failure } from '../failure.js'
 import { foldedCall } from '../tracing/folded-call.js'
 import type { Evaluations } from './evaluations.js'
@@ -19,3 +20,10 @@ export const callNow =
 
 export const noSuch = (what: string): Failure =>
   new Failure('not-found', `${what} not found in this project.`)
+
+/** @throws Failure for a run that the service was asked for, which only the service writes. */
+export const requireNotAtWork = ({ attributes }: EvaluationCall): void => {
+  const { tallytree } = attributes
+  if (isJsonObject(tallytree ?? null) && 'evaluation_run_id' in (tallytree as JsonObject))
+    throw new Failure('conflict', 'The service works on this evaluation run. Cancel it to end it early.')
+}

@@ -10,6 +10,8 @@ import type { RouteRequest } from '../route.js'
 import type { Evaluations } from './evaluations.js'
 
 const MAX_SCORERS = 100
+/** The latency of the model, in the summary of a run. */
+const LATENCY_KEY = 'model_latency'
 
 type ObjectReads = Pick<Evaluations, 'teams' | 'reading' | 'reader'>
 
@@ -66,6 +68,12 @@ export const requireScorers = async (
     const scorer = decodeScorer(text, await requireObject(evaluations, text, place, request))
     if (E.isLeft(scorer)) throw invalidField(place, 'value_error', `Value error, ${scorer.left}`)
     const { name } = scorer.right
+    if (name === LATENCY_KEY)
+      throw invalidField(
+        place,
+        'value_error',
+        `Value error, the summary of a run has another meaning for the scorer's name: "${name}"`,
+      )
     const other = names.get(name)
     if (other !== undefined)
       throw invalidField(

@@ -28,7 +28,7 @@ import { pagesOf } from '../tracing/pages.js'
 import { listInQuery, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch } from './found-calls.js'
+import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
 import { rowsOf } from './read-rows.js'
 import { summaryOfRun } from './summary-of-run.js'
@@ -177,6 +177,7 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const found = await runNow(evaluations)(projectId, params['evaluation_run_id']!)
         const { id: runId, ended_at, trace_id: traceId, inputs } = found
         if (ended_at !== null) return () => ({ body: { success: true } })
+        requireNotAtWork(found)
         const summary = body.summary ?? (await computed(projectId, runId, headers))
         return async (cause) => {
           const now = instantOf(ports.clock.now())

@@ -75,12 +75,15 @@ const statusOf = async (
   position: Position,
 ): Promise<JsonObject> => {
   const { request, finished } = await runAt(evaluations, projectId, id, position)
+  const call = await foldedCall(evaluations.ports)(projectId, id, position)
   if (request !== null) {
-    if (finished !== null) return statusOfFinished(finished)
+    if (finished !== null) {
+      const isDeleted = finished.outcome === 'completed' && call === undefined
+      return isDeleted ? { code: 'not_found' } : statusOfFinished(finished)
+    }
     const completed_rows = await countEndedRows(evaluations.reader, projectId, id, position)
     return { code: 'running', completed_rows, total_rows: Math.max(completed_rows, request.total_rows) }
   }
-  const call = await foldedCall(evaluations.ports)(projectId, id, position)
   return call === undefined ? { code: 'not_found' } : statusOfCall(evaluations, call, position)
 }
 

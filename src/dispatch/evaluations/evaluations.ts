@@ -71,9 +71,13 @@ export const startEvaluations = async (
         return undefined
       case 'CallEnded':
         return logged.size === 0 ? undefined : onCallEnded(event)
-      case 'CallDeleted':
-        logged.delete(keyOf(runOf(event)))
+      case 'CallDeleted': {
+        const run = runOf(event)
+        logged.delete(keyOf(run))
+        // Nobody can read what the run would still record.
+        if (requested.has(keyOf(run))) queue.cancel(run)
         return undefined
+      }
       case 'EvaluationRunRequested':
         onRequested(runOf(event))
         return undefined

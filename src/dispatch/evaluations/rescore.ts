@@ -27,7 +27,10 @@ export const rescore = async (ports: EvaluationPorts, job: RunJob): Promise<Eval
   })
 }
 
-/** The source's Evaluation object with these scorers, as a new version; what else it says is kept. */
+/**
+ * The source's Evaluation object with these scorers, as a new version; what else it says is kept. An object that does
+ * not exist has no new version: the run refers to what its source refers to.
+ */
 const rescoredEvaluation = async (
   ports: EvaluationPorts,
   source: EvaluationCall,
@@ -39,8 +42,7 @@ const rescoredEvaluation = async (
   const ref = typeof self === 'string' ? parseRef(self) : undefined
   if (ref?.kind !== 'object' || typeof self !== 'string') return self
   const value = await ports.object(self, user)
-  if (!isJsonObject(value ?? null))
-    throw new RunFailed(`the Evaluation object ${self} of the source run no longer exists`)
+  if (!isJsonObject(value ?? null)) return self
   return ports.publishObject(
     project_id,
     ref.objectId,

@@ -114,6 +114,23 @@ describe('canceling an evaluation run', () => {
     })
   })
 
+  it('is the only way to end it early', async () => {
+    const id = await hangingRun()
+    const finish = await service.post(`/v2/${PROJECT}/evaluation_runs/${id}/finish`, { summary: { a: 1 } })
+    assert.equal(finish.status, 409, finish.text)
+    assert.equal((await cancel(id)).status, 200)
+    await assertCanceled(id)
+  })
+
+  it('follows from deleting the run', async () => {
+    const id = await hangingRun()
+    const deleted = await service.send('DELETE', `/v2/${PROJECT}/evaluation_runs?evaluation_run_ids=${id}`)
+    assert.equal(deleted.status, 200, deleted.text)
+    assert.deepEqual(await finishedStatus(service, PROJECT, id), { code: 'failed', error: ERROR })
+    await until(() => receiver.open() === 0)
+    assert.deepEqual(await callsOfTrace(service, PROJECT, id), [])
+  })
+
   it('is refused when the run has finished, and not found when nobody requested it', async () => {
     const exact = await publish(service, PROJECT, 'exact', scorerObject('ExactMatchScorer'))
     const finished = (await rescore(service, PROJECT, source, [exact])).json<{ call_id: string }>().call_id

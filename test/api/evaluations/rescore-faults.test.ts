@@ -53,7 +53,9 @@ describe('rescoring a run with faults', () => {
     const warnings = status['warnings'] as string[]
     assert.equal(warnings.length, 1, JSON.stringify(warnings))
     assert.match(warnings[0]!, /^2 of 4 predictions were not scored: the prediction /)
-    assert.deepEqual(summaryOf(status), { exact_match: { count: 2, true_count: 1, true_fraction: 0.5 } })
+    assert.deepEqual((status['output'] as JsonObject)['exact'], {
+      exact_match: { count: 2, true_count: 1, true_fraction: 0.5 },
+    })
     assert.ok(calls.every(({ ended_at }) => ended_at !== null))
   })
 
@@ -146,6 +148,39 @@ describe('rescoring a run with faults', () => {
     const read404 = await service.post('/evaluations/status', { project_id: own, call_id: foreign }, options)
     assert.equal(read404.json<{ status: JsonObject }>().status['code'], 'not_found')
   })
-})
 
-const summaryOf = (status: JsonObject): Json | undefined => (status['output'] as JsonObject)['exact']
+  it('does not need the Evaluation object of its source', async () => {
+    const create = await service.post(`/v2/${project}/evaluation_runs`, {
+      evaluation: `weave:///${project}/object/unpublished:v0`,
+      model: `weave:///${project}/object/unpublished-model:v0`,
+    })
+    const { evaluation_run_id } = create.json<{ evaluation_run_id: string }>()
+    await service.post(`/v2/${project}/predictions`, {
+      ...{ model: `weave:///${project}/object/unpublished-model:v0`, evaluation_run_id },
+      ...{ inputs: { expected: 'Paris' }, output: 'Paris' },
+    })
+    const { call_id } = (await rescore(service, project, evaluation_run_id, [exact])).json<{
+      call_id: string
+    }>()
+    const status = await finishedStatus(service, project, call_id)
+    assert.equal(status.code, 'complete', JSON.stringify(status))
+  })
+
+  it('has no status once it is deleted', async () => {
+    const { id } = await logRun(service, project, [{ example: { expected: 'Paris' }, output: 'Paris' }])
+    const { call_id } = (await rescore(service, project, id, [exact])).json<{ call_id: string }>()
+    assert.equal((await finishedStatus(service, project, call_id)).code, 'complete')
+    await service.post('/calls/delete', { project_id: project, call_ids: [call_id] })
+    assert.deepEqual(await finishedStatus(service, project, call_id), { code: 'not_found' })
+  })
+
+  it('is refused with a scorer whose name the summary uses', async () => {
+    const { id } = await logRun(service, project, [])
+    const scorer = await publish(service, project, 'model_latency', scorerObject('ExactMatchScorer'))
+    const answer = await rescore(service, project, id, [exact, scorer])
+    assert.equal(answer.status, 422, answer.text)
+    const { detail } = answer.json<{ detail: readonly { loc: Json; msg: string }[] }>()
+    assert.deepEqual(detail[0]!.loc, ['body', 'scorer_refs', 1])
+    assert.match(detail[0]!.msg, /"model_latency"/)
+  })
+})

@@ -128,6 +128,7 @@ describe('rescoring a run', () => {
     assert.deepEqual([repeat.status, repeat.text], [200, first.text])
     const other = await rescore(service, project, source, [distance], options)
     assert.equal(other.status, 409)
+    await finishedStatus(service, project, first.json<{ call_id: string }>().call_id)
   })
 
   it('gives null and a warning for a scorer whose code is in an SDK', async () => {

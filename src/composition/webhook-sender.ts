@@ -24,7 +24,7 @@ export const openWebhookSender = (
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
-/** Parses every certificate of the file, because TLS silently ignores those that it cannot read. */
+/** Parses every certificate of the file, because TLS silently ignores unreadable ones. */
 const certificatesIn = (file: string): string => {
   try {
     const certificates = readFileSync(file, 'utf8').match(CERTIFICATE)

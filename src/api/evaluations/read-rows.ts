@@ -17,6 +17,12 @@ import { parsedCall } from './parsed-call.js'
 
 const OF_ROWS = ['attributes', 'inputs', 'output', 'summary'] as const satisfies readonly PayloadColumn[]
 
+/**
+ * Each page of random ids makes ClickHouse read the calls of the whole project, so pages are larger than those of the
+ * call endpoints.
+ */
+const PAGE = { items: 2000, bytes: 8 * 1024 * 1024 }
+
 const BY_START = [{ field: 'started_at', direction: 'asc' }] as const
 
 /** The rows of a run at a position, in the order of their start, a page at a time. */
@@ -126,7 +132,7 @@ async function* callsBelow(
     limit: null,
     offset: null,
   })
-  for await (const page of pagesOf(ids)) {
+  for await (const page of pagesOf(ids, PAGE)) {
     const calls = await callsById(reader)(
       projectId,
       page.map(({ id }) => id),

@@ -17,7 +17,7 @@ export interface NewCall {
   readonly parentId: string | null
   readonly op: string
   readonly startedAt: Instant
-  /** What `attributes.weave` says of the call. */
+  /** The call's `attributes.weave`. */
   readonly weave: JsonObject
   readonly inputs: JsonObject
 }

@@ -5,11 +5,13 @@ const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
 
 export const pages = <Item extends { readonly bytes: number }>(
   items: Iterable<Item>,
-): Generator<readonly Item[]> => inPages(items, ({ bytes }) => bytes, PAGE)
+  size = PAGE,
+): Generator<readonly Item[]> => inPages(items, ({ bytes }) => bytes, size)
 
 /** As `pages`, for an asynchronous source. */
 export async function* pagesOf<Item extends { readonly bytes: number }>(
   parts: AsyncIterable<readonly Item[]>,
+  size = PAGE,
 ): AsyncGenerator<readonly Item[]> {
-  for await (const part of parts) yield* pages(part)
+  for await (const part of parts) yield* pages(part, size)
 }

@@ -74,7 +74,7 @@ export const startEvaluations = async (
       case 'CallDeleted': {
         const run = runOf(event)
         logged.delete(keyOf(run))
-        // Nobody can read what the run would still record.
+        // Calls below a deleted run cannot be read, so recording more of them is wasted work.
         if (requested.has(keyOf(run))) queue.cancel(run)
         return undefined
       }

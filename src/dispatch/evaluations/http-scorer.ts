@@ -17,7 +17,7 @@ interface HttpScoring {
   readonly sender: WebhookSender
   readonly hmac: HmacSha256
   readonly clock: Clock
-  /** Stands in the names of headers. */
+  /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */
   readonly vendor: string
   /** The versions of a team's secret, the newest first; none if it does not exist. */
   readonly secret: (team: string, name: string) => Promise<readonly SigningSecret[]>

@@ -80,7 +80,7 @@ export const runEvaluation = async <Row extends RowToScore>(
   return finishedRun(request, { ...begun, output, summary, exception: null }, endedAt)
 }
 
-/** What the run's ended call says of the run. */
+/** Builds the `EvaluationRunFinished` event from the ended root call of the run. */
 export const finishedRun = (
   { project_id, id, kind, source_evaluation_run_id, wb_user_id }: EvaluationRunRequested,
   {

@@ -47,7 +47,7 @@ export interface DispatcherPorts extends Pick<Ports, 'eventStore' | 'clock' | 'i
 }
 
 export interface DispatcherOptions {
-  /** Stands in the names of headers, as it is. */
+  /** Part of header names, in this case: `Vendor` gives `X-Vendor-Signature`. */
   readonly vendor: string
   /** Nobody but this process can have the log open. */
   readonly isAlone: boolean

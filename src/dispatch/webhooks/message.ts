@@ -43,7 +43,7 @@ interface Preparing {
   readonly secrets: (webhook: KnownWebhook) => Promise<WebhookSecrets>
   readonly hmac: HmacSha256
   readonly sha256: Sha256
-  /** Stands in the names of headers. */
+  /** Part of header names: `Vendor` gives `X-Vendor-Signature`. */
   readonly vendor: string
 }
 

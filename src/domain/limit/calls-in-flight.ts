@@ -1,7 +1,7 @@
 /** Streams of calls. */
 export type CallStreams = Iterable<string> & { readonly size: number }
 
-const NOBODY = new Set<string>()
+const NO_CALLS = new Set<string>()
 
 /** Calls in flight per scope. Scopes without a limit are counted too, since one may be set meanwhile. */
 export class CallsInFlight {
@@ -9,7 +9,7 @@ export class CallsInFlight {
 
   /** In the order of admission. */
   of(scope: string): CallStreams {
-    return this.byScope.get(scope) ?? NOBODY
+    return this.byScope.get(scope) ?? NO_CALLS
   }
 
   enter(scopes: readonly string[], call: string): void {

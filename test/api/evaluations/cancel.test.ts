@@ -131,7 +131,7 @@ describe('canceling an evaluation run', () => {
     assert.deepEqual(await callsOfTrace(service, PROJECT, id), [])
   })
 
-  it('is refused when the run has finished, and not found when nobody requested it', async () => {
+  it('is a 409 when the run has finished, and a 404 when the run is unknown', async () => {
     const exact = await publish(service, PROJECT, 'exact', scorerObject('ExactMatchScorer'))
     const finished = (await rescore(service, PROJECT, source, [exact])).json<{ call_id: string }>().call_id
     assert.equal((await finishedStatus(service, PROJECT, finished)).code, 'complete')

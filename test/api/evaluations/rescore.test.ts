@@ -96,7 +96,7 @@ describe('rescoring a run', () => {
     assert.ok(calls.every(({ ended_at }) => ended_at !== null))
   })
 
-  it('counts no tokens a second time', async () => {
+  it('reports no usage for copied predictions', async () => {
     const id = await rescored([exact])
     await finishedStatus(service, project, id)
     for (const call of await callsOfTrace(service, project, id))

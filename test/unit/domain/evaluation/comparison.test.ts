@@ -34,7 +34,7 @@ const scored = (...values: readonly Json[]): ComparedRun =>
   run(...values.map((value, at) => row(String.fromCharCode(97 + at), { s: value })))
 
 describe('compareRuns', () => {
-  it('joins rows by example and trial, and counts those that are unmatched', () => {
+  it('joins rows by example and trial, and counts unmatched rows', () => {
     const first = run(row('a', { s: 1 }), row('a', { s: 2 }), row('b', { s: 3 }))
     const second = run(row('c', { s: 9 }), row('a', { s: 10 }), row('a', { s: 20 }), row('a', { s: 30 }))
     const { runs, rows, scores } = compareRuns([first, second])

@@ -1,13 +1,13 @@
 import type { CallStarted } from '../../domain/call/events.js'
 import { isEvaluationRun } from '../../domain/evaluation/run-calls.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
-import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Snapshots } from '../../domain/ports/snapshots.js'
-import { findAnchor, followLog, type LogAnchor } from '../../runtime/follow-log.js'
+import { followLog } from '../../runtime/follow-log.js'
 import { recordLoggedRun } from './logged-run.js'
 import type { EvaluationPorts } from './ports.js'
 import { openRunQueue } from './run-queue.js'
+import { loadState, LOG_START, placeOf, saveRegularly } from './saved-state.js'
 import { isStoreAway } from './store-away.js'
 import type { RunKey } from './work-on-run.js'
 
@@ -20,7 +20,6 @@ interface EvaluationsOptions {
   readonly isAlone: boolean
 }
 
-const SAVE_EVERY_MS = 1000
 /** Logged runs that have not ended; the oldest are given up. */
 const MAX_LOGGED_RUNS = 10_000
 
@@ -30,12 +29,13 @@ export const startEvaluations = async (
   options: EvaluationsOptions,
 ): Promise<Evaluations> => {
   const { eventStore, log } = ports
-  const known = await loadState(ports.snapshots, eventStore)
+  const loaded = await loadState(ports.snapshots, eventStore)
+  const from = loaded?.place ?? LOG_START
   /** Requested and not finished. */
-  const requested = new Map(known.requested.map((run) => [keyOf(run), run]))
+  const requested = new Map(runsIn(loaded?.state['requested']).map((run) => [keyOf(run), run]))
   /** Logged by clients, and not ended. */
-  const logged = new Map(known.logged.map((run) => [keyOf(run), run]))
-  let anchor = known.anchor
+  const logged = new Map(runsIn(loaded?.state['logged']).map((run) => [keyOf(run), run]))
+  let place = from
   let isCaughtUp = false
   const queue = openRunQueue(ports, options)
   const stopping = new AbortController()
@@ -94,12 +94,14 @@ export const startEvaluations = async (
 
   const follower = followLog({
     eventStore,
-    after: known.position,
+    after: from.position,
     onEvent: (event) => {
       const taken = take(event)
-      const { id, stream, revision } = event
-      anchor = { id, stream, revision }
-      return taken
+      // Saved only once the event is handled, so that it is handled again after a crash.
+      const advance = () => void (place = placeOf(event))
+      if (taken !== undefined) return taken.then(advance)
+      advance()
+      return undefined
     },
     onCaughtUp: () => {
       isCaughtUp = true
@@ -111,35 +113,23 @@ export const startEvaluations = async (
     signal: stopping.signal,
   })
 
-  let saved = known.position
-  const save = async () => {
-    const position = follower.position()
-    if (position === saved || anchor === null) return
-    const text = JSON.stringify({
-      position: String(position),
-      anchor: { ...anchor, revision: String(anchor.revision) },
-      requested: [...requested.values()],
-      logged: [...logged.values()],
-    })
-    await ports.snapshots.write(text)
-    saved = position
-  }
-  let saving = Promise.resolve()
-  const saveOrWarn = () => {
-    saving = saving.then(save).catch((error: unknown) => {
-      log.warn('evaluation.state_not_saved', { error: error instanceof Error ? error.name : 'unknown' })
-    })
-    return saving
-  }
-  const timer = setInterval(() => void saveOrWarn(), SAVE_EVERY_MS)
+  const stopSaving = saveRegularly({
+    ...{ snapshots: ports.snapshots, log, from },
+    current: () => ({
+      place,
+      state: {
+        requested: [...requested.values()].map((run) => ({ ...run })),
+        logged: [...logged.values()].map((run) => ({ ...run })),
+      },
+    }),
+  })
 
   return {
     stop: async () => {
       stopping.abort()
       await follower.stopped
       await queue.stop()
-      clearInterval(timer)
-      await saveOrWarn()
+      await stopSaving()
     },
   }
 }
@@ -149,42 +139,6 @@ const keyOf = ({ project_id, id }: RunKey): string => `${project_id}/${id}`
 const runOf = ({ data }: Pick<RecordedEvent, 'data'>): RunKey => {
   const { project_id, id } = data as unknown as RunKey
   return { project_id, id }
-}
-
-interface KnownState {
-  readonly position: bigint
-  readonly anchor: LogAnchor | null
-  readonly requested: readonly RunKey[]
-  readonly logged: readonly RunKey[]
-}
-
-const NOTHING_KNOWN: KnownState = { position: 0n, anchor: null, requested: [], logged: [] }
-
-/** What an earlier process saved, if it is of this log; else everything is found again from the log's first event. */
-const loadState = async (
-  snapshots: Snapshots,
-  eventStore: Pick<EventStore, 'readStream'>,
-): Promise<KnownState> => {
-  const state = jsonIn(await snapshots.read())
-  if (!isJsonObject(state)) return NOTHING_KNOWN
-  const { position, anchor, requested, logged } = state
-  if (!isDigits(position) || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
-  const { id, stream, revision } = anchor
-  if (typeof id !== 'string' || typeof stream !== 'string' || !isDigits(revision)) return NOTHING_KNOWN
-  const place = { id, stream, revision: BigInt(revision) }
-  if ((await findAnchor(eventStore, place)) === undefined) return NOTHING_KNOWN
-  return { position: BigInt(position), anchor: place, requested: runsIn(requested), logged: runsIn(logged) }
-}
-
-const isDigits = (value: Json | undefined): value is string =>
-  typeof value === 'string' && /^\d{1,19}$/.test(value)
-
-const jsonIn = (text: string | undefined): Json => {
-  try {
-    return text === undefined ? null : parseJson(text)
-  } catch {
-    return null
-  }
 }
 
 const runsIn = (list: Json | undefined): readonly RunKey[] =>

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { evaluationRuleEvents } from '../../domain/evaluation-rule/events.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Snapshots } from '../../domain/ports/snapshots.js'
 import { backoff } from '../../runtime/backoff.js'
-import { findAnchor, followLog, type LogAnchor } from '../../runtime/follow-log.js'
+import { followLog } from '../../runtime/follow-log.js'
+import { isDigits, loadState, LOG_START, placeOf, saveRegularly, type LogPlace } from './saved-state.js'
 import { isStoreAway } from './store-away.js'
 import type { RulePorts } from './rule-ports.js'
 import { callScoring, type EndedCall, type Rule } from './score-calls.js'
@@ -14,21 +14,14 @@ export interface OnlineEvaluation {
   readonly stop: () => Promise<void>
 }
 
-const SAVE_EVERY_MS = 1000
 const COLLECT_FOR_MS = 1000
 const MAX_BATCH = 200
 const BACKOFF = { firstMs: 500, maxMs: 30_000 }
 const MAX_TRIES = 5
 
-/** How far the log was followed. */
-interface Place {
-  readonly position: Position
-  readonly anchor: LogAnchor | null
-}
-
 interface Batch {
   /** Before its first call. */
-  readonly after: Place
+  readonly after: LogPlace
   readonly calls: EndedCall[]
 }
 
@@ -43,15 +36,16 @@ export const startOnlineEvaluation = async (
   ports: RulePorts & { readonly snapshots: Snapshots; readonly eventStore: EventStore },
 ): Promise<OnlineEvaluation> => {
   const { eventStore, log } = ports
-  const known = await loadState(ports.snapshots, eventStore)
-  const rules = new Map(known.rules.map((one) => [one.rule.id, one]))
+  const loaded = await loadState(ports.snapshots, eventStore)
+  const from = loaded?.place ?? LOG_START
+  const rules = new Map(rulesIn(loaded?.state['rules']).map((one) => [one.rule.id, one]))
   /** What ended before may have been scored by an earlier process. */
   const headAtStart = await eventStore.head()
   const score = callScoring(ports)
   const stopping = new AbortController()
   const { signal } = stopping
   const isStopping = () => signal.aborted
-  let place = known.place
+  let place = from
   let collecting: Batch | undefined
   let working: Batch | undefined
   let done = Promise.resolve()
@@ -140,11 +134,10 @@ export const startOnlineEvaluation = async (
 
   const follower = followLog({
     eventStore,
-    after: known.place.position,
+    after: from.position,
     onEvent: (event) => {
       const taken = take(event)
-      const { position, id, stream, revision } = event
-      place = { position, anchor: { id, stream, revision } }
+      place = placeOf(event)
       return taken
     },
     onError: (error) => {
@@ -153,26 +146,15 @@ export const startOnlineEvaluation = async (
     signal,
   })
 
-  let saved = known.place.position
-  const save = async () => {
-    const { position, anchor } = (working ?? collecting)?.after ?? place
-    if (position === saved || anchor === null) return
-    const text = JSON.stringify({
-      position: String(position),
-      anchor: { ...anchor, revision: String(anchor.revision) },
-      rules: [...rules.values()].map(({ rule, since }) => ({ rule, since: String(since) })),
-    })
-    await ports.snapshots.write(text)
-    saved = position
-  }
-  let saving = Promise.resolve()
-  const saveOrWarn = () => {
-    saving = saving.then(save).catch((error: unknown) => {
-      log.warn('evaluation.state_not_saved', { error: error instanceof Error ? error.name : 'unknown' })
-    })
-    return saving
-  }
-  const saveTimer = setInterval(() => void saveOrWarn(), SAVE_EVERY_MS)
+  const stopSaving = saveRegularly({
+    ...{ snapshots: ports.snapshots, log, from },
+    current: () => ({
+      place: (working ?? collecting)?.after ?? place,
+      state: {
+        rules: [...rules.values()].map(({ rule, since }) => ({ rule: { ...rule }, since: String(since) })),
+      },
+    }),
+  })
 
   return {
     stop: async () => {
@@ -180,41 +162,8 @@ export const startOnlineEvaluation = async (
       clearTimeout(timer)
       await done
       await follower.stopped
-      clearInterval(saveTimer)
-      await saveOrWarn()
+      await stopSaving()
     },
-  }
-}
-
-interface KnownState {
-  readonly place: Place
-  readonly rules: readonly KnownRule[]
-}
-
-const NOTHING_KNOWN: KnownState = { place: { position: 0n, anchor: null }, rules: [] }
-
-/** What an earlier process saved, if it is of this log; else the log is followed from its first event. */
-const loadState = async (
-  snapshots: Snapshots,
-  eventStore: Pick<EventStore, 'readStream'>,
-): Promise<KnownState> => {
-  const state = jsonIn(await snapshots.read())
-  if (!isJsonObject(state)) return NOTHING_KNOWN
-  const { position, anchor, rules } = state
-  if (typeof position !== 'string' || anchor === undefined || !isJsonObject(anchor)) return NOTHING_KNOWN
-  const { id, stream, revision } = anchor
-  if (typeof id !== 'string' || typeof stream !== 'string' || typeof revision !== 'string')
-    return NOTHING_KNOWN
-  const last = { id, stream, revision: BigInt(revision) }
-  if ((await findAnchor(eventStore, last)) === undefined) return NOTHING_KNOWN
-  return { place: { position: BigInt(position), anchor: last }, rules: rulesIn(rules) }
-}
-
-const jsonIn = (text: string | undefined): Json => {
-  try {
-    return text === undefined ? null : parseJson(text)
-  } catch {
-    return null
   }
 }
 
@@ -223,7 +172,5 @@ const rulesIn = (list: Json | undefined): readonly KnownRule[] =>
     if (!isJsonObject(one)) return []
     const { rule, since } = one
     const decoded = evaluationRuleEvents.EvaluationRuleCreated.decode(rule)
-    return E.isRight(decoded) && typeof since === 'string'
-      ? [{ rule: decoded.right, since: BigInt(since) }]
-      : []
+    return E.isRight(decoded) && isDigits(since) ? [{ rule: decoded.right, since: BigInt(since) }] : []
   })

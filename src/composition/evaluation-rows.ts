@@ -102,7 +102,7 @@ const predictionsOf = async (
   return new Map(calls.map((call) => [call.id, parsedCall(call)]))
 }
 
-/** References to rows of datasets are followed; other values stand for themselves. */
+/** Resolves references to dataset rows, and returns other values unchanged. */
 const exampleValues = async (
   sources: ReturnType<typeof sourcesFrom>,
   examples: readonly Json[],

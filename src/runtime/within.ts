@@ -1,7 +1,7 @@
 /** The longest delay `setTimeout` accepts. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
-/** What a promise resolves to, or undefined if that takes longer. `ref`: the time limit keeps the process alive. */
+/** Resolves like the promise, or to undefined after the time limit. With `ref`, the limit keeps the process alive. */
 export const within = async <A>(
   ms: number,
   promise: Promise<A>,

@@ -17,7 +17,7 @@ interface Deletable {
   readonly rootOf: (call: EvaluationCall, projectId: string) => Promise<string | undefined>
 }
 
-/** Deletes what the ids in the query name, and ignores ids that name nothing of the collection. */
+/** Deletes members of the collection by the ids in the query, and ignores unknown ids. */
 export const deleteRoute = (
   evaluations: Evaluations,
   { collection, parameter, summary, rootOf }: Deletable,

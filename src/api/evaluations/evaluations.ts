@@ -2,7 +2,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { ProjectWrites } from '../route-kinds.js'
 
-/** What the evaluation routes need. */
+/** Dependencies of the evaluation routes. */
 export interface Evaluations extends ProjectWrites {
   readonly ports: Ports
   readonly reader: ClickHouseReader

@@ -21,9 +21,10 @@ export const callNow =
 export const noSuch = (what: string): Failure =>
   new Failure('not-found', `${what} not found in this project.`)
 
-/** @throws Failure for a run that the service was asked for, which only the service writes. */
-export const requireNotAtWork = ({ attributes }: EvaluationCall): void => {
+/** @throws Failure for a call of a run in progress that the service was asked for: only the service writes to it. */
+export const requireNotAtWork = ({ attributes, ended_at }: EvaluationCall): void => {
   const { tallytree } = attributes
+  if (ended_at !== null) return
   if (isJsonObject(tallytree ?? null) && 'evaluation_run_id' in (tallytree as JsonObject))
     throw new Failure('conflict', 'The service works on this evaluation run. Cancel it to end it early.')
 }

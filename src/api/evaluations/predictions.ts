@@ -20,7 +20,7 @@ import { idFor } from '../tracing/generated-id.js'
 import { objectRef, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch } from './found-calls.js'
+import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
 import { listRoute } from './list-route.js'
 import { rowCallsById } from './read-rows.js'
 import { runNow, textOf } from './runs.js'
@@ -66,7 +66,7 @@ const asPrediction = async (
   return roleOf(call, row) === 'prediction' ? { call, row } : undefined
 }
 
-/** Predictions of models, those of the SDKs' runs among them. */
+/** Predictions of models, including those in runs of the SDKs. */
 export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
   const { ports, reading, reader } = evaluations
   return [
@@ -84,6 +84,7 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
         const { body, project: projectId } = request
         const { model, inputs, evaluation_run_id: runId } = body
         const run = runId === null ? undefined : await runNow(evaluations)(projectId, runId)
+        if (run !== undefined) requireNotAtWork(run)
         const [id, rowId] = [idFor(ports, request, 0), idFor(ports, request, 1)]
         const startedAt = await startOf(evaluations, request, projectId, id)
         const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
@@ -159,6 +160,7 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
       handle: async ({ params, project: projectId, headers }) => {
         const { row } = await predictionNow(evaluations)(projectId, params['prediction_id']!)
         if (row === undefined || row.ended_at !== null) return () => ({ body: { success: true } })
+        requireNotAtWork(row)
         const position = await reading.waitForNow(projectId, { ...headers, 'tallytree-stale': undefined })
         const [calls] = await rowCallsById(reader)(projectId, [row.id], position)
         const output = rowOutput(calls ?? { row, children: [], feedback: [] })
@@ -192,7 +194,7 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
   }
 }
 
-/** The inputs are those of the row, where it has them as a value. */
+/** Takes the inputs from the row if it has them as a value. */
 const predictionJson = (call: EvaluationCall, row: EvaluationCall | undefined): JsonObject => {
   const weave = weaveAttributes(call)
   const example = exampleOf(row ?? call)

@@ -74,7 +74,7 @@ export const runNow =
     return call
   }
 
-/** Evaluation runs, those of the SDKs among them: each is the call at the root of its rows. */
+/** Evaluation runs, including those of the SDKs. A run is the root call of its rows. */
 export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
   const { ports, reading } = evaluations
 

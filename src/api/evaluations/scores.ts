@@ -27,7 +27,7 @@ import { later } from '../tracing/tracing.js'
 import { objectRef } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch } from './found-calls.js'
+import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
 import { listRoute } from './list-route.js'
 import { predictionNow } from './predictions.js'
 import { runNow, textOf } from './runs.js'
@@ -43,7 +43,7 @@ const score = open('Score', {
   optional: { evaluation_run_id: nullable(string), wb_user_id: nullable(string) },
 })
 
-/** Scores of predictions, those of the SDKs' runs among them. */
+/** Scores of predictions, including those in runs of the SDKs. */
 export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
   const { ports } = evaluations
 
@@ -64,7 +64,9 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const { body, project: projectId } = request
         const { prediction_id, scorer, value, evaluation_run_id } = body
         const { call: prediction, row } = await predictionNow(evaluations)(projectId, prediction_id)
-        if (evaluation_run_id !== null) await runNow(evaluations)(projectId, evaluation_run_id)
+        if (row !== undefined) requireNotAtWork(row)
+        if (evaluation_run_id !== null)
+          requireNotAtWork(await runNow(evaluations)(projectId, evaluation_run_id))
         const runId =
           evaluation_run_id ?? textOf(weaveAttributes(prediction)['evaluation_run_id'] ?? row?.parent_id)
         const scoreId = idFor(ports, request, 0)

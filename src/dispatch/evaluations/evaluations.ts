@@ -20,7 +20,7 @@ interface EvaluationsOptions {
   readonly isAlone: boolean
 }
 
-/** Logged runs that have not ended; the oldest are given up. */
+/** Logged runs that have not ended. Beyond this, the oldest are no longer tracked. */
 const MAX_LOGGED_RUNS = 10_000
 
 /** Follows the log: works on evaluation runs that are requested, and records the end of runs that clients log. */

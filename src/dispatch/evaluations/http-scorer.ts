@@ -26,7 +26,7 @@ interface HttpScoring {
 
 const MAX_ATTEMPTS = 5
 const MAX_WAIT_MS = 60_000
-/** What the sender keeps of an answer. */
+/** The sender truncates answers to this size. */
 const MAX_ANSWER_BYTES = 16 * 1024
 
 /**
@@ -91,7 +91,7 @@ const scoreIn = ({ status, body, error }: SendResult): Scored => {
 
 const MAX_ERROR = 300
 
-/** What a scorer says went wrong: the text of the member `error`. */
+/** The error message of the scorer: the text of the member `error`. */
 const errorIn = (answer: Json | undefined): string => {
   const error = answer !== undefined && isJsonObject(answer) ? answer['error'] : undefined
   return typeof error === 'string' ? `: ${error.slice(0, MAX_ERROR).toWellFormed()}` : ''

@@ -45,7 +45,7 @@ export interface ReadyScorer {
   readonly maxPerSecond: number | null
 }
 
-/** What a model makes of an example. Never rejects. */
+/** Asks a model about an example. Never rejects. */
 export type AskableModel = (
   example: Json,
   context: ScoreContext,

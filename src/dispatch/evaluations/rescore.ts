@@ -28,7 +28,7 @@ export const rescore = async (ports: EvaluationPorts, job: RunJob): Promise<Eval
 }
 
 /**
- * The source's Evaluation object with these scorers, as a new version; what else it says is kept. An object that does
+ * The source's Evaluation object with these scorers, as a new version; its other fields are kept. An object that does
  * not exist has no new version: the run refers to what its source refers to.
  */
 const rescoredEvaluation = async (

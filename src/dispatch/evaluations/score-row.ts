@@ -8,7 +8,7 @@ import { endOfCall, startOfCall } from './call-writes.js'
 import type { CallWrite, EvaluationPorts, RowToScore, RunUser } from './ports.js'
 import type { QueuedScorer } from './scorer-queue.js'
 
-/** What the rows of a run have in common. */
+/** The context that all rows of a run share. */
 export interface RowsOfRun {
   readonly projectId: string
   readonly runId: string
@@ -25,7 +25,7 @@ export interface RowsOfRun {
   readonly signal: AbortSignal
 }
 
-/** What the model made of a row's example. */
+/** The model's answer to a row's example. */
 export interface Prediction {
   /** Not written yet. */
   readonly writes: readonly CallWrite[]

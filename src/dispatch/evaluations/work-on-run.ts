@@ -30,7 +30,7 @@ export const RENEW_CLAIM_MS = 60_000
 const CLAIM_EXPIRES_MS = 3 * RENEW_CLAIM_MS
 const FIRST_RETRY_MS = 500
 const MAX_RETRY_MS = 30_000
-/** Faults that are not those of a store that is away. */
+/** Attempts after which a run fails. Unavailable stores do not count. */
 const MAX_TRIES = 5
 
 interface RunSignals {

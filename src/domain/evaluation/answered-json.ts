@@ -2,7 +2,7 @@ import type { Json } from '../json/json.js'
 import { deeperThan, MAX_DEPTH } from '../json/measure.js'
 import { parseJson } from '../json/parse.js'
 
-/** The score levels above it are those of the call's output. */
+/** Leaves room for the levels of the call's output that contain the score. */
 const MAX_SCORE_DEPTH = MAX_DEPTH - 8
 
 /** JSON that a judge or a scorer answered; undefined where it is none, or nests too deep for a call. */

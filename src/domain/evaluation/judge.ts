@@ -61,7 +61,7 @@ const formatMessage = (message: Message, variables: JsonObject): E.Either<string
   return E.isLeft(content) ? content : E.right({ ...message, content: content.right })
 }
 
-/** Text, or parts of which those of type `text` are templates. */
+/** Text content is a template; in a list of parts, only parts of type `text` are. */
 const formatContent = (content: Json, variables: JsonObject): E.Either<string, Json> => {
   if (typeof content === 'string') return formatTemplate(content, variables)
   if (!Array.isArray(content)) return E.right(content)

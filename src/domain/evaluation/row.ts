@@ -2,7 +2,7 @@ import type { Instant } from '../codec/instant.js'
 import type { Json } from '../json/json.js'
 
 /**
- * One row of an evaluation run: an example, what the model answered, and the scores of the answer. Runs that an SDK
+ * One row of an evaluation run: an example, the model's answer, and its scores. Runs that an SDK
  * logs as calls, runs of the v2 endpoints and runs of this service have the same rows.
  */
 export interface EvaluationRow {

@@ -80,7 +80,7 @@ export const scoreCallsOf = ({ row, children }: RowCalls): ReadonlyMap<string, E
   return new Map(calls.map((call) => [scorerNameOf(call, known), call]))
 }
 
-/** What the row itself says comes before its score calls, and those before feedback. */
+/** Precedence: scores in the row's own output, then score calls, then feedback. */
 const scoresOf = (calls: RowCalls): Pick<EvaluationRow, 'scores' | 'scoreIds'> => {
   const own = Object.entries(scoresIn(calls.row))
   const called = [...scoreCallsOf(calls)]
@@ -127,7 +127,7 @@ const outputOf = (row: EvaluationCall, prediction: EvaluationCall | undefined): 
 const latencyOf = (row: EvaluationCall, prediction: EvaluationCall | undefined): number | null => {
   const told = isJsonObject(row.output) ? row.output['model_latency'] : undefined
   if (typeof told === 'number') return told
-  // A prediction that a client reports with its output says nothing of how long the model took.
+  // A prediction that is reported together with its output has no duration of its own.
   if (prediction === undefined || isReported(prediction) || prediction.ended_at === null) return null
   return seconds(prediction.started_at, prediction.ended_at)
 }

@@ -33,7 +33,7 @@ export const SCORE_OP = 'Scorer.score'
 
 const ROLES: ReadonlyMap<string, CallRole> = new Map([
   [ROW_OP, 'row'],
-  // The TypeScript SDK names the rows of `Evaluation.evaluate` so, and those of its EvaluationLogger as above.
+  // The TypeScript SDK uses this name in `Evaluation.evaluate`, and the one above in its EvaluationLogger.
   ['Evaluation.predictAndScore', 'row'],
   [SUMMARY_OP, 'summary'],
 ])
@@ -45,7 +45,7 @@ const SCORE_NAME = /(^|\.)score$/
 const PREDICTION_NAME = /(^|\.)(predict|infer|forward|invoke)$/
 
 /**
- * What a call is in an evaluation run. Any function may be a model or a scorer, so the role of a child of a row also
+ * The role of a call in an evaluation run. Any function may be a model or a scorer, so the role of a child of a row also
  * depends on the row.
  */
 export const roleOf = (call: EvaluationCall, parent?: EvaluationCall): CallRole => {
@@ -72,7 +72,7 @@ export const isOfModel = (call: EvaluationCall, row: EvaluationCall): boolean =>
   return typeof model === 'string' && (call.op_name === model || call.inputs['self'] === model)
 }
 
-/** `_weave_eval_meta` is what the EvaluationLogger of both SDKs marks its calls with. */
+/** The EvaluationLogger of both SDKs marks its calls with `_weave_eval_meta`. */
 const isLoggedScore = ({ attributes }: EvaluationCall): boolean =>
   memberOf(attributes, '_weave_eval_meta')['score'] === true
 

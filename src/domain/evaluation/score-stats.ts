@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../json/json.js'
 
-/** What the trials of a run say of one value of a scorer: a score, or a leaf of a score that is an object. */
+/** Statistics over the trials of a run for one value of a scorer: a score, or a leaf of an object score. */
 export interface ScoreStat {
   readonly scorer_key: string
   /** The way to the leaf with dots between keys; null for a score that is a single value. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../json/json.js'
 
-/** What a scorer sees of a row. */
+/** The input of a scorer. */
 export interface ScorableRow {
   /** The example, with its reference resolved; its fields are the columns of the dataset. */
   readonly example: JsonObject

@@ -6,6 +6,7 @@ import { usageOf, wholeOf } from '../../support/upstreams/behaviours.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { until } from '../../support/until.js'
 import { callsOfTrace, finishedStatus, logRun, publish, rescore, scorerObject } from './logged-run.js'
+import { MODEL, scorerRef } from './requests.js'
 
 const PROJECT = 'cancellers/project'
 const ERROR = 'The evaluation run was canceled.'
@@ -118,6 +119,23 @@ describe('canceling an evaluation run', () => {
     const id = await hangingRun()
     const finish = await service.post(`/v2/${PROJECT}/evaluation_runs/${id}/finish`, { summary: { a: 1 } })
     assert.equal(finish.status, 409, finish.text)
+    assert.equal((await cancel(id)).status, 200)
+    await assertCanceled(id)
+  })
+
+  it('is needed before a client may write to the run', async () => {
+    const id = await hangingRun()
+    const calls = await callsOfTrace(service, PROJECT, id)
+    const prediction = calls.find(({ op_name }) => op_name.includes('Model.predict'))!.id
+    const attempts = [
+      ['predictions', { model: MODEL, inputs: {}, output: 1, evaluation_run_id: id }],
+      ['scores', { prediction_id: prediction, scorer: scorerRef('other'), value: 1 }],
+      [`predictions/${prediction}/finish`, {}],
+    ] as const
+    for (const [path, body] of attempts) {
+      const { status, text } = await service.post(`/v2/${PROJECT}/${path}`, body)
+      assert.equal(status, 409, `${path}: ${text}`)
+    }
     assert.equal((await cancel(id)).status, 200)
     await assertCanceled(id)
   })

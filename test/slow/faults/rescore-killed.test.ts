@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../../src/domain/json/json.js'
 import {
@@ -14,50 +12,22 @@ import {
 } from '../../api/evaluations/logged-run.js'
 import { COUNTS } from '../../counts.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
+import { startScorerServer, type ScorerServer } from '../../support/scorer-server.js'
 
 const PROJECT = 'default/rescored'
 const ROWS = COUNTS.rescoredRows
 const KILLS = COUNTS.rescoreKills
 
-interface Posted {
-  readonly id: string
-  readonly isRepeat: boolean
-}
-
-/** Scores the length of the output, and notes each request before it answers. */
-const startScorer = async (): Promise<{ server: Server; url: string; posted: Posted[] }> => {
-  const posted: Posted[] = []
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const { headers } = request
-      posted.push({
-        id: String(headers['webhook-id']),
-        isRepeat: headers['x-vendor-possible-duplicate'] === 'true',
-      })
-      const { arguments: given } = JSON.parse(Buffer.concat(chunks).toString()) as {
-        arguments: { output: string }
-      }
-      response.setHeader('content-type', 'application/json')
-      response.end(JSON.stringify({ score: given.output.length }))
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return { server, url: `http://127.0.0.1:${port}/score`, posted }
-}
-
 describe('kill -9 of the service during a rescore', () => {
   let service: RunningService
-  let scorer: Awaited<ReturnType<typeof startScorer>>
+  let scorer: ScorerServer
   before(async () => {
-    scorer = await startScorer()
+    scorer = await startScorerServer(({ output }) => (output as string).length)
     service = await startRunningService({ TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' })
   })
   after(async () => {
     await service.remove()
-    scorer.server.close()
+    scorer.stop()
   })
 
   /** The scores of each row by its example, and what the run sums up to. */

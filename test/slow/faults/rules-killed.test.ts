@@ -1,43 +1,25 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '../../../src/domain/json/json.js'
 import { publish, scorerObject } from '../../api/evaluations/logged-run.js'
 import { COUNTS } from '../../counts.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'
+import { startScorerServer, type ScorerServer } from '../../support/scorer-server.js'
 import { until } from '../../support/until.js'
 
 const PROJECT = 'default/online'
 const KILLS = COUNTS.rescoreKills
 const CALLS = 40
 
-/** Notes the id of each request, and whether it is marked as a possible repeat. */
-const startScorer = async () => {
-  const posted: { id: string; isRepeat: boolean }[] = []
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => {
-      const { headers } = request
-      posted.push({
-        id: String(headers['webhook-id']),
-        isRepeat: headers['x-vendor-possible-duplicate'] === 'true',
-      })
-      response.end('{"score": 1}')
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { server, posted, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
-}
-
 describe('kill -9 of the service while rules score calls', () => {
   let service: RunningService
-  let scorer: Awaited<ReturnType<typeof startScorer>>
+  let scorer: ScorerServer
   before(async () => {
-    scorer = await startScorer()
+    scorer = await startScorerServer(() => 1)
     service = await startRunningService({ TALLYTREE_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' })
   })
   after(async () => {
     await service.remove()
-    scorer.server.close()
+    scorer.stop()
   })
 
   const feedback = async () =>

@@ -38,7 +38,7 @@ const jsonSchema = leaf<JsonObject | boolean>(
   { anyOf: [{ type: 'object' }, { type: 'boolean' }] },
 )
 
-/** The parameters of every built-in scorer, by its class. The last three classes are those of the Python SDK. */
+/** The parameters of every built-in scorer, by its class. The last three are classes of the Python SDK. */
 export const BUILT_IN_SETTINGS = {
   /**
    * `{exact_match}`: the output equals `target` as JSON. Text can be compared without case, and without whitespace at

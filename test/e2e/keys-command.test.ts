@@ -35,10 +35,10 @@ describe('tallytree keys issue', () => {
       const [, key] = new RegExp(`^API key of ${user} \\(shown this once\\): (\\S+)\\n$`).exec(stdout) ?? []
       keys.push(key!)
     }
-    const unknown = await issuing('nobody')
+    const unknown = await issuing('eve')
     assert.deepEqual(
       [unknown.code, unknown.stderr],
-      [2, 'tallytree: cannot issue a key for nobody: User not found.\n'],
+      [2, 'tallytree: cannot issue a key for eve: User not found.\n'],
     )
 
     await service.restart()

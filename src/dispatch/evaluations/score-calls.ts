@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { EvaluationRuleCreated } from '../../domain/evaluation-rule/events.js'
 import {
   isOfEvaluation,
@@ -30,24 +31,23 @@ export interface EndedCall {
 
 const CALLS_AT_ONCE = 16
 /** Scorers are resolved again after this time, so that lost rights and moved aliases take effect. */
-const SCORERS_FOR_MS = 60_000
+const SCORERS_TTL_MS = 60_000
+const MAX_CACHED_RULES = 1000
 
 type ScorersOf = (rule: Rule) => Promise<readonly QueuedScorer[]>
 
-/** Prepares the scorers of rules, and remembers them for a while. */
+/** Prepares the scorers of rules, and caches them. */
 const preparedScorers = (ports: RulePorts): ScorersOf => {
-  const known = new Map<
-    string,
-    { readonly rule: Rule; readonly until: number; readonly scorers: ReturnType<ScorersOf> }
-  >()
+  const cache = new LRUCache<string, { readonly rule: Rule; readonly scorers: ReturnType<ScorersOf> }>({
+    max: MAX_CACHED_RULES,
+    ttl: SCORERS_TTL_MS,
+  })
   return (rule) => {
-    const now = ports.clock.now().getTime()
-    for (const [id, { until }] of known) if (until < now) known.delete(id)
-    const before = known.get(rule.id)
-    if (before?.rule === rule) return before.scorers
+    const cached = cache.get(rule.id)
+    if (cached?.rule === rule) return cached.scorers
     const scorers = scorersOfRule(ports, rule)
-    known.set(rule.id, { rule, until: now + SCORERS_FOR_MS, scorers })
-    scorers.catch(() => known.delete(rule.id))
+    cache.set(rule.id, { rule, scorers })
+    scorers.catch(() => cache.delete(rule.id))
     return scorers
   }
 }

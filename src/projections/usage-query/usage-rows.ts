@@ -1,0 +1,175 @@
+import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
+import { dateTime64 } from '../clickhouse-values.js'
+import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
+import { selection, type CallsAsked } from '../calls/selection.js'
+
+/** The figures of a row: the counters of usage, and the tokens of prompt that are charged at the price of prompt. */
+export const FIGURES = [
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'charged_prompt_tokens',
+] as const
+
+/** Tokens by the cost that they are charged, in the order of `COSTS`. */
+export const CHARGED = [
+  'charged_prompt_tokens',
+  'completion_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const satisfies readonly (typeof FIGURES)[number][]
+
+const TEXTS = ['trace_id', 'op', 'root_op', 'wb_user_id', 'thread_id', 'wb_run_id', 'status'] as const
+
+/** Usage of traces that changed since the totals were written, computed for one read. */
+export interface OpenTraces {
+  readonly traceIds: readonly string[]
+  /** Rows as JSON arrays, in the order of `OPEN_COLUMNS`. */
+  readonly rows: readonly string[]
+}
+
+export const NO_OPEN_TRACES: OpenTraces = { traceIds: [], rows: [] }
+
+export type UsageKind = 'own' | 'inclusive'
+
+export interface UsageRowsQuery extends CallsAsked {
+  readonly kind: UsageKind
+  readonly open: OpenTraces
+}
+
+export interface Relation {
+  /** A subquery. */
+  readonly sql: string
+  readonly parameters: SqlParameters
+}
+
+/**
+ * The usage of the selected calls, a row for each call and model, as a subquery. Its columns are `started_at`, `priced_at`
+ * (the time that decides the price), `call_id`, `model`, `is_first` (one row of each call), `is_first_of_model` (one row of each call and model), the dimensions and the figures.
+ * It is to be read with `SETTINGS`.
+ *
+ * @throws UnknownField
+ */
+export const usageRows = ({ kind, open, ...asked }: UsageRowsQuery): Relation => {
+  const { projectId, filter, began } = asked
+  const own = kind === 'own' ? 'own_' : ''
+  const figures = FIGURES.map((name) => `${own}${name} AS ${name}`)
+  const columns = ['started_at', 'call_id', 'model', 'is_first', ...TEXTS, ...figures]
+  const hasUsage = `(${FIGURES.map((name) => `${own}${name} != 0`).join(' OR ')})`
+  const parameters: Record<string, SqlParameter> = { project: projectId }
+  const direct = directConditions(filter, parameters)
+  const conditions = [hasUsage, ...direct.conditions]
+  if (began !== undefined) {
+    conditions.push(
+      "started_at >= {usage_from:DateTime64(6, 'UTC')}",
+      "started_at < {usage_to:DateTime64(6, 'UTC')}",
+    )
+    parameters['usage_from'] = dateTime64(began.from)
+    parameters['usage_to'] = dateTime64(began.to)
+  }
+  if (!direct.isWhole || asked.operation !== null) {
+    const selected = selection('call_id', asked)
+    conditions.push(`call_id IN (${selected.sql})`)
+    Object.assign(parameters, selected.parameters)
+  }
+  const where = conditions.join(' AND ')
+  const closed = open.traceIds.length === 0 ? '' : 'AND trace_id NOT IN {open_traces:Array(String)}'
+  const stored = `SELECT started_at AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')} FROM usage_totals FINAL
+    WHERE project_id = {project:String} AND ${where} ${closed}`
+  if (open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
+  return {
+    sql: `(${stored} UNION ALL SELECT priced_at, is_first_of_model, ${columns.join(', ')} FROM ${OPEN_ROWS} WHERE ${where})`,
+    parameters: { ...parameters, open_traces: open.traceIds, open_rows: open.rows },
+  }
+}
+
+/** The columns of a row of an open trace with their types; instants in microseconds. */
+const OPEN_COLUMNS: readonly (readonly [name: string, type: string])[] = [
+  ['started_at', 'Int64'],
+  ['priced_at', 'Int64'],
+  ['call_id', 'String'],
+  ['model', 'String'],
+  ['is_first', 'UInt8'],
+  ['is_first_of_model', 'UInt8'],
+  ...TEXTS.map((name) => [name, 'String'] as const),
+  ['is_root', 'UInt8'],
+  ...FIGURES.map((name) => [`own_${name}`, 'Int64'] as const),
+  ...FIGURES.map((name) => [name, 'Int64'] as const),
+]
+
+/** A row of usage: figures in the order of `FIGURES`. */
+export interface UsageRow {
+  readonly started_at: Instant
+  readonly priced_at: Instant
+  readonly call_id: string
+  readonly model: string
+  readonly trace_id: string
+  readonly is_root: boolean
+  readonly is_first: boolean
+  readonly is_first_of_model: boolean
+  readonly op: string
+  readonly root_op: string
+  readonly wb_user_id: string
+  readonly thread_id: string
+  readonly wb_run_id: string
+  readonly status: string
+  readonly own: readonly number[]
+  readonly inclusive: readonly number[]
+}
+
+/** A row of an open trace, in the order of `OPEN_COLUMNS`. */
+export const openRow = (row: UsageRow): string =>
+  `[${[
+    String(microseconds(row.started_at)),
+    String(microseconds(row.priced_at)),
+    JSON.stringify(row.call_id),
+    JSON.stringify(row.model),
+    Number(row.is_first),
+    Number(row.is_first_of_model),
+    ...TEXTS.map((name) => JSON.stringify(row[name])),
+    Number(row.is_root),
+    ...row.own,
+    ...row.inclusive,
+  ].join(',')}]`
+
+const isInstant = (name: string): boolean => name.endsWith('_at')
+
+const OPEN_ROWS = `(SELECT ${OPEN_COLUMNS.map(([name], index) =>
+  isInstant(name)
+    ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
+    : `row.${index + 1} AS ${name}`,
+).join(', ')}
+  FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}),
+    'Tuple(${OPEN_COLUMNS.map(([, type]) => type).join(', ')})') AS row))`
+
+/** The keys of a filter that the rows themselves answer. */
+const DIRECT = {
+  trace_ids: 'trace_id',
+  call_ids: 'call_id',
+  thread_ids: 'thread_id',
+  wb_user_ids: 'wb_user_id',
+} as const satisfies Partial<Record<keyof CallsFilter, string>>
+
+/** Conditions on the rows that a filter means; not whole where the filter says more than they do. */
+const directConditions = (filter: CallsFilter | null, parameters: Record<string, SqlParameter>) => {
+  const conditions: string[] = []
+  let isWhole = true
+  for (const [key, values] of Object.entries(filter ?? NO_FILTER)) {
+    if (values === null || values === false || (Array.isArray(values) && values.length === 0)) continue
+    const column = Object.hasOwn(DIRECT, key) ? DIRECT[key as keyof typeof DIRECT] : undefined
+    const isPlainOp = key === 'op_names' && (values as readonly string[]).every(isPlainName)
+    if (key === 'trace_roots_only') conditions.push('is_root')
+    else if (column !== undefined || isPlainOp) {
+      conditions.push(`${column ?? 'op'} IN {usage_${key}:Array(String)}`)
+      parameters[`usage_${key}`] = values as readonly string[]
+    } else isWhole = false
+  }
+  return { conditions, isWhole }
+}
+
+/** Names that are no references: an op of this name is called so in all its versions. */
+const isPlainName = (name: string): boolean => !name.includes(':')

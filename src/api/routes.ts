@@ -32,6 +32,7 @@ import { tableReadRoutes } from './tables/read-routes.js'
 import { tableWriteRoutes } from './tables/write-routes.js'
 import { batchRoutes } from './tracing/batches.js'
 import { statsRoutes } from './stats/routes.js'
+import { usageQueryRoutes } from './usage-query/routes.js'
 import { callReadRoutes } from './tracing/call-reads.js'
 import { changeRoutes } from './tracing/changes.js'
 import { startAndEndRoutes } from './tracing/start-and-end.js'
@@ -60,6 +61,7 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...callReadRoutes(parts),
   ...usageRoutes(parts),
   ...statsRoutes(parts),
+  ...usageQueryRoutes(parts),
   ...objectRoutes(parts),
   ...tableWriteRoutes(parts),
   ...tableReadRoutes(parts),

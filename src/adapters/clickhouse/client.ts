@@ -91,10 +91,10 @@ export const portsOf = (
         }),
       ),
 
-    async *stream(sql, parameters, { signal } = {}) {
+    async *stream(sql, parameters, { signal, format = 'Native' } = {}) {
       const { stream } = await cancellable(signal, sending(), (sent) =>
         translated('read', async () => {
-          const begun = await exec(`${sql} FORMAT Native`, parameters, sent)
+          const begun = await exec(`${sql} FORMAT ${format}`, parameters, sent)
           checked(begun.response_headers)
           return begun
         }),

@@ -24,13 +24,15 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
   /** The team on whose behalf it reads: the embedded engine keeps a reader free for other teams. */
   readonly team?: string | undefined
+  /** The format of a streamed read. */
+  readonly format?: 'Native' | 'CSVWithNames' | 'Parquet'
 }
 
 /** Used by queries: a small pool with a bounded queue and a time limit per read. */
 export interface ClickHouseReader {
   /** Rows as objects, 64-bit integers as numbers. */
   query<Row>(sql: string, parameters?: SqlParameters, options?: ReadOptions): Promise<readonly Row[]>
-  /** The rows in ClickHouse's Native format. Cancelled when the consumer stops. */
+  /** The rows in a format of the engine, by default its Native format. Cancelled when the consumer stops. */
   stream(sql: string, parameters?: SqlParameters, options?: ReadOptions): AsyncIterable<Uint8Array>
 }
 

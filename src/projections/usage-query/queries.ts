@@ -38,7 +38,7 @@ export type Dimension =
   | { readonly name: CalendarUnit; readonly starts: readonly number[] }
   | { readonly name: `attributes.${string}` }
 
-const MEASURES = ['calls', ...COUNTERS, ...COSTS, 'total_cost'] as const
+export const MEASURES = ['calls', ...COUNTERS, ...COSTS, 'total_cost'] as const
 export type Measure = (typeof MEASURES)[number]
 
 export interface UsageOrder {
@@ -86,6 +86,41 @@ export const usageBy = async (
   const rows = await reader.query<Row>(`${sql} ORDER BY place ${SETTINGS}`, parameters)
   return rows.map((row) => groupOf(row, query))
 }
+
+/**
+ * The same groups, written by the engine: the columns are the dimensions, `groups`, the measures and, where it is compared,
+ * those of the previous period. The row of the groups beyond the limit has no dimensions.
+ *
+ * @throws UnknownField
+ */
+export const exportUsage = (
+  reader: Pick<ClickHouseReader, 'stream'>,
+  query: UsageQuery,
+  format: 'CSVWithNames' | 'Parquet',
+): AsyncIterable<Uint8Array> => {
+  const { sql, parameters } = groupsSql(query)
+  const prefixes = query.isCompared ? ['', 'previous_'] : ['']
+  const keys = query.groupBy.map((dimension, index) => {
+    const value = 'starts' in dimension ? `fromUnixTimestamp64Milli(key_${index} * 1000, 'UTC')` : `key_${index}`
+    return `if(place > {limit:UInt64}, NULL, ${value}) AS ${backquoted(dimension.name)}`
+  })
+  const measures = prefixes.flatMap((prefix) =>
+    MEASURES.filter((measure) => query.prices !== null || !isCost(measure)).map((measure) =>
+      isCost(measure)
+        ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${measure}`
+        : `toInt64(least(toInt256(${prefix}${measure}), toInt256(9223372036854775807))) AS ${prefix}${measure}`,
+    ),
+  )
+  return reader.stream(
+    `SELECT ${[...keys, 'group_count AS groups', ...measures].join(', ')} FROM (${sql}) AS answered ORDER BY place ${SETTINGS}`,
+    parameters,
+    { format },
+  )
+}
+
+export const isCost = (measure: Measure): boolean => measure.endsWith('_cost')
+
+const backquoted = (name: string): string => `\`${name.replaceAll(/[\\`]/g, '\\$&')}\``
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -1,0 +1,73 @@
+import { instantOf } from '../../domain/codec/instant.js'
+import { decimalText } from '../../domain/price/decimal.js'
+import {
+  isCost,
+  MEASURES,
+  type Dimension,
+  type UsageFigures,
+  type UsageGroup,
+} from '../../projections/usage-query/queries.js'
+import { nameOf } from './dimensions.js'
+
+interface Shown {
+  readonly groupBy: readonly Dimension[]
+  readonly hasCosts: boolean
+}
+
+/** The response as one JSON object. */
+export const usageQueryJson = (groups: readonly UsageGroup[], shown: Shown): string => {
+  const rows = groups.flatMap((group) =>
+    group.key === undefined ? [] : [`{"group":${keyJson(group.key, shown)},${periodsJson(group, shown)}}`],
+  )
+  const others = groups.find(({ key }) => key === undefined)
+  return `{"rows":[${rows.join(',')}],"others":${others === undefined ? 'null' : summaryJson(others, shown)},"totals":${summaryJson(totalsOf(groups), shown)}}`
+}
+
+/** A row a line; the last has no group where groups lie beyond the limit. */
+export const usageQueryLines = (groups: readonly UsageGroup[], shown: Shown): string =>
+  groups
+    .map((group) =>
+      group.key === undefined
+        ? `{"group":null,"groups":${group.groups},${periodsJson(group, shown)}}\n`
+        : `{"group":${keyJson(group.key, shown)},${periodsJson(group, shown)}}\n`,
+    )
+    .join('')
+
+type Periods = Pick<UsageGroup, 'figures' | 'previous'>
+
+const periodsJson = ({ figures, previous }: Periods, shown: Shown): string =>
+  `"usage":${figuresJson(figures, shown)}${previous === undefined ? '' : `,"previous":${figuresJson(previous, shown)}`}`
+
+const summaryJson = (group: Periods & Pick<UsageGroup, 'groups'>, shown: Shown): string =>
+  `{"groups":${group.groups},${periodsJson(group, shown)}}`
+
+const keyJson = (key: readonly (string | number)[], { groupBy }: Shown): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      groupBy.map(({ name }, index) => {
+        const value = key[index]!
+        return [name, typeof value === 'number' ? instantOf(new Date(value * 1000)) : value]
+      }),
+    ),
+  )
+
+const figuresJson = (figures: UsageFigures, { hasCosts }: Shown): string =>
+  `{${MEASURES.map((measure) => `"${nameOf(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
+
+const LARGEST = 2n ** 53n
+
+/** Counts beyond 2^53 are 2^53, as in all answers about usage. */
+const clamped = (count: bigint): bigint => (count > LARGEST ? LARGEST : count < -LARGEST ? -LARGEST : count)
+
+const totalsOf = (groups: readonly UsageGroup[]): Periods & Pick<UsageGroup, 'groups'> => ({
+  groups: groups.reduce((sum, group) => sum + group.groups, 0),
+  figures: sumOf(groups.map(({ figures }) => figures)),
+  previous: groups.some(({ previous }) => previous !== undefined)
+    ? sumOf(groups.flatMap(({ previous }) => previous ?? []))
+    : undefined,
+})
+
+const sumOf = (all: readonly UsageFigures[]): UsageFigures =>
+  Object.fromEntries(
+    MEASURES.map((measure) => [measure, all.reduce((sum, figures) => sum + figures[measure], 0n)]),
+  ) as unknown as UsageFigures

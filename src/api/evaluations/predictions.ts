@@ -17,7 +17,7 @@ import { inPath } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
-import { objectRef, success } from './codecs.js'
+import { objectOrOpRef, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
 import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
@@ -29,7 +29,7 @@ import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluat
 const spanRef = open('GenAiSpanRef', { required: { trace_id: string, span_id: string } })
 
 const predictionCreate = open('PredictionCreateRequest', {
-  required: { model: objectRef, inputs: jsonObject, output: json },
+  required: { model: objectOrOpRef, inputs: jsonObject, output: json },
   optional: { evaluation_run_id: nullableText(id), genai_span_ref: nullable(arrayOf(spanRef)) },
 })
 

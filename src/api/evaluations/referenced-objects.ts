@@ -5,7 +5,8 @@ import { decodeScorer } from '../../domain/evaluation/scorers/scorer.js'
 import { entityOf } from '../../domain/ids.js'
 import type { Json } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
-import { parseRef } from '../../domain/ref/ref.js'
+import { classesOf } from '../../domain/object/classes.js'
+import { isOpRef, parseRef } from '../../domain/ref/ref.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import { resolveRefs } from '../refs/resolve.js'
@@ -55,7 +56,14 @@ export const requireObject = async (
   const wanted = [{ objectId: ref.objectId, digest: ref.version }]
   const [found] = await objectValues(reader)(ref.projectId, wanted, position)
   if (found === undefined) throw missing
-  return parseJson(found)
+  const value = parseJson(found)
+  if (isOpRef(text) && classesOf(value).kind !== 'op')
+    throw invalidField(
+      field,
+      'value_error',
+      'Value error, the object is not an op: its reference should be like weave:///entity/project/object/name:digest',
+    )
+  return value
 }
 
 export const orInvalid = <A>(field: readonly (string | number)[], result: E.Either<string, A>): A => {

@@ -24,7 +24,7 @@ import type { AnyRoute } from '../route.js'
 import { readProjectLog, writeProject } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
 import { later } from '../tracing/tracing.js'
-import { objectRef } from './codecs.js'
+import { objectOrOpRef } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
 import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
@@ -34,7 +34,7 @@ import { runNow, textOf } from './runs.js'
 import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
 
 const scoreCreate = open('ScoreCreateRequest', {
-  required: { prediction_id: id, scorer: objectRef, value: json },
+  required: { prediction_id: id, scorer: objectOrOpRef, value: json },
   optional: { evaluation_run_id: nullableText(id) },
 })
 

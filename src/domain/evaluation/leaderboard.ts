@@ -5,7 +5,7 @@ import { boolean } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { textUpToCharacters } from '../codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
-import { parseRef } from '../ref/ref.js'
+import { isOpRef, parseRef } from '../ref/ref.js'
 import { decoded } from './scorers/decoded.js'
 
 /** A column of a Leaderboard object of the SDKs: a value in the summary of the runs of an evaluation. */
@@ -42,7 +42,7 @@ export interface LeaderboardRow {
 export const isLeaderboard = (val: Json): val is JsonObject =>
   isJsonObject(val) && (val['_class_name'] ?? val['_type']) === 'Leaderboard'
 
-export const MAX_COLUMNS = 200
+const MAX_COLUMNS = 200
 const MAX_TEXT = 1_000
 
 const text = textUpToCharacters(MAX_TEXT)
@@ -80,7 +80,7 @@ const columnOf = (value: Json): LeaderboardColumn => {
 const NO_REF =
   "evaluation_object_ref: Input should be a reference of the form 'weave:///entity/project/object/name:version'"
 
-const isObjectRef = (ref: string): boolean => parseRef(ref)?.kind === 'object'
+const isObjectRef = (ref: string): boolean => parseRef(ref)?.kind === 'object' && !isOpRef(ref)
 
 /** Fills the cells of a leaderboard with the newest run of each evaluation and model. */
 export const newLeaderboard = (columns: readonly LeaderboardColumn[]) => {

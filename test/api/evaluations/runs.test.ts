@@ -4,6 +4,8 @@ import { sharedService, someProject } from '../shared-service.js'
 import { callOf, reasonOf, told, writesNothing } from '../tracing/given.js'
 import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './requests.js'
 
+const OP = 'weave:///team/p/op/guess:v0'
+
 describe('evaluation runs', () => {
   let service: TestService
   let project: string
@@ -195,6 +197,17 @@ describe('evaluation runs', () => {
     assert.equal((await evaluations.lines(`predictions?evaluation_run_id=${run}`)).length, 1)
   })
 
+  it('may have functions of an SDK as models and scorers', async () => {
+    const run = await evaluations.startRun({ model: OP })
+    const body = { model: OP, inputs: { q: 1 }, output: 'a', evaluation_run_id: run }
+    const { prediction_id } = await evaluations.post('predictions', body)
+    await evaluations.post('scores', { prediction_id, scorer: OP, value: 1 })
+    assert.deepEqual(
+      (await evaluations.lines(`scores?evaluation_run_id=${run}`)).map(({ scorer }) => scorer),
+      [OP],
+    )
+  })
+
   it('may have predictions and scores outside of them', async () => {
     const prediction = await evaluations.predict(null, { q: 1 }, 'a')
     const score = await evaluations.score(prediction, 'exact', 0.5)
@@ -234,6 +247,8 @@ describe('evaluation runs', () => {
       ],
       ['predictions', { model: MODEL, inputs: [] }, ['dict_type inputs', 'missing output']],
       ['scores', { prediction_id: 7, scorer: scorerRef('a'), value: 1 }, ['string_type prediction_id']],
+      ['evaluation_runs', { evaluation: OP, model: OP }, ['string_pattern_mismatch evaluation']],
+      ['evaluations', { name: 'a', dataset: OP, scorers: [OP] }, ['string_pattern_mismatch dataset']],
     ] as const)
       assert.deepEqual(told(await service.post(evaluations.at(path), body)), problems)
   })

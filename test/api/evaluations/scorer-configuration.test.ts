@@ -89,6 +89,23 @@ describe('a scorer with an invalid configuration', () => {
     })
   })
 
+  it('is a 422 under a reference to an op', async () => {
+    for (const [name, request] of Object.entries(requests)) {
+      const { status, text } = await request([exact.replace('/object/', '/op/')])
+      assert.equal(status, 422, `${name}: ${text}`)
+      const [problem] = (JSON.parse(text) as { detail: readonly { loc: Json; msg: string }[] }).detail
+      assert.deepEqual(problem!.loc, ['body', ...(fields[name] ?? ['scorer_refs']), 0])
+      assert.match(problem!.msg, /not an op/)
+    }
+  })
+
+  it('is accepted if it is an op', async () => {
+    const val = { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: {} }
+    const op = (await publish(service, project, 'is-equal', val)).replace('/object/', '/op/')
+    for (const [name, request] of Object.entries(requests))
+      assert.equal((await request([exact, op])).status, 200, name)
+  })
+
   it('is accepted if it is code of an SDK, whatever its fields are', async () => {
     const code = await publish(
       service,

@@ -62,6 +62,7 @@ describe('a leaderboard', () => {
     [withoutRef, /^evaluation_object_ref: Field required/],
     [{ ...valid, evaluation_object_ref: 'capitals' }, /^evaluation_object_ref: .*reference/],
     [{ ...valid, evaluation_object_ref: 'weave:///team/p/call/1' }, /^evaluation_object_ref: .*reference/],
+    [{ ...valid, evaluation_object_ref: 'weave:///team/p/op/capitals:v0' }, /^evaluation_object_ref: /],
     [{ ...valid, scorer_name: 7 }, /^scorer_name: .*string/],
     [{ ...valid, summary_metric_path: ['mean'] }, /^summary_metric_path: .*string/],
     [{ ...valid, summary_metric_path: 'a.'.repeat(100_000) }, /^summary_metric_path: .*at most/],

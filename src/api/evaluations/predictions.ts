@@ -20,7 +20,7 @@ import { idFor } from '../tracing/generated-id.js'
 import { objectOrOpRef, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
+import { callNow, inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
 import { listRoute } from './list-route.js'
 import { rowCallsById } from './read-rows.js'
 import { runNow, textOf } from './runs.js'
@@ -84,9 +84,9 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
         const { body, project: projectId } = request
         const { model, inputs, evaluation_run_id: runId } = body
         const run = runId === null ? undefined : await runNow(evaluations)(projectId, runId)
-        if (run !== undefined) requireNotAtWork(run)
         const [id, rowId] = [idFor(ports, request, 0), idFor(ports, request, 1)]
-        const startedAt = await startOf(evaluations, request, projectId, id)
+        const { startedAt, isRepeat } = await startOf(evaluations, request, projectId, id)
+        if (run !== undefined && !isRepeat) requireInProgress(run)
         const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
         const call = { projectId, startedAt, traceId: run?.trace_id ?? id }
         const spans = body.genai_span_ref

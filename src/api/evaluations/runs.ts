@@ -97,7 +97,7 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const { body, project: projectId } = request
         const { evaluation, model, source_evaluation_run_id: source } = body
         const runId = idFor(ports, request, 0)
-        const startedAt = await startOf(evaluations, request, projectId, runId)
+        const { startedAt } = await startOf(evaluations, request, projectId, runId)
         const weave = {
           evaluation_run: 'true',
           evaluation,

@@ -8,7 +8,7 @@ import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { requiresCosts, waitForPrices } from '../tracing/requested-costs.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
-import { refuseTooLarge } from '../tracing/usage.js'
+import { NO_OPEN_TRACES } from '../../projections/usage-query/usage-rows.js'
 import { unpricedHeader } from '../tracing/usage-costs.js'
 import { callStatsRequest, callStatsResponse } from './codecs.js'
 import { requireBoundedResponse, requestedMetrics } from './metrics.js'
@@ -17,11 +17,10 @@ import { statsJson } from './stats-json.js'
 
 export interface StatsReads extends ProjectReads {
   readonly ports: { readonly clock: Clock }
-  readonly maxTraceCalls: number
 }
 
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
-  const { ports, reading, maxTraceCalls } = reads
+  const { ports, reading } = reads
   const books = booksFrom(reads.reader, reading.generation)
   return [
     readProject(reads, {
@@ -53,12 +52,13 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
             const callBuckets = await callStats(reader)(span, calls)
-            const { buckets, unpriced } = await usageStats(reader, books)(span, {
+            const prices = costs === null ? null : await books({ projectId, list, position })
+            const { buckets, unpriced } = await usageStats(reader)(span, {
               wanted: usage,
-              list,
-              maxTraceCalls,
+              prices,
+              open: NO_OPEN_TRACES,
               requireFew,
-            }).catch(refuseTooLarge)
+            })
             const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
             return {
               body: Readable.from(json, { objectMode: false }),

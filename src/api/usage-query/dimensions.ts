@@ -89,9 +89,10 @@ const startsOf = (
   offset: Parameters<typeof calendarStarts>[3],
 ): readonly number[] => {
   const [first, last] = [from, to].map((at) => Number(microseconds(at)) / 1e6) as [number, number]
-  const starts = (last - first) / SECONDS[unit] > MAX_BUCKETS
-    ? []
-    : calendarStarts(Math.floor(first), Math.ceil(last), unit, offset)
+  const starts =
+    (last - first) / SECONDS[unit] > MAX_BUCKETS
+      ? []
+      : calendarStarts(Math.floor(first), Math.ceil(last), unit, offset)
   if (starts.length > 0 && starts.length <= MAX_BUCKETS) return starts
   throw new Failure(
     'bad-request',

@@ -1,5 +1,3 @@
-export type { UsageBucket } from './gathering.js'
 export { AGGREGATIONS, figureCount, type Figures, type RequestedMetric } from './metric.js'
 export { CALL_METRICS, callStats } from './queries-of-calls.js'
-export { usageStats } from './queries-of-usage.js'
-export { isCost, USAGE_METRICS, type UsageMetric } from './usage-metrics.js'
+export { isCost, USAGE_METRICS, usageStats, type UsageMetric } from './usage-stats.js'

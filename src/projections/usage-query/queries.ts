@@ -101,7 +101,8 @@ export const exportUsage = (
   const { sql, parameters } = groupsSql(query)
   const prefixes = query.isCompared ? ['', 'previous_'] : ['']
   const keys = query.groupBy.map((dimension, index) => {
-    const value = 'starts' in dimension ? `fromUnixTimestamp64Milli(key_${index} * 1000, 'UTC')` : `key_${index}`
+    const value =
+      'starts' in dimension ? `fromUnixTimestamp64Milli(key_${index} * 1000, 'UTC')` : `key_${index}`
     return `if(place > {limit:UInt64}, NULL, ${value}) AS ${backquoted(dimension.name)}`
   })
   const measures = prefixes.flatMap((prefix) =>
@@ -148,7 +149,8 @@ const groupsSql = (query: UsageQuery): Relation => {
   const periods = isCompared ? (['', 'previous_'] as const) : ([''] as const)
   const sums = periods.flatMap((prefix) =>
     MEASURES.map(
-      (measure) => `sumIf(priced.${measure}, priced.is_current = ${prefix === '' ? 1 : 0}) AS ${prefix}${measure}`,
+      (measure) =>
+        `sumIf(priced.${measure}, priced.is_current = ${prefix === '' ? 1 : 0}) AS ${prefix}${measure}`,
     ),
   )
   const all = periods.flatMap((prefix) => MEASURES.map((measure) => `${prefix}${measure}`))
@@ -181,11 +183,17 @@ const pricedSql = (query: UsageQuery): Relation => {
   const steps = prices === null ? undefined : priceSteps(prices)
   const { sql: rows, parameters } = rowsSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
-  const calls = groupBy.some(({ name }) => name === 'model') ? 'countIf(is_first_of_model)' : 'countIf(is_first)'
-  const figures = [...COUNTERS, 'charged_prompt_tokens'].map((name) => `sum(toInt128(${name})) AS ${name}_sum`)
+  const calls = groupBy.some(({ name }) => name === 'model')
+    ? 'countIf(is_first_of_model)'
+    : 'countIf(is_first)'
+  const figures = [...COUNTERS, 'charged_prompt_tokens'].map(
+    (name) => `sum(toInt128(${name})) AS ${name}_sum`,
+  )
   const slot =
-    steps === undefined ? 'toInt64(0)' : 'roundDown(toUnixTimestamp64Micro(priced_at), {changes:Array(Int64)})'
-  const isCurrent = isCompared ? 'started_at >= {current_from:DateTime64(6, \'UTC\')}' : '1'
+    steps === undefined
+      ? 'toInt64(0)'
+      : 'roundDown(toUnixTimestamp64Micro(priced_at), {changes:Array(Int64)})'
+  const isCurrent = isCompared ? "started_at >= {current_from:DateTime64(6, 'UTC')}" : '1'
   const summed = `SELECT ${[...keys, 'model', `${slot} AS slot`, `${isCurrent} AS is_current`].join(', ')},
       ${calls} AS call_count, ${figures.join(', ')}
     FROM ${rows} GROUP BY ${[...keys, 'model', 'slot', 'is_current'].join(', ')}`
@@ -193,7 +201,8 @@ const pricedSql = (query: UsageQuery): Relation => {
     steps === undefined ? `toInt256(0) AS ${cost}` : `${CHARGED[kind]}_sum * steps.${cost} AS ${cost}`,
   )
   const charged = CHARGED.map((name) => `${name}_sum != 0`).join(' OR ')
-  const unpriced = steps === undefined ? '[]' : `if(steps.is_priced = 0 AND (${charged}), [toString(model)], [])`
+  const unpriced =
+    steps === undefined ? '[]' : `if(steps.is_priced = 0 AND (${charged}), [toString(model)], [])`
   const sql = `SELECT ${[...keys, 'is_current', 'call_count AS calls'].join(', ')},
       ${COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
       ${COSTS.join(' + ')} AS total_cost, CAST(${unpriced}, 'Array(String)') AS unpriced
@@ -220,7 +229,8 @@ const rowsSql = (query: UsageQuery): Relation => {
     parameters['current_from'] = dateTime64(began.from)
     parameters['length'] = length
   }
-  const moved = 'toUnixTimestamp64Micro(started_at)' +
+  const moved =
+    'toUnixTimestamp64Micro(started_at)' +
     (isCompared ? " + if(started_at < {current_from:DateTime64(6, 'UTC')}, {length:Int64}, 0)" : '')
   const keys = groupBy.map((dimension, index) => {
     if ('starts' in dimension) {
@@ -231,8 +241,14 @@ const rowsSql = (query: UsageQuery): Relation => {
       ? `attributes.attribute_${index} AS key_${index}`
       : `toString(rows.${DIMENSIONS[dimension.name as keyof typeof DIMENSIONS]}) AS key_${index}`
   })
-  const joined = attributes === undefined ? '' : `INNER JOIN ${attributes.sql} AS attributes ON rows.call_id = attributes.id`
-  return { sql: `(SELECT rows.*${keys.map((key) => `, ${key}`).join('')} FROM ${rows.sql} AS rows ${joined})`, parameters }
+  const joined =
+    attributes === undefined
+      ? ''
+      : `INNER JOIN ${attributes.sql} AS attributes ON rows.call_id = attributes.id`
+  return {
+    sql: `(SELECT rows.*${keys.map((key) => `, ${key}`).join('')} FROM ${rows.sql} AS rows ${joined})`,
+    parameters,
+  }
 }
 
 /** The values of attributes of the selected calls; undefined where usage is grouped by none. */

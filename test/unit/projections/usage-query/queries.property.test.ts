@@ -111,14 +111,32 @@ describe('usage by group', () => {
     clickHouse.writer.insert({
       table: 'usage_totals',
       columns: [
-        ...['project_id', 'started_at', 'call_id', 'model', 'trace_id', 'is_root', 'is_first', 'op', 'root_op'],
+        ...[
+          'project_id',
+          'started_at',
+          'call_id',
+          'model',
+          'trace_id',
+          'is_root',
+          'is_first',
+          'op',
+          'root_op',
+        ],
         ...['wb_user_id', 'thread_id', 'wb_run_id', 'status'],
         ...FIGURES.map((name) => `own_${name}`),
         ...FIGURES,
         'position',
       ],
       values: calls.map((row) => [
-        ...[PROJECT, dateTime64(row.started_at), row.call_id, row.model, row.trace_id, row.is_root, row.is_first],
+        ...[
+          PROJECT,
+          dateTime64(row.started_at),
+          row.call_id,
+          row.model,
+          row.trace_id,
+          row.is_root,
+          row.is_first,
+        ],
         ...[row.op, row.root_op, row.wb_user_id, row.thread_id, row.wb_run_id, row.status],
         ...row.own.map(String),
         ...row.inclusive.map(String),
@@ -139,13 +157,15 @@ describe('usage by group', () => {
           const stored = calls.map((row) => rowOf(row as never))
           await insert(stored)
           const open = isOpen
-            ? { traceIds: ['trace-1'], rows: stored.filter(({ trace_id }) => trace_id === 'trace-1').map(openRow) }
+            ? {
+                traceIds: ['trace-1'],
+                rows: stored.filter(({ trace_id }) => trace_id === 'trace-1').map(openRow),
+              }
             : { traceIds: [], rows: [] }
-          const groupBy = query.groupBy.map(
-            (name): Dimension =>
-              name === 'day'
-                ? { name, starts: Array.from({ length: 10 }, (_, day) => START + day * DAY) }
-                : { name: name as 'model' },
+          const groupBy = query.groupBy.map((name): Dimension =>
+            name === 'day'
+              ? { name, starts: Array.from({ length: 10 }, (_, day) => START + day * DAY) }
+              : { name: name as 'model' },
           )
           const groups = await usageBy(clickHouse.reader, {
             projectId: PROJECT,
@@ -194,7 +214,10 @@ const withFirst = (drawn: readonly Row[], kind: 'own' | 'inclusive'): Calls => {
 }
 
 const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Query) => {
-  const groups = new Map<string, { key: (string | number)[]; current: Sums; previous: Sums; unpriced: Set<string> }>()
+  const groups = new Map<
+    string,
+    { key: (string | number)[]; current: Sums; previous: Sums; unpriced: Set<string> }
+  >()
   for (const row of calls) {
     const used = row[kind]
     const isCurrent = row.second >= 0 && row.second < 5 * DAY
@@ -202,7 +225,11 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
     if (!used.some(Boolean) || (!isCurrent && !isPrevious)) continue
     const second = isCurrent ? row.second : row.second + 5 * DAY
     const key = groupBy.map((name) =>
-      name === 'day' ? START + Math.floor(second / DAY) * DAY : name === 'user' ? row.user : row[name as 'op'],
+      name === 'day'
+        ? START + Math.floor(second / DAY) * DAY
+        : name === 'user'
+          ? row.user
+          : row[name as 'op'],
     )
     const id = JSON.stringify(key)
     const group = groups.get(id) ?? { key, current: zero(), previous: zero(), unpriced: new Set<string>() }

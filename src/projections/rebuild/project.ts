@@ -1,10 +1,10 @@
 import type { RebuildEvent } from '../../domain/rebuild/events.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { rebuildRows, type Rebuild } from './rebuild-row.js'
+import { rebuildRows, type Rebuild } from './queries.js'
 
 type Requested = RebuildEvent & Pick<ProjectedEvent, 'position'>
 
-/** Requests for rebuilds to rows of `rebuilds`. */
+/** Requests for rebuilds, as rows of `rebuilds`. */
 export const rebuildsProjection: Projection = {
   name: 'rebuilds',
   rowsOf: (events) => {
@@ -27,7 +27,6 @@ const asRequested = ({ data, position }: Requested): Rebuild => ({
   events: 0,
   events_per_second: 0,
   remaining_seconds: null,
-  changed_models: [],
   rebuilt: {},
   reason: null,
 })

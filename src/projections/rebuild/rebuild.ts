@@ -12,7 +12,7 @@ import { paceOf, type Look } from './pace.js'
 import { swapTables } from './swap.js'
 
 export interface Rebuilding extends Omit<Projecting, 'clickHouse'> {
-  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'head'>
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
   readonly clickHouse: ClickHouse
   readonly clock: Clock
   /** The projector of the tables in use. */
@@ -99,7 +99,8 @@ interface Counting {
 /** A projector into other tables, and how many events of the log it took. */
 const counting = async (rebuilding: Rebuilding, { writer }: ClickHouse): Promise<Counting> => {
   let events = 0
-  const eventStore: Pick<EventStore, 'subscribeAll'> = {
+  const eventStore: Projecting['eventStore'] = {
+    readStream: (stream, options) => rebuilding.eventStore.readStream(stream, options),
     async *subscribeAll(options) {
       for await (const item of rebuilding.eventStore.subscribeAll(options)) {
         if (item.kind === 'event') events += 1

@@ -6,7 +6,7 @@ import type { Projection } from '../projection.js'
 
 /** What a projector works with. */
 export interface Projecting {
-  readonly eventStore: Pick<EventStore, 'subscribeAll'>
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream'>
   readonly blobs: BlobStore
   readonly clickHouse: ClickHouseWriter
   readonly projections: readonly Projection[]

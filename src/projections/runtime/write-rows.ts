@@ -1,9 +1,9 @@
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { BlobStore } from '../../domain/ports/blobs.js'
 import { RowsRefused, type ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { NotProjectable } from './not-projectable.js'
-import { resolved } from './resolve.js'
+import { wholeEvent } from './resolve.js'
 
 export interface Quarantined {
   readonly event: RecordedEvent
@@ -13,6 +13,7 @@ export interface Quarantined {
 interface Writing {
   readonly clickHouse: ClickHouseWriter
   readonly blobs: BlobStore
+  readonly eventStore: Pick<EventStore, 'readStream'>
   readonly projections: readonly Projection[]
 }
 
@@ -60,16 +61,27 @@ const confirmed = async (
   return [{ event, reason: first.message }]
 }
 
-const insertAll = async ({ clickHouse, blobs, projections }: Writing, events: readonly RecordedEvent[]) => {
-  const projected: ProjectedEvent[] = []
-  for (const event of events) projected.push(isSpilled(event) ? await resolved(blobs, event) : event)
-  for (const projection of projections)
-    for (const rows of project(projection, projected)) await clickHouse.insert(rows)
+/** What is read from streams for a batch is held in memory up to this size. */
+const MAX_BYTES_READ = 16 * 1024 * 1024
+
+const insertAll = async (writing: Writing, events: readonly RecordedEvent[]) => {
+  let projected: ProjectedEvent[] = []
+  let bytesRead = 0
+  for (const event of events) {
+    const whole = await wholeEvent(writing, event)
+    projected.push(whole.event)
+    bytesRead += whole.bytesRead
+    if (bytesRead < MAX_BYTES_READ) continue
+    await insertRows(writing, projected)
+    projected = []
+    bytesRead = 0
+  }
+  await insertRows(writing, projected)
 }
 
-const isSpilled = ({ data }: RecordedEvent): boolean => {
-  for (const _field in data['spilled'] as object) return true
-  return false
+const insertRows = async ({ clickHouse, projections }: Writing, events: readonly ProjectedEvent[]) => {
+  for (const projection of projections)
+    for (const rows of project(projection, events)) await clickHouse.insert(rows)
 }
 
 const project = (projection: Projection, events: readonly ProjectedEvent[]) => {

@@ -23,6 +23,9 @@ export const fillTraces = async (dataDirectory: string, sizes: readonly number[]
       SELECT ${common}, ${id('number')}, 'op', if(number = 0, NULL, ${id('intDiv(number - 1, 8)')}), ${started},
       ${started} + toIntervalSecond(1), '{}', '{}', 'null', '{}', 1, 1 FROM numbers(${size})`)
   }
+  await writer.command(
+    `INSERT INTO call_index SELECT project_id, id, assumeNotNull(trace_id), started_at, 1 FROM calls`,
+  )
   await writer.command(`INSERT INTO checkpoints VALUES ('main', 1000000)`)
   for (const table of ['calls', 'usage_facts']) await writer.command(`OPTIMIZE TABLE ${table} FINAL`)
   await clickHouse.close()

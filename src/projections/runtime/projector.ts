@@ -10,7 +10,7 @@ import { notifier, type Notifier } from './notifier.js'
 import { reachedPosition, type ReachedPosition } from './reached-position.js'
 
 export interface ProjectorOptions extends InsertOptions {
-  readonly eventStore: Pick<EventStore, 'subscribeAll'>
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream'>
   readonly log: Log
   /** Before the first rows: false while the log is empty. Throws where the database belongs to another log. */
   readonly noteSource?: () => Promise<boolean>

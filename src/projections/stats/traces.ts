@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../calls/filter.js'
-import { selection, SETTINGS } from '../calls/selection.js'
+import { selection, SETTINGS } from '../calls/select.js'
 import { idHash } from '../usage/id-hash.js'
 import { traceSizes } from '../usage/load.js'
 import { nativeBlocks, type Numbers, type Strings } from '../usage/native.js'

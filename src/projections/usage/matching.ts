@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import { selection, SETTINGS, type CallsAsked } from '../calls/selection.js'
+import { selection, SETTINGS, type CallSelection } from '../calls/select.js'
 import { idHash } from './id-hash.js'
 import { nativeBlocks, type Numbers, type Strings } from './native.js'
 
@@ -25,7 +25,7 @@ export interface Matching {
  */
 export const matchingCalls = async (
   reader: ClickHouseReader,
-  asked: CallsAsked,
+  asked: CallSelection,
   limit: number,
 ): Promise<Matching> => {
   const byStart = [{ field: 'started_at', direction: 'asc' } as const]

@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import type { CallsAsked } from '../calls/selection.js'
+import type { CallSelection } from '../calls/select.js'
 import { booksFrom, type Books } from '../prices/queries-of-books.js'
 import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
 import { matchingCalls, type Matching, type MatchingCall } from './matching.js'
@@ -17,7 +17,7 @@ export { AnswerTooLarge } from './model-sets.js'
 export { TraceTooLarge } from './load.js'
 export { sortYielding } from './sort-yielding.js'
 
-export interface UsageQuestion extends CallsAsked {
+export interface UsageQuestion extends CallSelection {
   readonly limit: number
   /** The largest trace that one answer may work on, in calls. */
   readonly maxTraceCalls: number

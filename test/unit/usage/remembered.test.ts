@@ -24,6 +24,9 @@ describe('the usage of a call of a large trace', () => {
     await clickHouse.writer.command(`INSERT INTO calls
       (project_id, trace_id, id, parent_id, op_name, started_at, started_position)
       SELECT ${common}, nullIf(${parent}, ''), 'op', ${at}, ${position} ${numbers}`)
+    await clickHouse.writer.command(
+      `INSERT INTO call_index SELECT project_id, id, assumeNotNull(trace_id), started_at, 1 FROM calls`,
+    )
   }
 
   before(async () => {

@@ -44,6 +44,9 @@ describe('a question about usage lets other requests have their turn', function 
     await clickHouse.writer.command(`INSERT INTO calls
       (project_id, trace_id, id, parent_id, op_name, started_at, started_position)
       SELECT '${PROJECT}', '${trace}', ${id('number')}, nullIf(${parentId}, ''), 'op', ${at}, 1 FROM numbers(${calls})`)
+    await clickHouse.writer.command(
+      `INSERT INTO call_index SELECT project_id, id, assumeNotNull(trace_id), started_at, 1 FROM calls WHERE trace_id = '${trace}'`,
+    )
   }
 
   /** The longest work between two turns of the event loop while the answer was read, in milliseconds. */

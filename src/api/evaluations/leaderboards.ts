@@ -12,20 +12,21 @@ import { objectId } from '../../domain/object/events.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
-import { readVersion } from '../../projections/objects/queries.js'
 import { inBody } from '../authorization.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
+import { versionsFromLog } from '../objects/object-from-log.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { pagesOf } from '../tracing/pages.js'
 import type { Evaluations } from './evaluations.js'
 import { noSuch } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
+import { orInvalid } from './referenced-objects.js'
 import { textOf } from './runs.js'
 
 const column = open('LeaderboardColumn', {
   required: { evaluation_object_ref: string, scorer_name: string, summary_metric_path: string },
-  optional: { should_minimize: nullable(boolean) },
+  optional: { should_minimize: nullable(boolean), error: nullable(string) },
 })
 
 const cell = open('LeaderboardCell', {
@@ -50,8 +51,9 @@ const leaderboardRead = closed('LeaderboardReadRequest', {
 })
 
 /** `/leaderboards/read`: a Leaderboard object of an SDK with the values of its cells. */
-export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
-  readProject(evaluations, {
+export const leaderboardRoute = (evaluations: Evaluations): AnyRoute => {
+  const readVersion = versionsFromLog(evaluations.ports)
+  return readProject(evaluations, {
     method: 'post',
     path: '/leaderboards/read',
     summary: 'Read a Leaderboard object with its cells: the newest run of each evaluation and model.',
@@ -62,19 +64,18 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
       ({ body: { object_id, digest }, project, onDisconnect }) =>
       async (position) => {
         const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(project))
-        const version = await readVersion(reader)({
+        const version = await readVersion({
           ...{ projectId: project, objectId: object_id, version: digest, position },
-          ...{ withVal: true, withLabels: false },
+          withVal: true,
         })
         if (version === undefined || version.deleted_at !== null || version.val === null)
           throw noSuch('Leaderboard')
         const val = parseJson(version.val)
         if (!isLeaderboard(val)) throw noSuch('Leaderboard')
-        const columns = columnsOf(val)
+        const columns = orInvalid(['object_id'], columnsOf(val))
         const board = newLeaderboard(columns)
-        const refs = [...new Set(columns.map(({ evaluation_object_ref: ref }) => ref))].filter(
-          (ref) => ref !== '',
-        )
+        const valid = columns.filter(({ error }) => error === null)
+        const refs = [...new Set(valid.map(({ evaluation_object_ref: ref }) => ref))]
         if (refs.length > 0)
           for await (const runs of runsOf(reader, project, refs, position))
             for (const { id, inputs, started_at, ended_at, output } of runs) {
@@ -98,6 +99,7 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
         return { body: jsonText(body), type: 'application/json; charset=utf-8' }
       },
   })
+}
 
 async function* runsOf(
   reader: ClickHouseReader,

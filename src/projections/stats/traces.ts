@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../calls/filter.js'
-import { selection, SETTINGS } from '../calls/selection.js'
+import { selection, SETTINGS } from '../calls/select.js'
 import { nativeBlocks, textAt, type Numbers, type Strings } from '../usage/native.js'
 import { batchesOfTraces } from '../usage/facts.js'
 import type { TraceCalls } from '../usage/trace.js'

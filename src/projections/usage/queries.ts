@@ -2,7 +2,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { yielding } from '../../yield-to-event-loop.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
-import { selection, SETTINGS, type CallsAsked } from '../calls/selection.js'
+import { selection, SETTINGS, type CallSelection } from '../calls/select.js'
 import { booksFrom } from '../prices/queries-of-books.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
@@ -16,7 +16,7 @@ export { AnswerTooLarge, type UsageByKey } from './inclusive-usage.js'
 export { countersOf, saturated, SHOWN_COUNTERS } from './own-usage.js'
 export { TraceTooLarge } from './trace.js'
 
-export interface UsageRequest extends CallsAsked {
+export interface UsageRequest extends CallSelection {
   readonly limit: number
   /** The largest trace allowed, in calls. */
   readonly maxTraceCalls: number
@@ -100,7 +100,7 @@ interface MatchingCall {
  *
  * @throws UnknownField
  */
-const matchingCalls = async (reader: ClickHouseReader, request: CallsAsked, limit: number) => {
+const matchingCalls = async (reader: ClickHouseReader, request: CallSelection, limit: number) => {
   const byStart = [{ field: 'started_at', direction: 'asc' } as const]
   const { sql, order, parameters } = selection('call_id, assumeNotNull(call_trace_id)', request, byStart)
   const chunks = reader.stream(`${sql} ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} ${SETTINGS}`, {

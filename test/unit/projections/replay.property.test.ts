@@ -13,6 +13,7 @@ import { migrate } from '../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { usageFrom } from '../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../counts.js'
+import { completedEvents } from '../../support/completed-events.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryHistory, type History } from './arbitrary-history.js'
 
@@ -118,8 +119,10 @@ describe('replaying the log', () => {
 })
 
 const placed = (history: History, projectId: string): readonly ProjectedEvent[] =>
-  history.map(({ type, data }, index) => ({
-    type,
-    data: { ...(data as object), project_id: projectId },
-    position: BigInt(index + 1),
-  }))
+  completedEvents(
+    history.map(({ type, data }, index) => ({
+      type,
+      data: { ...(data as object), project_id: projectId },
+      position: BigInt(index + 1),
+    })),
+  )

@@ -37,10 +37,16 @@ export const fillTrace = async (
   }
   const rows = {
     ...{ project_id: `'${project}'`, trace_id: traceId, id: id(n) },
-    ...{ parent_id: `nullIf(${parentId}, '')`, op_name: `'op'`, started_at: at, started_position: 1 },
+    ...{
+      parent_id: `nullIf(${parentId}, '')`,
+      op_name: `'op'`,
+      op: `'op'`,
+      started_at: at,
+      started_position: 1,
+    },
   }
-  const { project_id, id: callId, trace_id, started_at } = rows
-  const index = { project_id, id: callId, trace_id, started_at, position: 1 }
+  const { project_id, trace_id, id: callId, started_at } = rows
+  const index = { project_id, trace_id, id: callId, started_at, position: 1 }
   for (const [table, columns] of Object.entries({ usage_facts: facts, calls: rows, call_index: index }))
     await writer.command(
       `INSERT INTO ${table} (${Object.keys(columns).join(', ')})

@@ -12,6 +12,7 @@ import { costRoutes } from './costs/routes.js'
 import type { Deliveries } from './deliveries/deliveries.js'
 import { deliveryRoutes } from './deliveries/routes.js'
 import { evaluationRuleRoutes } from './evaluation-rules/rules.js'
+import type { Evaluations } from './evaluations/evaluations.js'
 import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackRoutes } from './feedback/routes.js'
 import { fileRoutes } from './files/routes.js'
@@ -40,7 +41,12 @@ import { usageRoutes } from './tracing/usage.js'
 
 export interface ApiParts
   extends Tracing, HealthChecks, Pick<Inference, 'inference'>, Omit<UpstreamManaging, 'ports' | 'access'> {
-  readonly ports: Ports & KeyPorts & Secrets['ports'] & Automations['ports'] & Deliveries['ports']
+  readonly ports: Ports &
+    KeyPorts &
+    Secrets['ports'] &
+    Automations['ports'] &
+    Deliveries['ports'] &
+    Evaluations['ports']
   readonly access: Access
   readonly reader: ClickHouseReader
   readonly maxTraceCalls: number

@@ -6,13 +6,12 @@ import type { LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
 import type { EventStore, RecordedEvent, Position } from '../domain/ports/event-store.js'
 import { type ModelDigest, digestsOf } from '../projections/digests/queries.js'
-import { sizeOf } from '../projections/runtime/gathering.js'
 import { eventChecks, recordedEvent } from './check-event.js'
 import { logDigest, pagesOf } from './log-digest.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { projections } from '../projections/all.js'
 import { migrate } from '../projections/migrate.js'
-import { writeRows } from '../projections/runtime/write-rows.js'
+import { insertBatch, MAX_BATCH, sizeOf } from '../projections/runtime/insert-batch.js'
 
 /** The result of checking and projecting a log. */
 export interface Reprojection {
@@ -30,9 +29,6 @@ interface UpTo {
   readonly log: number
   readonly models: number
 }
-
-const BATCH_EVENTS = 20_000
-const BATCH_CHARACTERS = 16 * 1024 * 1024
 
 /** Checks every event of a log and projects it into temporary read models. Reads on while rows are written. */
 export const reproject = async (
@@ -72,7 +68,7 @@ export const reproject = async (
         batch.push(checked.event)
         characters += sizeOf(checked.event)
       }
-      if (batch.length >= BATCH_EVENTS || characters >= BATCH_CHARACTERS) await write()
+      if (batch.length >= MAX_BATCH.events || characters >= MAX_BATCH.characters) await write()
       await setImmediate()
       note(events, (page.at(-1)?.position ?? 0) / end)
     }
@@ -98,10 +94,10 @@ const temporaryReadModels = async (copy: LogCopy, blobs: BlobStore): Promise<Tem
   const directory = await mkdtemp(join(tmpdir(), 'tallytree-verify-'))
   const clickHouse = await openEmbeddedClickHouse(directory)
   await migrate(clickHouse.writer)
-  const writing = { clickHouse: clickHouse.writer, blobs, projections, eventStore: streamsOf(copy) }
+  const options = { clickHouse: clickHouse.writer, blobs, projections, eventStore: streamsOf(copy) }
   return {
     add: async (events) => {
-      const refused = await writeRows(writing, events)
+      const refused = await insertBatch(options, events)
       return refused.map(({ event, reason }) => `position ${event.position}: cannot be projected: ${reason}`)
     },
     digestsAt: (position) => digestsOf(clickHouse.reader, position),

@@ -10,7 +10,7 @@ import type { HealthChecks } from '../api/service/health.js'
 import type { Config } from '../config.js'
 import { instantOf } from '../domain/codec/instant.js'
 import type { Log } from '../domain/ports/log.js'
-import { positionsByTime } from '../projections/times/queries.js'
+import { positionByTime } from '../projections/runtime/event-times.js'
 import type { OpenInference } from './inference.js'
 import { publishDefaultPrices } from './default-prices.js'
 import type { ReadSide } from './read-side.js'
@@ -46,7 +46,7 @@ export const openApi = async (
   await publishDefaultPrices(ports)
   const correlationId = ports.ids.next()
   await managing.publishPrices(null, { correlationId, causationId: correlationId, actor: 'system' })
-  const reading = readingFrom(readSide, historyOf(ports, readSide), await ports.eventStore.head())
+  const reading = readingFrom(readSide, historyOf(ports), await ports.eventStore.head())
   const parts = {
     ...checks,
     ports,
@@ -63,11 +63,8 @@ export const openApi = async (
   return { access, routes: allRoutes(parts), reading, inference: parts }
 }
 
-const historyOf = (
-  { eventStore, clickHouse, clock }: ApiParts['ports'] & Stores,
-  readSide: ReadSide,
-): History => ({
+const historyOf = ({ eventStore, clickHouse, clock }: ApiParts['ports'] & Stores): History => ({
   head: () => eventStore.head(),
-  lastBy: positionsByTime(clickHouse.reader, () => `${readSide.generation()} ${readSide.reached()}`),
+  lastBy: positionByTime(clickHouse.reader),
   now: () => instantOf(clock.now()),
 })

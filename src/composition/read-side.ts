@@ -8,7 +8,7 @@ import type { Log } from '../domain/ports/log.js'
 import { projections } from '../projections/all.js'
 import { startRebuilder } from '../projections/rebuild/rebuilder.js'
 import { migrate } from '../projections/migrate.js'
-import { followCheckpoint } from '../projections/runtime/follow-checkpoint.js'
+import { followReadState } from '../projections/runtime/read-state.js'
 import { emptyReadModels, findLogMismatch, noteSourceLog } from '../projections/runtime/log-identity.js'
 import { startProjector } from '../projections/runtime/projector.js'
 import type { Stores } from './stores.js'
@@ -44,7 +44,7 @@ export const openReadSide = async (
   const { eventStore, clickHouse } = stores
   await requireOwnDatabase(config, clickHouse, eventStore, log)
   await migrate(clickHouse.writer)
-  if (!roles.has('projector')) return followCheckpoint(clickHouse.reader, eventStore, log)
+  if (!roles.has('projector')) return followReadState(clickHouse.reader, eventStore, log)
   const head = await eventStore.head()
   const projector = await startProjector({
     ...stores,

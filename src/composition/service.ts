@@ -20,6 +20,7 @@ import { listen } from './http-server.js'
 import { openInference } from './inference.js'
 import { connectionLimit } from './open-files.js'
 import { openReadSide, type ReadSide } from './read-side.js'
+import { scoringTools } from './scoring-tools.js'
 import { reconcileSecretsAtStart } from './secrets.js'
 import type { Stores } from './stores.js'
 import { openWebhookSender } from './webhook-sender.js'
@@ -79,6 +80,7 @@ const start = async (
     sha256,
     randomKey,
     compilePattern: compileRe2,
+    scoringTools,
     hmacSha256,
     vendor: config.vendor,
     webhookSender,

@@ -5,8 +5,8 @@ import { objectsProjection } from './objects/project.js'
 import { pricesProjection } from './prices/project.js'
 import { rebuildsProjection } from './rebuilds/project.js'
 import type { Projection } from './projection.js'
+import { eventTimes } from './runtime/event-times.js'
 import { tablesProjection } from './tables/project.js'
-import { timesProjection } from './times/project.js'
 import { usageProjection } from './usage/project.js'
 
 export const projections: readonly Projection[] = [
@@ -17,6 +17,6 @@ export const projections: readonly Projection[] = [
   feedbackProjection,
   pricesProjection,
   rebuildsProjection,
-  timesProjection,
+  eventTimes,
   deliveriesProjection,
 ]

@@ -4,7 +4,7 @@ import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { boolean, integerBetween, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { textUpToBytes } from '../../domain/codec/text.js'
-import { parseRef } from '../../domain/ref/ref.js'
+import { isOpRef, parseRef } from '../../domain/ref/ref.js'
 import { invalid } from '../failure.js'
 import { integerInQuery } from '../integer-in-query.js'
 
@@ -13,18 +13,29 @@ const refText = textUpToBytes(MAX_REF_BYTES)
 
 const RULE = "String should be a reference of the form 'weave:///entity/project/object/name:version'"
 
-const isRefOfObject = (u: unknown): u is string => refText.is(u) && parseRef(u)?.kind === 'object'
+const refCodec = (name: string, rule: string, mayBeOp: boolean): Codec<string> => {
+  const isAllowed = (u: unknown): u is string =>
+    refText.is(u) && parseRef(u)?.kind === 'object' && (mayBeOp || !isOpRef(u))
+  return new Codec(
+    name,
+    isAllowed,
+    (u, c) => {
+      if (!refText.is(u)) return refText.validate(u, c)
+      return isAllowed(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', rule)
+    },
+    { type: 'string', description: rule, maxLength: MAX_REF_BYTES },
+    'unchanged',
+  )
+}
 
-/** A reference to a version of an object or an op. */
-export const objectRef: Codec<string> = new Codec(
-  'object_ref',
-  isRefOfObject,
-  (u, c) => {
-    if (!refText.is(u)) return refText.validate(u, c)
-    return isRefOfObject(u) ? t.success(u) : refuse(u, c, 'string_pattern_mismatch', RULE)
-  },
-  { type: 'string', description: RULE, maxLength: MAX_REF_BYTES },
-  'unchanged',
+/** A reference to a version of an object that is no op. */
+export const objectRef = refCodec('object_ref', RULE, false)
+
+/** A reference to a version of an object or an op: the SDKs accept functions as models and scorers. */
+export const objectOrOpRef = refCodec(
+  'object_or_op_ref',
+  `${RULE}, or 'weave:///entity/project/op/name:version'`,
+  true,
 )
 
 const strings = arrayOf(string, 1)

@@ -17,7 +17,7 @@ import { publishObject } from '../objects/publish.js'
 import type { AnyRoute } from '../route.js'
 import { digestedRows } from '../tables/digested-rows.js'
 import { publishTable } from '../tables/publish.js'
-import { objectRef } from './codecs.js'
+import { objectOrOpRef, objectRef } from './codecs.js'
 import type { Evaluations } from './evaluations.js'
 import { collectionRoutes } from './objects.js'
 import { textOf } from './runs.js'
@@ -106,7 +106,7 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
         required: { name: string, dataset: objectRef },
         optional: {
           description: nullableText(string),
-          scorers: withDefault(arrayOf(objectRef), [], true),
+          scorers: withDefault(arrayOf(objectOrOpRef), [], true),
           trials: withDefault(integerBetween(1, 1_000_000), 1, true),
           evaluation_name: nullableText(string),
           eval_attributes: nullable(jsonObject),

@@ -1,4 +1,3 @@
-import * as E from 'fp-ts/lib/Either.js'
 import { nullable } from '../../domain/codec/containers.js'
 import { instantOf } from '../../domain/codec/instant.js'
 import { string } from '../../domain/codec/leaves.js'
@@ -10,6 +9,7 @@ import {
   type EvaluationObject,
 } from '../../domain/evaluation/evaluation-object.js'
 import { evaluationStream } from '../../domain/evaluation/events.js'
+import { resolveMessages } from '../../domain/evaluation/resolve-judge.js'
 import { decodeJudgeModel } from '../../domain/evaluation/scorers/judge-settings.js'
 import { projectId } from '../../domain/ids.js'
 import { tableStats } from '../../projections/tables/queries.js'
@@ -21,7 +21,7 @@ import { alsoReads, writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
 import { idFor } from '../tracing/generated-id.js'
 import type { Evaluations } from './evaluations.js'
-import { refuseUser, requireObject, requireScorers } from './referenced-objects.js'
+import { nestedObjects, orInvalid, refuseUser, requireObject, requireScorers } from './referenced-objects.js'
 
 const evaluateModelRequest = open('EvaluateModelRequest', {
   required: { project_id: projectId, evaluation_ref: string, model_ref: string },
@@ -56,10 +56,11 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
         ['evaluation_ref'],
         decodeEvaluation(await requireObject(evaluations, evaluation_ref, ['evaluation_ref'], request)),
       )
-      orInvalid(
+      const model = orInvalid(
         ['model_ref'],
         decodeJudgeModel(await requireObject(evaluations, model_ref, ['model_ref'], request)),
       )
+      orInvalid(['model_ref'], await resolveMessages(model_ref, model, nestedObjects(evaluations, request)))
       await requireScorers(evaluations, evaluation.scorers, ['evaluation_ref', 'scorers'], request)
       const total_rows = (await datasetSize(evaluations, evaluation, request)) * evaluation.trials
       const id = idFor(ports, request, 0)
@@ -82,11 +83,6 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
       )
     },
   })
-
-const orInvalid = <A>(field: readonly string[], result: E.Either<string, A>): A => {
-  if (E.isLeft(result)) throw invalidField(field, 'value_error', `Value error, ${result.left}`)
-  return result.right
-}
 
 /** The rows of the dataset's table, which has to exist. */
 const datasetSize = async (

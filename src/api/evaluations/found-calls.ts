@@ -21,6 +21,16 @@ export const callNow =
 export const noSuch = (what: string): Failure =>
   new Failure('not-found', `${what} not found in this project.`)
 
+/** @throws Failure for a run that has ended: its summary would not include what is added. */
+export const requireInProgress = (run: EvaluationCall): void => {
+  requireNotAtWork(run)
+  if (run.ended_at !== null)
+    throw new Failure(
+      'conflict',
+      'The evaluation run has ended, and its summary does not change. Add predictions and scores before it is finished.',
+    )
+}
+
 /** @throws Failure for a call of a run in progress that the service was asked for: only the service writes to it. */
 export const requireNotAtWork = ({ attributes, ended_at }: EvaluationCall): void => {
   const { tallytree } = attributes

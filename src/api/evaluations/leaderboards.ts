@@ -21,11 +21,12 @@ import { pagesOf } from '../tracing/pages.js'
 import type { Evaluations } from './evaluations.js'
 import { noSuch } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
+import { orInvalid } from './referenced-objects.js'
 import { textOf } from './runs.js'
 
 const column = open('LeaderboardColumn', {
   required: { evaluation_object_ref: string, scorer_name: string, summary_metric_path: string },
-  optional: { should_minimize: nullable(boolean) },
+  optional: { should_minimize: nullable(boolean), error: nullable(string) },
 })
 
 const cell = open('LeaderboardCell', {
@@ -70,11 +71,10 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
           throw noSuch('Leaderboard')
         const val = parseJson(version.val)
         if (!isLeaderboard(val)) throw noSuch('Leaderboard')
-        const columns = columnsOf(val)
+        const columns = orInvalid(['object_id'], columnsOf(val))
         const board = newLeaderboard(columns)
-        const refs = [...new Set(columns.map(({ evaluation_object_ref: ref }) => ref))].filter(
-          (ref) => ref !== '',
-        )
+        const valid = columns.filter(({ error }) => error === null)
+        const refs = [...new Set(valid.map(({ evaluation_object_ref: ref }) => ref))]
         if (refs.length > 0)
           for await (const runs of runsOf(reader, project, refs, position))
             for (const { id, inputs, started_at, ended_at, output } of runs) {

@@ -17,10 +17,10 @@ import { inPath } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
-import { objectRef, success } from './codecs.js'
+import { objectOrOpRef, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
+import { callNow, inV2, noSuch, requireInProgress, requireNotAtWork } from './found-calls.js'
 import { listRoute } from './list-route.js'
 import { rowCallsById } from './read-rows.js'
 import { runNow, textOf } from './runs.js'
@@ -29,7 +29,7 @@ import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluat
 const spanRef = open('GenAiSpanRef', { required: { trace_id: string, span_id: string } })
 
 const predictionCreate = open('PredictionCreateRequest', {
-  required: { model: objectRef, inputs: jsonObject, output: json },
+  required: { model: objectOrOpRef, inputs: jsonObject, output: json },
   optional: { evaluation_run_id: nullableText(id), genai_span_ref: nullable(arrayOf(spanRef)) },
 })
 
@@ -84,9 +84,9 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
         const { body, project: projectId } = request
         const { model, inputs, evaluation_run_id: runId } = body
         const run = runId === null ? undefined : await runNow(evaluations)(projectId, runId)
-        if (run !== undefined) requireNotAtWork(run)
         const [id, rowId] = [idFor(ports, request, 0), idFor(ports, request, 1)]
-        const startedAt = await startOf(evaluations, request, projectId, id)
+        const { startedAt, isRepeat } = await startOf(evaluations, request, projectId, id)
+        if (run !== undefined && !isRepeat) requireInProgress(run)
         const ofRun = run === undefined ? {} : { evaluation_run_id: run.id }
         const call = { projectId, startedAt, traceId: run?.trace_id ?? id }
         const spans = body.genai_span_ref

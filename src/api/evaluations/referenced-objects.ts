@@ -1,11 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { resolveJudge, type ReadObject } from '../../domain/evaluation/resolve-judge.js'
+import { compileBuiltIn } from '../../domain/evaluation/scorers/compile.js'
 import { decodeScorer } from '../../domain/evaluation/scorers/scorer.js'
 import { entityOf } from '../../domain/ids.js'
 import type { Json } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
-import { parseRef } from '../../domain/ref/ref.js'
+import { classesOf } from '../../domain/object/classes.js'
+import { isOpRef, parseRef } from '../../domain/ref/ref.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { Failure, invalidField } from '../failure.js'
+import { resolveRefs } from '../refs/resolve.js'
+import { sourcesFrom } from '../refs/sources.js'
 import type { RouteRequest } from '../route.js'
 import type { Evaluations } from './evaluations.js'
 
@@ -14,6 +19,7 @@ const MAX_SCORERS = 100
 const LATENCY_KEY = 'model_latency'
 
 type ObjectReads = Pick<Evaluations, 'teams' | 'reading' | 'reader'>
+type ScorerReads = ObjectReads & { readonly ports: Pick<Evaluations['ports'], 'scoringTools'> }
 
 type Reading = Pick<RouteRequest<unknown>, 'principal' | 'headers'>
 
@@ -50,12 +56,39 @@ export const requireObject = async (
   const wanted = [{ objectId: ref.objectId, digest: ref.version }]
   const [found] = await objectValues(reader)(ref.projectId, wanted, position)
   if (found === undefined) throw missing
-  return parseJson(found)
+  const value = parseJson(found)
+  if (isOpRef(text) && classesOf(value).kind !== 'op')
+    throw invalidField(
+      field,
+      'value_error',
+      'Value error, the object is not an op: its reference should be like weave:///entity/project/object/name:digest',
+    )
+  return value
 }
 
-/** Every scorer can be read by the caller, is a scorer, and has a name of its own. */
+export const orInvalid = <A>(field: readonly (string | number)[], result: E.Either<string, A>): A => {
+  if (E.isLeft(result)) throw invalidField(field, 'value_error', `Value error, ${result.left}`)
+  return result.right
+}
+
+/** Reads objects that an object of the request refers to. */
+export const nestedObjects = (
+  { teams, reading, reader }: ObjectReads,
+  { principal, headers }: Reading,
+): ReadObject => {
+  const sources = sourcesFrom(reader, async (projectId) =>
+    teams.canAccessTeam(principal, entityOf(projectId)) ? reading.waitForNow(projectId, headers) : undefined,
+  )
+  return async (ref) => {
+    const [text] = await resolveRefs(sources, [parseRef(ref)])
+    const value = parseJson(text ?? 'null')
+    return value === null ? undefined : value
+  }
+}
+
+/** Every scorer can be read by the caller, is a scorer with a valid configuration, and has a name of its own. */
 export const requireScorers = async (
-  evaluations: ObjectReads,
+  evaluations: ScorerReads,
   refs: readonly string[],
   field: readonly string[],
   request: Reading,
@@ -65,9 +98,14 @@ export const requireScorers = async (
   const names = new Map<string, number>()
   for (const [index, text] of refs.entries()) {
     const place = [...field, index]
-    const scorer = decodeScorer(text, await requireObject(evaluations, text, place, request))
-    if (E.isLeft(scorer)) throw invalidField(place, 'value_error', `Value error, ${scorer.left}`)
-    const { name } = scorer.right
+    const scorer = orInvalid(
+      place,
+      decodeScorer(text, await requireObject(evaluations, text, place, request)),
+    )
+    if (scorer.kind === 'built-in') orInvalid(place, compileBuiltIn(evaluations.ports.scoringTools)(scorer))
+    if (scorer.kind === 'llm-judge')
+      orInvalid(place, await resolveJudge(scorer, nestedObjects(evaluations, request)))
+    const { name } = scorer
     if (name === LATENCY_KEY)
       throw invalidField(
         place,

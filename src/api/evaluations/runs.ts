@@ -25,7 +25,7 @@ import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject, readProject, readProjectLog, writeProject } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
 import { pagesOf } from '../tracing/pages.js'
-import { listInQuery, objectRef, page, requireFew, success } from './codecs.js'
+import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
 import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
@@ -35,7 +35,7 @@ import { summaryOfRun } from './summary-of-run.js'
 import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
 
 const runCreate = open('EvaluationRunCreateRequest', {
-  required: { evaluation: objectRef, model: objectRef },
+  required: { evaluation: objectRef, model: objectOrOpRef },
   optional: { source_evaluation_run_id: nullableText(id) },
 })
 
@@ -97,7 +97,7 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const { body, project: projectId } = request
         const { evaluation, model, source_evaluation_run_id: source } = body
         const runId = idFor(ports, request, 0)
-        const startedAt = await startOf(evaluations, request, projectId, runId)
+        const { startedAt } = await startOf(evaluations, request, projectId, runId)
         const weave = {
           evaluation_run: 'true',
           evaluation,

@@ -24,17 +24,17 @@ import type { AnyRoute } from '../route.js'
 import { readProjectLog, writeProject } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
 import { later } from '../tracing/tracing.js'
-import { objectRef } from './codecs.js'
+import { objectOrOpRef } from './codecs.js'
 import { deleteRoute } from './delete-route.js'
 import type { Evaluations } from './evaluations.js'
-import { callNow, inV2, noSuch, requireNotAtWork } from './found-calls.js'
+import { callNow, inV2, noSuch, requireInProgress } from './found-calls.js'
 import { listRoute } from './list-route.js'
 import { predictionNow } from './predictions.js'
 import { runNow, textOf } from './runs.js'
 import { ending, starting, startOf, writeEvaluationCalls } from './write-evaluation-calls.js'
 
 const scoreCreate = open('ScoreCreateRequest', {
-  required: { prediction_id: id, scorer: objectRef, value: json },
+  required: { prediction_id: id, scorer: objectOrOpRef, value: json },
   optional: { evaluation_run_id: nullableText(id) },
 })
 
@@ -64,13 +64,14 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const { body, project: projectId } = request
         const { prediction_id, scorer, value, evaluation_run_id } = body
         const { call: prediction, row } = await predictionNow(evaluations)(projectId, prediction_id)
-        if (row !== undefined) requireNotAtWork(row)
-        if (evaluation_run_id !== null)
-          requireNotAtWork(await runNow(evaluations)(projectId, evaluation_run_id))
+        const runOfRow = row && (await parentOf(projectId, row))
+        const namedRun =
+          evaluation_run_id === null ? undefined : await runNow(evaluations)(projectId, evaluation_run_id)
         const runId =
           evaluation_run_id ?? textOf(weaveAttributes(prediction)['evaluation_run_id'] ?? row?.parent_id)
         const scoreId = idFor(ports, request, 0)
-        const startedAt = await startOf(evaluations, request, projectId, scoreId)
+        const { startedAt, isRepeat } = await startOf(evaluations, request, projectId, scoreId)
+        if (!isRepeat) for (const run of [runOfRow, namedRun]) if (run !== undefined) requireInProgress(run)
         const call = {
           ...{ projectId, id: scoreId, traceId: prediction.trace_id, parentId: row?.id ?? prediction.id },
           ...{ op: SCORE_OP, startedAt },

@@ -65,10 +65,13 @@ export const startOf = async (
   { headers }: Pick<RouteRequest, 'headers'>,
   projectId: string,
   id: string,
-): Promise<Instant> => {
+): Promise<{ readonly startedAt: Instant; readonly isRepeat: boolean }> => {
   const mayBeRepeat = headers['idempotency-key'] !== undefined || headers['x-weave-retry-id'] !== undefined
   const earlier = mayBeRepeat ? await callNow(evaluations)(projectId, id) : undefined
-  return earlier?.started_at ?? instantOf(evaluations.ports.clock.now())
+  return {
+    startedAt: earlier?.started_at ?? instantOf(evaluations.ports.clock.now()),
+    isRepeat: earlier !== undefined,
+  }
 }
 
 /** Writes calls, with the ops that they name; refused as a whole where one call conflicts with a recorded one. */

@@ -10,7 +10,6 @@ export const MAX_BODY_BYTES = 33_554_432
 
 export interface JsonBody {
   readonly value: Json
-  readonly text: string
   /** The text contains escapes that may form an unpaired surrogate. */
   readonly mayBeIllFormed: boolean
 }
@@ -21,7 +20,7 @@ export const readJson = async (request: IncomingMessage): Promise<JsonBody> => {
   const decoded = (await readBytes(request)).toString('utf8')
   const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded
   if (text === '') throw invalid([{ loc: ['body'], type: 'missing', msg: 'Field required' }])
-  return { value: parse(text), text, mayBeIllFormed: /\\u[dD][89a-fA-F]/.test(text) }
+  return { value: parse(text), mayBeIllFormed: /\\u[dD][89a-fA-F]/.test(text) }
 }
 
 const readBytes = async (request: IncomingMessage): Promise<Buffer> => {

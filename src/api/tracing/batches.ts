@@ -1,18 +1,67 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Codec } from '../../domain/codec/codec.js'
+import { Codec, describedAs, refuse } from '../../domain/codec/codec.js'
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
+import { json, oneOf } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import { emptyResponse } from '../empty-response.js'
 import type { JsonBody } from '../http/read-json.js'
-import { projectInPath, authorizeRead } from '../projects/access.js'
+import { authorizeRead, projectInPath } from '../projects/access.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { writeAuthorized } from '../route-kinds.js'
-import { batchItem, completeBatch, upsertBatch, type BatchItem } from './batch-codecs.js'
-import { completeWrites, endWrite, startWrite, type CallWrite } from './call-writes.js'
-import { completedCall, type CompletedCall } from './client-call.js'
-import { decodeElement, elementsOf, type BatchElement } from './elements.js'
+import {
+  authorizeElements,
+  decodeElement,
+  elementsOf,
+  isOf,
+  MAX_ELEMENTS,
+  OTHER_PROJECT,
+  recordBatch,
+  reject,
+  type AuthorizedBatch,
+} from './batch-ingest.js'
+import { completeWrites, endWrite, startWrite } from './call-writes.js'
+import { completedCall, endedCall, startedCall, type EndedCall, type StartedCall } from './client-call.js'
 import { idFor } from './generated-id.js'
-import { authorizeElements, recordBatch, type DecodedElement, type AuthorizedBatch } from './intake.js'
 import { started } from './start-and-end.js'
 import type { Tracing } from './tracing.js'
+
+const batchOf = <A>(codec: Codec<A>) => ({
+  required: { batch: describedAs(arrayOf(codec), { maxItems: MAX_ELEMENTS }) },
+})
+
+const startItem = open('StartItem', {
+  optional: { mode: nullable(oneOf('start')) },
+  required: { req: closed('StartRequest', { required: { start: startedCall } }) },
+})
+const endItem = open('EndItem', {
+  optional: { mode: nullable(oneOf('end')) },
+  required: { req: closed('EndRequest', { required: { end: endedCall } }) },
+})
+
+type BatchItem =
+  { readonly mode: 'start'; readonly start: StartedCall } | { readonly mode: 'end'; readonly end: EndedCall }
+
+/** `{mode: 'start', req: {start}}` or `{mode: 'end', req: {end}}`; `mode` may be absent. */
+const batchItem: Codec<BatchItem> = new Codec<BatchItem>(
+  'BatchItem',
+  (u): u is BatchItem => isJsonObject(u) && (u['mode'] === 'start' || u['mode'] === 'end'),
+  (u, c) => {
+    const mode = isJsonObject(u) ? (u['mode'] ?? modeOfRequest(u['req'])) : undefined
+    if (mode === 'start') {
+      const item = startItem.validate(u, c)
+      return item._tag === 'Right' ? { ...item, right: { mode, start: item.right.req.start } } : item
+    }
+    if (mode === 'end') {
+      const item = endItem.validate(u, c)
+      return item._tag === 'Right' ? { ...item, right: { mode, end: item.right.req.end } } : item
+    }
+    return refuse(u, c, 'value_error', "Value error, mode should be 'start' or 'end'")
+  },
+  { oneOf: [startItem.schema, endItem.schema] },
+)
+
+const modeOfRequest = (request: unknown): string | undefined =>
+  isJsonObject(request) ? ['start', 'end'].find((mode) => Object.hasOwn(request, mode)) : undefined
 
 const upsertResponse = {
   title: 'CallsUpsertBatchResponse',
@@ -27,79 +76,64 @@ const upsertResponse = {
   required: ['res'],
 }
 
-const headers = ['Tallytree-Position', 'Tallytree-Refused'] as const
-
-/** An invalid element of a batch never refuses the others. */
+/** An invalid element of a batch never rejects the others. */
 export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
-  const elements = <A>(
-    body: JsonBody,
-    codec: Codec<A>,
-    writesOf: (a: A, element: BatchElement) => readonly CallWrite[],
-    inPath?: string,
-  ) =>
-    elementsOf(body, inPath === undefined ? 'refused' : 'tolerated').map((element): DecodedElement => {
-      const decoded = decodeElement(codec)(element)
-      if (E.isLeft(decoded)) return { ...element, problem: decoded.left, writes: [] }
-      const writes = writesOf(decoded.right, element)
-      return { writes, ...element, ...otherProject(inPath, decoded.right, element) }
-    })
-
-  const upserted = (request: RouteRequest<JsonBody>): AuthorizedBatch => {
-    const writesOf = (item: BatchItem, { index }: BatchElement) =>
-      item.mode === 'start'
-        ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index, item.start))]
-        : [endWrite(item.end)]
-    return authorizeElements(tracing, elements(request.body, batchItem, writesOf), request)
-  }
-
-  const completed = (request: RouteRequest<JsonBody>): AuthorizedBatch => {
-    const project = projectInPath(request.params)
-    authorizeRead(tracing.teams, request.principal, project)
-    return authorizeElements(
-      tracing,
-      elements(request.body, completedCall, completeWrites, project),
-      request,
-      project,
-    )
-  }
-
+  const route = (
+    path: string,
+    summary: string,
+    body: NonNullable<AnyRoute['body']>,
+    authorize: (request: RouteRequest<JsonBody>) => AuthorizedBatch,
+    respond: (results: readonly JsonObject[]) => JsonObject,
+  ): AnyRoute => ({
+    ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
+      ...{ method: 'post', path, summary },
+      requestHeaders: body === upsertBody ? ['Idempotency-Key'] : [],
+      response: {
+        schema: body === upsertBody ? upsertResponse : emptyResponse.schema,
+        headers: ['Tallytree-Position', 'Tallytree-Refused'],
+      },
+      authorization: { errors: ['not-found'], authorize },
+      handle: (request) => async () => {
+        const { results, ...response } = await recordBatch(tracing, request)
+        return { body: respond(results), ...response }
+      },
+    }),
+    body,
+    lenientBatch: true,
+  })
   return [
-    {
-      ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
-        method: 'post',
-        path: '/call/upsert_batch',
-        summary: 'Record starts and ends of calls in order, with one result per element.',
-        requestHeaders: ['Idempotency-Key'],
-        response: { schema: upsertResponse, headers },
-        authorization: { errors: ['not-found'], authorize: upserted },
-        handle: (request) => async () => {
-          const { answers, ...response } = await recordBatch(tracing, request)
-          return { body: { res: answers }, ...response }
-        },
-      }),
-      body: upsertBatch,
-      lenientBatch: true,
-    },
-    {
-      ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
-        method: 'post',
-        path: '/v2/:entity/:project/calls/complete',
-        summary: 'Record completed calls, each with start and end.',
-        response: { ...emptyResponse, headers },
-        authorization: { errors: ['not-found'], authorize: completed },
-        handle: (request) => async () => {
-          const { answers: _, ...response } = await recordBatch(tracing, request)
-          return { body: {}, ...response }
-        },
-      }),
-      body: completeBatch,
-      lenientBatch: true,
-    },
+    route(
+      '/call/upsert_batch',
+      'Record starts and ends of calls in order, with one result per element.',
+      upsertBody,
+      (request) => {
+        const writesOf = (item: BatchItem, index: number) =>
+          item.mode === 'start'
+            ? [startWrite(item.start, item.start.id ?? idFor(tracing.ports, request, index, item.start))]
+            : [endWrite(item.end)]
+        const elements = elementsOf(request.body, closedEnvelope).map(decodeElement(batchItem, writesOf))
+        return authorizeElements(tracing, elements, request.principal)
+      },
+      (res) => ({ res }),
+    ),
+    route(
+      '/v2/:entity/:project/calls/complete',
+      'Record completed calls, each with start and end.',
+      completeBody,
+      ({ body, params, principal }) => {
+        const project = projectInPath(params)
+        authorizeRead(tracing.teams, principal, project)
+        const elements = elementsOf(body, openEnvelope)
+          .map(decodeElement(completedCall, completeWrites))
+          .map((element) => (isOf(project)(element) ? element : reject(element, OTHER_PROJECT)))
+        return authorizeElements(tracing, elements, principal, project)
+      },
+      () => ({}),
+    ),
   ]
 }
 
-const otherProject = (inPath: string | undefined, decoded: unknown, { index }: BatchElement) => {
-  if (inPath === undefined || (decoded as CompletedCall).project_id === inPath) return {}
-  const msg = 'Value error, the project should match the path'
-  return { problem: { loc: ['body', 'batch', index, 'project_id'], type: 'value_error', msg }, writes: [] }
-}
+const upsertBody = closed('CallsUpsertBatch', batchOf(batchItem))
+const completeBody = open('CallsComplete', batchOf(completedCall))
+const closedEnvelope = closed('Batch', { required: { batch: arrayOf(json) } })
+const openEnvelope = open('Batch', { required: { batch: arrayOf(json) } })

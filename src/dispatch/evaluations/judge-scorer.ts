@@ -1,14 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { answerIn, judgeRequest, modelRequest, type Judge } from '../../domain/evaluation/judge.js'
+import { answerIn, judgeRequest, modelRequest } from '../../domain/evaluation/judge.js'
+import { resolveJudge, resolveMessages, type ReadObject } from '../../domain/evaluation/resolve-judge.js'
 import { allArguments } from '../../domain/evaluation/scorers/column-map.js'
-import {
-  decodeJudgeModel,
-  decodeMessagesPrompt,
-  type JudgeModel,
-  type Message,
-  type MessagesPrompt,
-  type Nested,
-} from '../../domain/evaluation/scorers/judge-settings.js'
+import { decodeJudgeModel, type JudgeModel } from '../../domain/evaluation/scorers/judge-settings.js'
 import type { JudgeScorer } from '../../domain/evaluation/scorers/scorer.js'
 import type { ScoreContext, Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
 import type { Json, JsonObject } from '../../domain/json/json.js'
@@ -30,9 +24,6 @@ export type AskModel = (
     }
 >
 
-/** The value of an object; undefined if it does not exist or may not be read. */
-export type ReadObject = (ref: string) => Promise<Json | undefined>
-
 const MAX_ATTEMPTS = 5
 const BACKOFF = { firstMs: 1000, maxMs: 30_000 }
 /** A rate limit is waited for until then. */
@@ -47,7 +38,7 @@ const MAX_PATIENCE_MS = 10 * 60_000
 export const judgeScorer =
   (ask: AskModel) =>
   async (scorer: JudgeScorer, read: ReadObject): Promise<ScoreRow> => {
-    const judge = await judgeOf(scorer, read)
+    const judge = orFail(await resolveJudge(scorer, read))
     const argumentsOf = allArguments(scorer.columnMap)
     return async (row, context) => {
       const request = judgeRequest(judge, argumentsOf(row))
@@ -67,7 +58,7 @@ export const askableModel =
   async (ref: string, value: Json, read: ReadObject): Promise<AskableModel> => {
     const model = decodeJudgeModel(value)
     if (E.isLeft(model)) throw new RunFailed(`${ref} cannot be evaluated by the service: ${model.left}`)
-    const messages = await preambleOf(ref, model.right, read)
+    const messages = orFail(await resolveMessages(ref, model.right, read))
     return async (example, context) => {
       const request = modelRequest(model.right, messages, example)
       if (E.isLeft(request)) return { failed: request.left }
@@ -106,38 +97,7 @@ const askPatiently = async (
   }
 }
 
-const judgeOf = async ({ settings, ref }: JudgeScorer, read: ReadObject): Promise<Judge> => {
-  const model = await followed<JudgeModel>(ref, settings.model, decodeJudgeModel, read)
-  const { scoring_prompt: prompt } = settings
-  const messages: readonly Message[] =
-    prompt.kind === 'text'
-      ? [{ role: 'user', content: prompt.text }]
-      : (await followed<MessagesPrompt>(ref, prompt, decodeMessagesPrompt, read)).messages
-  return { model, preamble: await preambleOf(ref, model, read), prompt: messages }
-}
-
-/** `prompt` takes precedence over `messages_template`. */
-const preambleOf = async (
-  ref: string,
-  { default_params: params }: JudgeModel,
-  read: ReadObject,
-): Promise<readonly Message[]> => {
-  const prompt = params?.prompt ?? null
-  if (prompt === null) return params?.messages_template ?? []
-  const nested: Nested<MessagesPrompt> = { kind: 'ref', ref: prompt }
-  return (await followed<MessagesPrompt>(ref, nested, decodeMessagesPrompt, read)).messages
-}
-
-const followed = async <A>(
-  from: string,
-  nested: Nested<A>,
-  decode: (value: Json) => E.Either<string, A>,
-  read: ReadObject,
-): Promise<A> => {
-  if (nested.kind === 'inline') return nested.value
-  const value = await read(nested.ref)
-  if (value === undefined) throw new RunFailed(`${nested.ref}, which ${from} refers to, does not exist`)
-  const decoded = decode(value)
-  if (E.isLeft(decoded)) throw new RunFailed(`${nested.ref}: ${decoded.left}`)
-  return decoded.right
+const orFail = <A>(result: E.Either<string, A>): A => {
+  if (E.isLeft(result)) throw new RunFailed(result.left)
+  return result.right
 }

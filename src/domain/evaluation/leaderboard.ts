@@ -1,5 +1,12 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { nullable } from '../codec/containers.js'
 import type { Instant } from '../codec/instant.js'
+import { boolean } from '../codec/leaves.js'
+import { open } from '../codec/struct.js'
+import { textUpToCharacters } from '../codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { isOpRef, parseRef } from '../ref/ref.js'
+import { decoded } from './scorers/decoded.js'
 
 /** A column of a Leaderboard object of the SDKs: a value in the summary of the runs of an evaluation. */
 export interface LeaderboardColumn {
@@ -8,6 +15,8 @@ export interface LeaderboardColumn {
   /** The keys and indexes that lead to the value in the summary of the scorer, with dots between. */
   readonly summary_metric_path: string
   readonly should_minimize: boolean | null
+  /** Why the column has no cells. */
+  readonly error: string | null
 }
 
 export interface LeaderboardRun {
@@ -26,28 +35,52 @@ export interface LeaderboardCell {
 
 export interface LeaderboardRow {
   readonly model: string
-  /** One a column; null where the model has no run of the evaluation. */
+  /** One a column; null where the model has no run of the evaluation, or the column is invalid. */
   readonly cells: readonly (LeaderboardCell | null)[]
 }
 
 export const isLeaderboard = (val: Json): val is JsonObject =>
   isJsonObject(val) && (val['_class_name'] ?? val['_type']) === 'Leaderboard'
 
-/** The columns of a Leaderboard object. A column that names no evaluation or scorer has no cells. */
-export const columnsOf = ({ columns }: JsonObject): readonly LeaderboardColumn[] =>
-  Array.isArray(columns)
-    ? columns.filter(isJsonObject).map((column) => ({
-        evaluation_object_ref: textIn(column, 'evaluation_object_ref'),
-        scorer_name: textIn(column, 'scorer_name'),
-        summary_metric_path: textIn(column, 'summary_metric_path'),
-        should_minimize: typeof column['should_minimize'] === 'boolean' ? column['should_minimize'] : null,
-      }))
-    : []
+const MAX_COLUMNS = 200
+const MAX_TEXT = 1_000
 
-const textIn = (column: JsonObject, name: string): string => {
-  const value = column[name]
-  return typeof value === 'string' ? value : ''
+const text = textUpToCharacters(MAX_TEXT)
+
+const columnInObject = open('LeaderboardColumn', {
+  required: { evaluation_object_ref: text, scorer_name: text, summary_metric_path: text },
+  optional: { should_minimize: nullable(boolean) },
+})
+
+/** The columns of a Leaderboard object; the error says why there are none. */
+export const columnsOf = ({ columns = [] }: JsonObject): E.Either<string, readonly LeaderboardColumn[]> => {
+  if (!Array.isArray(columns)) return E.left('columns: Input should be a valid list')
+  if (columns.length > MAX_COLUMNS) return E.left(`columns: List should have at most ${MAX_COLUMNS} items`)
+  return E.right((columns as readonly Json[]).map(columnOf))
 }
+
+/** An invalid column shows the texts that it has. */
+const columnOf = (value: Json): LeaderboardColumn => {
+  const column = decoded(columnInObject, value)
+  if (E.isRight(column)) {
+    const isRef = isObjectRef(column.right.evaluation_object_ref)
+    return { ...column.right, error: isRef ? null : NO_REF }
+  }
+  const members: JsonObject = isJsonObject(value) ? value : {}
+  const textIn = (name: string) => (text.is(members[name]) ? members[name] : '')
+  return {
+    evaluation_object_ref: textIn('evaluation_object_ref'),
+    scorer_name: textIn('scorer_name'),
+    summary_metric_path: textIn('summary_metric_path'),
+    should_minimize: null,
+    error: column.left,
+  }
+}
+
+const NO_REF =
+  "evaluation_object_ref: Input should be a reference of the form 'weave:///entity/project/object/name:version'"
+
+const isObjectRef = (ref: string): boolean => parseRef(ref)?.kind === 'object' && !isOpRef(ref)
 
 /** Fills the cells of a leaderboard with the newest run of each evaluation and model. */
 export const newLeaderboard = (columns: readonly LeaderboardColumn[]) => {
@@ -58,7 +91,7 @@ export const newLeaderboard = (columns: readonly LeaderboardColumn[]) => {
       models.set(model, cells)
       for (const [at, column] of columns.entries()) {
         const known = cells[at]
-        if (column.evaluation_object_ref !== evaluation) continue
+        if (column.error !== null || column.evaluation_object_ref !== evaluation) continue
         if (known !== null && known !== undefined && known.started_at >= started_at) continue
         cells[at] = { value: metricIn(summary, column), evaluation_run_id: id, started_at }
       }

@@ -33,6 +33,10 @@ export const parseRef = (text: string): Ref | undefined => {
   return { projectId, edges, ...target }
 }
 
+/** Whether a reference is written as one to an op, which `parseRef` reads as an object. */
+export const isOpRef = (text: string): boolean =>
+  parseRef(text)?.kind === 'object' && text.slice(SCHEME.length).split('/', 3)[2] === 'op'
+
 const targetOf = (kind: string | undefined, named: string | undefined): Target | undefined => {
   if (named === undefined || named === '') return undefined
   if (kind === 'table') return { kind, digest: named }

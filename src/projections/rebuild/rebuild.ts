@@ -5,18 +5,17 @@ import type { EventStore, Position } from '../../domain/ports/event-store.js'
 import { digestsOf } from '../digests/queries.js'
 import { migrate } from '../migrate.js'
 import { rebuildRows, type Rebuild } from '../rebuilds/rebuild-row.js'
-import type { Projecting } from '../runtime/projecting.js'
-import { startProjector, type Held, type Projector } from '../runtime/projector.js'
+import { startProjector, type Projector, type ProjectorOptions } from '../runtime/projector.js'
 import { modelTables } from './model-tables.js'
 import { paceOf, type Look } from './pace.js'
 import { swapTables } from './swap.js'
 
-export interface Rebuilding extends Omit<Projecting, 'clickHouse'> {
+export interface Rebuilding extends Omit<ProjectorOptions, 'clickHouse'> {
   readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
   readonly clickHouse: ClickHouse
   readonly clock: Clock
   /** The projector of the tables in use. */
-  readonly projector: Pick<Projector, 'reached' | 'hold'>
+  readonly projector: Pick<Projector, 'reached' | 'whileStopped'>
   readonly signal: AbortSignal
 }
 
@@ -49,21 +48,15 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
     }
   }
 
-  const swap = async (held: Held, other: ClickHouse) => {
-    try {
-      if (latest.state !== 'swapping')
-        await note({ state: 'swapping', rebuilt: await modelTables(other.writer, other.database) })
-      await swapTables(clickHouse, besides, latest.rebuilt, (statement) =>
-        clickHouse.writer.command(statement),
-      )
-    } finally {
-      await held.release(true)
-    }
+  const swap = async (other: ClickHouse) => {
+    if (latest.state !== 'swapping')
+      await note({ state: 'swapping', rebuilt: await modelTables(other.writer, other.database) })
+    await swapTables(clickHouse, besides, latest.rebuilt, (statement) => clickHouse.writer.command(statement))
   }
 
   const other = await clickHouse.beside(besides)
   try {
-    if (latest.state === 'swapping') await swap(await projector.hold(), other)
+    if (latest.state === 'swapping') await projector.whileStopped(() => swap(other))
     else {
       await note({ state: 'running', started_at: latest.started_at ?? now() })
       await migrate(other.writer)
@@ -72,14 +65,12 @@ export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promi
         await follow(rebuilt)
         if (isOver()) return
         await note({ changed_models: await changedModels(clickHouse, other, least(rebuilt, projector)) })
-        const held = await projector.hold()
-        while (!isOver() && !(await rebuilt.projector.waitFor(held.position, LOOK_MS)));
-        await rebuilt.projector.stop()
-        if (isOver()) {
-          await held.release(false)
-          return
-        }
-        await swap(held, other)
+        await projector.whileStopped(async (position) => {
+          while (!isOver() && !(await rebuilt.projector.waitFor(position, LOOK_MS)));
+          await rebuilt.projector.stop()
+          if (!isOver()) await swap(other)
+        })
+        if (isOver()) return
       } finally {
         await rebuilt.projector.stop()
       }
@@ -99,7 +90,7 @@ interface Counting {
 /** A projector into other tables, and how many events of the log it took. */
 const counting = async (rebuilding: Rebuilding, { writer }: ClickHouse): Promise<Counting> => {
   let events = 0
-  const eventStore: Projecting['eventStore'] = {
+  const eventStore: ProjectorOptions['eventStore'] = {
     readStream: (stream, options) => rebuilding.eventStore.readStream(stream, options),
     async *subscribeAll(options) {
       for await (const item of rebuilding.eventStore.subscribeAll(options)) {

@@ -1,6 +1,6 @@
 import type { Position } from '../../domain/ports/event-store.js'
 import type { ClickHouseReader, ClickHouseWriter } from '../../domain/ports/clickhouse.js'
-import type { Quarantined } from './write-rows.js'
+import type { Quarantined } from './insert-batch.js'
 
 const PROJECTOR = 'main'
 

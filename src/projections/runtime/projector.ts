@@ -1,151 +1,247 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Log } from '../../domain/ports/log.js'
+import { backoff, retry } from '../../runtime/backoff.js'
 import { followLog } from '../../runtime/follow-log.js'
-import { batchWriter } from './batch-writer.js'
-import { readCheckpoint } from './checkpoint.js'
-import { errorName } from './error-name.js'
-import { gathering, type Batch } from './gathering.js'
-import { progressFrom } from './progress.js'
-import type { Projecting } from './projecting.js'
-import { standstill } from './standstill.js'
+import { within } from '../../runtime/within.js'
+import { countQuarantined, readCheckpoint, writeCheckpoint, writeQuarantine } from './checkpoint.js'
+import { errorName, reasonOf } from './error-name.js'
+import { insertBatch, MAX_BATCH, sizeOf, type InsertOptions } from './insert-batch.js'
+import { notifier, type Notifier } from './notifier.js'
+import { reachedPosition, type ReachedPosition } from './reached-position.js'
 
-/** The read side's clock: how far the rows are, and how to wait for them. */
+export interface ProjectorOptions extends InsertOptions {
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream'>
+  readonly log: Log
+  /** Before the first rows: false while the log is empty. Throws where the database belongs to another log. */
+  readonly noteSource?: () => Promise<boolean>
+  /** The least time between two checkpoints: after a crash the rows since the last one are inserted again. */
+  readonly checkpointMs?: number
+  /** How long a batch waits for more events, unless it is full or a reader waits for it. */
+  readonly gatherMs?: number
+}
+
 export interface Projector {
-  /** Where it went on from: 0 where there were no rows yet. */
+  /** The position it continued from: 0 where the tables were empty. */
   readonly startedAt: Position
   /** The last log position whose rows can be read. */
-  reached(): Position
-  /** Waits until a position can be read, hurrying the next insert; false if that takes longer. */
-  waitFor(position: Position, timeoutMs: number): Promise<boolean>
+  readonly reached: () => Position
+  /** Waits until a position can be read, and has the next batch inserted at once; false if it takes longer. */
+  readonly waitFor: (position: Position, timeoutMs: number) => Promise<boolean>
   /**
-   * Milliseconds for which the oldest event that is not readable yet has waited here; 0 when there is none, and while
-   * inserts fail: waiting for them would help nobody.
+   * Age in ms of the oldest event not yet inserted. 0 while inserts fail, so that writes are not paced against a broken
+   * engine.
    */
-  lagMs(): number
-  /** Events that were read from the log and cannot be read here yet; more may wait in the log. */
-  behind(): number
-  /** True after the next insert or its failure, false if none comes within the time given. */
-  nextInsert(timeoutMs: number): Promise<boolean>
-  quarantined(): number
-  /** Another text each time that the tables were exchanged for others. */
-  generation(): string
-  /** Between two batches: resolves when no rows are on their way, and none will be until it is released. */
-  hold(): Promise<Held>
-  /** What keeps the next insert from succeeding; undefined while nothing does. */
-  failing(): string | undefined
-  stop(): Promise<void>
+  readonly lagMs: () => number
+  /** Events that were read from the log and are not inserted yet. */
+  readonly behind: () => number
+  /** True after the next insert or its failure, false if none comes in time. */
+  readonly nextInsert: (timeoutMs: number) => Promise<boolean>
+  readonly quarantined: () => number
+  /** Changes when the tables are exchanged. */
+  readonly generation: () => string
+  /** Why inserts fail now. */
+  readonly failing: () => string | undefined
+  /**
+   * Stops inserting, lets `exchange` replace the tables, and continues from the checkpoint that it then finds. Readers
+   * keep waiting meanwhile. If `exchange` throws, the projector stays stopped.
+   */
+  readonly whileStopped: (exchange: (reached: Position) => Promise<void>) => Promise<void>
+  readonly stop: () => Promise<void>
 }
 
-export interface Held {
-  /** Where the rows stand meanwhile. */
-  readonly position: Position
-  /** `exchanged`: the tables are others than before. */
-  readonly release: (exchanged: boolean) => Promise<void>
-}
-
-/**
- * A batch waits this long for company unless it is full or somebody waits for it: many small inserts cost the engine
- * far more than few large ones, and again when it merges what they left.
- */
+/** Many small inserts cost the engine more than few large ones, and again when it merges their parts. */
 const GATHER_MS = 500
+const CHECKPOINT_MS = 1000
+const BACKOFF = { firstMs: 100, maxMs: 2000 }
+/** A failure that lasts is logged these first times and then about once a minute. */
+const LOG_FIRST = 4
+const LOG_EVERY = 30
 
-/** Follows the log from the checkpoint: gathers events, inserts their rows, then records how far it came. */
-export const startProjector = async (projecting: Projecting): Promise<Projector> => {
-  const { eventStore, clickHouse, log, gatherMs = GATHER_MS } = projecting
-  const stopping = new AbortController()
-  const { signal } = stopping
-  const now = () => performance.now()
-  const writer = await batchWriter(projecting, signal)
-  const gathered = gathering(now)
-  const standing = standstill()
+/** Follows the log from the checkpoint: gathers events into batches, inserts their rows, and notes the checkpoint. */
+export const startProjector = async (options: ProjectorOptions): Promise<Projector> => {
+  const { clickHouse } = options
   const startedAt = await readCheckpoint(clickHouse)
-  const progress = progressFrom(startedAt, gathered.announce)
-  let inserting: Batch | undefined
-  let caughtUp = false
+  const stopping = new AbortController()
+  const wake = notifier()
+  const state: State = {
+    reached: reachedPosition(startedAt, wake.notify),
+    wake,
+    inserted: notifier(),
+    quarantined: await countQuarantined(clickHouse),
+    failing: undefined,
+    checkpointAt: performance.now(),
+    isSourceNoted: options.noteSource === undefined,
+  }
+  const { reached, inserted } = state
   let generation = 0
-
-  const write = async () => {
-    while (!stopping.signal.aborted) {
-      const since = gathered.since()
-      const remaining = since === undefined ? Infinity : since + gatherMs - now()
-      const due = gathered.isFull() || progress.someoneWaits() || remaining <= 0
-      if (standing.isAsked()) await standing.stand()
-      else if (since !== undefined && due) await insert(gathered.take())
-      else if (since === undefined && follower.position() > progress.reached())
-        await writeUpTo(follower.position(), [])
-      else await changeOr(remaining)
-    }
-  }
-
-  const changeOr = async (milliseconds: number) => {
-    if (milliseconds === Infinity) return gathered.change()
-    const timer = new AbortController()
-    const timeout = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
-    await Promise.race([gathered.change(), timeout])
-    timer.abort()
-  }
-
-  const insert = async (batch: Batch) => {
-    inserting = batch
-    await writeUpTo(batch.events.at(-1)?.position ?? progress.reached(), batch.events)
-    inserting = undefined
-  }
-
-  const writeUpTo = async (position: Position, events: readonly RecordedEvent[]) => {
-    if (await writer.write(events, position)) progress.advance(position)
-  }
-
-  const waitForRoom = async () => {
-    while (gathered.isFull() && !signal.aborted) await gathered.change()
-  }
-  const follower = followLog({
-    eventStore,
-    after: startedAt,
-    onEvent: (event) => {
-      gathered.add(event)
-      return gathered.isFull() ? waitForRoom() : undefined
-    },
-    onCheckpoint: () => {
-      if (gathered.isEmpty()) gathered.announce()
-    },
-    onCaughtUp: () => void (caughtUp = true),
-    onError: (error) => log.error('projection.subscription_failed', { error: errorName(error) }),
-    signal,
-  })
-  const writing = write()
+  let run = startRun(options, state, startedAt)
 
   return {
     startedAt,
-    reached: progress.reached,
-    waitFor: (position, timeoutMs) => progress.wait(position, timeoutMs),
-    lagMs: () => {
-      const since = inserting?.since ?? gathered.since()
-      return writer.failing() === undefined && caughtUp && since !== undefined ? now() - since : 0
+    reached: reached.get,
+    waitFor: reached.waitFor,
+    lagMs: () => (state.failing === undefined ? run.lagMs() : 0),
+    behind: () => run.behind(),
+    nextInsert: async (timeoutMs) => {
+      const next = inserted.next().then(() => true)
+      return (await within(timeoutMs, next)) ?? false
     },
-    behind: () => gathered.count() + (inserting?.events.length ?? 0),
-    nextInsert: writer.nextOutcome,
-    quarantined: writer.quarantined,
+    quarantined: () => state.quarantined,
     generation: () => String(generation),
-    hold: async () => {
-      const asked = standing.ask()
-      gathered.announce()
-      const goOn = await asked
-      return {
-        position: progress.reached(),
-        release: async (exchanged) => {
-          if (exchanged) generation += 1
-          await writer.recount()
-          goOn()
-        },
-      }
+    failing: () => state.failing,
+    whileStopped: async (exchange) => {
+      await run.stop()
+      await exchange(reached.get())
+      generation += 1
+      const again = () => !stopping.signal.aborted
+      const after = await retry(() => readCheckpoint(clickHouse), again, {
+        ...BACKOFF,
+        signal: stopping.signal,
+      })
+      state.quarantined = await countQuarantined(clickHouse).catch(() => state.quarantined)
+      reached.advance(after)
+      if (!stopping.signal.aborted) run = startRun(options, state, after)
     },
-    failing: writer.failing,
     stop: async () => {
       stopping.abort()
-      gathered.announce()
-      standing.end()
-      await Promise.all([follower.stopped, writing])
-      await writer.checkpoint(progress.reached()).catch(() => undefined)
+      await run.stop()
     },
   }
+}
+
+/** What outlives a subscription. */
+interface State {
+  readonly reached: ReachedPosition
+  /** Wakes the insert loop and the subscription. */
+  readonly wake: Notifier
+  /** After each insert or its failure. */
+  readonly inserted: Notifier
+  quarantined: number
+  failing: string | undefined
+  checkpointAt: number
+  isSourceNoted: boolean
+}
+
+interface Batch {
+  readonly events: RecordedEvent[]
+  characters: number
+  /** When its first event arrived. */
+  since: number
+}
+
+const emptyBatch = (): Batch => ({ events: [], characters: 0, since: Infinity })
+
+/** One subscription with its insert loop. It reads on while rows are inserted, up to one batch ahead. */
+const startRun = (options: ProjectorOptions, state: State, after: Position) => {
+  const { eventStore, log, gatherMs = GATHER_MS } = options
+  const { reached, wake } = state
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let pending = emptyBatch()
+  let inserting = emptyBatch()
+  let isCaughtUp = false
+
+  const isFull = () => pending.events.length >= MAX_BATCH.events || pending.characters >= MAX_BATCH.characters
+  const room = async () => {
+    while (isFull() && !signal.aborted) await wake.next()
+  }
+
+  const follower = followLog({
+    eventStore,
+    after,
+    onEvent: (event) => {
+      pending.events.push(event)
+      pending.characters += sizeOf(event)
+      if (pending.events.length === 1) pending.since = performance.now()
+      if (pending.events.length > 1 && !isFull()) return undefined
+      wake.notify()
+      return isFull() ? room() : undefined
+    },
+    onCheckpoint: () => {
+      if (pending.events.length === 0) wake.notify()
+    },
+    onCaughtUp: () => void (isCaughtUp = true),
+    onError: (error) => log.error('projection.subscription_failed', { error: errorName(error) }),
+    signal,
+  })
+
+  const insertBatches = async () => {
+    while (!signal.aborted) {
+      const waitMs = pending.since + gatherMs - performance.now()
+      const isDue = isFull() || reached.isAwaited() || waitMs <= 0
+      const isEmpty = pending.events.length === 0
+      if (isEmpty ? follower.position() <= reached.get() : !isDue) {
+        await within(waitMs, wake.next(), { ref: true })
+        continue
+      }
+      inserting = pending
+      pending = emptyBatch()
+      wake.notify()
+      // Without events the position advanced past events that are not ours.
+      const position = inserting.events.at(-1)?.position ?? follower.position()
+      if (await insertUntilTaken(options, state, inserting.events, position, signal))
+        reached.advance(position)
+      inserting = emptyBatch()
+    }
+  }
+  const ended = insertBatches()
+
+  return {
+    lagMs: () => {
+      const since = Math.min(inserting.since, pending.since)
+      return isCaughtUp && since !== Infinity ? performance.now() - since : 0
+    },
+    behind: () => pending.events.length + inserting.events.length,
+    stop: async () => {
+      stopping.abort()
+      wake.notify()
+      await Promise.all([follower.stopped, ended])
+      await checkpoint(options, state, reached.get()).catch(() => undefined)
+    },
+  }
+}
+
+/** Retries until the rows are inserted; false if it was stopped before. */
+const insertUntilTaken = async (
+  options: ProjectorOptions,
+  state: State,
+  events: readonly RecordedEvent[],
+  position: Position,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const { log, noteSource, checkpointMs = CHECKPOINT_MS } = options
+  for (let tries = 0; !signal.aborted; tries += 1)
+    try {
+      state.isSourceNoted ||= (await noteSource?.()) ?? true
+      await insertOnce(options, state, events)
+      if (performance.now() - state.checkpointAt >= checkpointMs) await checkpoint(options, state, position)
+      if (state.failing !== undefined) log.info('projection.resumed', { events: events.length, tries })
+      state.failing = undefined
+      state.inserted.notify()
+      return true
+    } catch (error) {
+      state.failing = reasonOf(error)
+      state.inserted.notify()
+      if (tries < LOG_FIRST || tries % LOG_EVERY === 0)
+        log.error('projection.insert_failed', { error: errorName(error), reason: state.failing, tries })
+      await backoff(tries + 1, { ...BACKOFF, signal })
+    }
+  state.inserted.notify()
+  return false
+}
+
+const insertOnce = async (options: ProjectorOptions, state: State, events: readonly RecordedEvent[]) => {
+  const { clickHouse, log } = options
+  const refused = await insertBatch(options, events)
+  if (refused.length === 0) return
+  await writeQuarantine(clickHouse, refused)
+  state.quarantined = await countQuarantined(clickHouse)
+  for (const { event, reason } of refused)
+    log.error('projection.event_quarantined', { position: String(event.position), type: event.type, reason })
+}
+
+const checkpoint = async ({ clickHouse }: ProjectorOptions, state: State, position: Position) => {
+  if (!state.isSourceNoted) return
+  await writeCheckpoint(clickHouse, position)
+  state.checkpointAt = performance.now()
 }

@@ -180,6 +180,7 @@ describe('evaluating a model', () => {
 
     it('names the field', async () => {
       const evaluation_ref = await evaluation({ scorers: [exact] })
+      const asOp = (ref: string) => ref.replace('/object/', '/op/')
       const refused = [
         [{ evaluation_ref: 7 }, 'evaluation_ref'],
         [{ evaluation_ref: 'no ref' }, 'evaluation_ref'],
@@ -190,6 +191,10 @@ describe('evaluating a model', () => {
         [{ evaluation_ref: await evaluation({ trials: 1e9 }) }, 'evaluation_ref'],
         [{ evaluation_ref: await evaluation({ preprocess_model_input: exact }) }, 'evaluation_ref'],
         [{ evaluation_ref: await evaluation({ dataset: 'rows' }) }, 'evaluation_ref'],
+        [{ evaluation_ref: asOp(evaluation_ref) }, 'evaluation_ref'],
+        [{ evaluation_ref, model_ref: asOp(model) }, 'model_ref'],
+        [{ evaluation_ref: await evaluation({ scorers: [asOp(exact)] }) }, 'evaluation_ref.scorers.0'],
+        [{ evaluation_ref: await evaluation({ dataset: asOp(model) }) }, 'evaluation_ref.dataset'],
         [{ evaluation_ref: await evaluation({ dataset: model }) }, 'evaluation_ref.dataset'],
         [{ evaluation_ref: await evaluation({ scorers: [exact, exact] }) }, 'evaluation_ref.scorers.1'],
         [{ evaluation_ref: await evaluation({ scorers: [model] }) }, 'evaluation_ref.scorers.0'],

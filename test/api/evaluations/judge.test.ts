@@ -199,13 +199,12 @@ describe('rescoring with an LLM judge', () => {
     assert.ok(arrivals.length >= 4)
   })
 
-  it('fails the run where the objects that it refers to do not exist, and says which', async () => {
+  it('is refused where an object that it refers to does not exist, with its name', async () => {
     const missing = `weave:///${project}/object/none:1`
     const scorer = await publish(service, project, 'judge', judgeObject(missing))
-    const answer = await rescore(service, project, source, [scorer])
-    const status = await finishedStatus(service, project, answer.json<{ call_id: string }>().call_id)
-    assert.equal(status.code, 'failed')
-    assert.ok((status['error'] as string).includes(`${missing}, which ${scorer} refers to, does not exist`))
+    const { status, text } = await rescore(service, project, source, [scorer])
+    assert.equal(status, 422)
+    assert.ok(text.includes(`${missing}, which ${scorer} refers to, does not exist`), text)
   })
 
   it('spends no more than the budget of the team', async () => {

@@ -141,10 +141,9 @@ describe('rescoring a run with faults', () => {
       { ...scorerObject('LLMAsAJudgeScorer'), model: exact, scoring_prompt: '{output}' },
       options,
     )
-    const { call_id } = (await rescore(service, own, mine, [judge], options)).json<{ call_id: string }>()
-    const status = await finishedStatus(service, own, call_id, options)
-    assert.equal(status.code, 'failed')
-    assert.match(status['error'] as string, /which .* refers to, does not exist/)
+    const refused = await rescore(service, own, mine, [judge], options)
+    assert.equal(refused.status, 422)
+    assert.match(refused.text, /which .* refers to, does not exist/)
     const read404 = await service.post('/evaluations/status', { project_id: own, call_id: foreign }, options)
     assert.equal(read404.json<{ status: JsonObject }>().status['code'], 'not_found')
   })

@@ -4,6 +4,8 @@ import { sharedService, someProject } from '../shared-service.js'
 import { callOf, reasonOf, told, writesNothing } from '../tracing/given.js'
 import { EVALUATION, evaluationsOf, MODEL, scorerRef } from './requests.js'
 
+const OP = 'weave:///team/p/op/guess:v0'
+
 describe('evaluation runs', () => {
   let service: TestService
   let project: string
@@ -119,6 +121,47 @@ describe('evaluation runs', () => {
     )
   })
 
+  it('refuse predictions and scores once they are finished', async () => {
+    const run = await evaluations.startRun()
+    const prediction = await evaluations.predict(run, { q: 1 }, 'a')
+    const alone = await evaluations.predict(null, { q: 1 }, 'a')
+    await evaluations.score(prediction, 'exact', true)
+    await evaluations.post(`evaluation_runs/${run}/finish`, {})
+    const score = { scorer: scorerRef('exact'), value: false }
+    await writesNothing(service, async () => {
+      for (const [path, body] of [
+        ['predictions', { model: MODEL, inputs: {}, output: 1, evaluation_run_id: run }],
+        ['scores', { ...score, prediction_id: prediction }],
+        ['scores', { ...score, prediction_id: prediction, evaluation_run_id: run }],
+        ['scores', { ...score, prediction_id: alone, evaluation_run_id: run }],
+      ] as const)
+        assert.match(reasonOf(await service.post(evaluations.at(path), body), 409), /has ended/)
+    })
+    // Finishing a row adds no scores, so a client may do it late.
+    await evaluations.post(`predictions/${prediction}/finish`, {})
+    const { summary } = (await evaluations.get(`evaluation_runs/${run}`)) as {
+      summary: { exact: { true_count: number } }
+    }
+    assert.equal(summary.exact.true_count, 1)
+  })
+
+  it('answer a repeated request for a prediction or a score also once they are finished', async () => {
+    const run = await evaluations.startRun()
+    const withKey = (path: string, body: object) =>
+      evaluations.post(path, body, { headers: { 'idempotency-key': `${path}-${project}` } })
+    const predict = () =>
+      withKey('predictions', { model: MODEL, inputs: { q: 1 }, output: 'a', evaluation_run_id: run })
+    const made = await predict()
+    const { prediction_id } = made
+    const score = () => withKey('scores', { prediction_id, scorer: scorerRef('exact'), value: true })
+    const scored = await score()
+    await evaluations.post(`evaluation_runs/${run}/finish`, {})
+    await writesNothing(service, async () => {
+      assert.deepEqual(await predict(), made)
+      assert.deepEqual(await score(), scored)
+    })
+  })
+
   it('are finished with a summary of their scores without one of the client', async () => {
     const run = await evaluations.startRun()
     for (const [q, correct] of [true, false, true, true].entries()) {
@@ -195,6 +238,17 @@ describe('evaluation runs', () => {
     assert.equal((await evaluations.lines(`predictions?evaluation_run_id=${run}`)).length, 1)
   })
 
+  it('may have functions of an SDK as models and scorers', async () => {
+    const run = await evaluations.startRun({ model: OP })
+    const body = { model: OP, inputs: { q: 1 }, output: 'a', evaluation_run_id: run }
+    const { prediction_id } = await evaluations.post('predictions', body)
+    await evaluations.post('scores', { prediction_id, scorer: OP, value: 1 })
+    assert.deepEqual(
+      (await evaluations.lines(`scores?evaluation_run_id=${run}`)).map(({ scorer }) => scorer),
+      [OP],
+    )
+  })
+
   it('may have predictions and scores outside of them', async () => {
     const prediction = await evaluations.predict(null, { q: 1 }, 'a')
     const score = await evaluations.score(prediction, 'exact', 0.5)
@@ -234,6 +288,8 @@ describe('evaluation runs', () => {
       ],
       ['predictions', { model: MODEL, inputs: [] }, ['dict_type inputs', 'missing output']],
       ['scores', { prediction_id: 7, scorer: scorerRef('a'), value: 1 }, ['string_type prediction_id']],
+      ['evaluation_runs', { evaluation: OP, model: OP }, ['string_pattern_mismatch evaluation']],
+      ['evaluations', { name: 'a', dataset: OP, scorers: [OP] }, ['string_pattern_mismatch dataset']],
     ] as const)
       assert.deepEqual(told(await service.post(evaluations.at(path), body)), problems)
   })

@@ -162,19 +162,19 @@ describe('a batch', () => {
     assert.equal(refusedOf(answer), 0)
   })
 
-  it('refuses elements that are no starts or ends, and keeps each as it came', async () => {
+  it('rejects elements that are no starts or ends, and stores the JSON of each', async () => {
     const project = someProject()
     const odd = [
       ...['null', '7', '"text"', '[]', '{}', 'true', '[[{}]]'],
-      '{"mode": "delete", "req": {"start": {}}}',
-      '{"mode": "START", "req": {"start": {}}}',
-      '{"mode": 1, "req": {}}',
-      '{"mode": "start"}',
-      '{"mode": "start", "req": null}',
-      '{"mode": "start", "req": {"end": {}}}',
-      '{"mode": "end", "req": {"end": {}, "more": 1}}',
-      '{"mode": "start", "req": {"start": []}}',
-      '{"req": {"start": {"id": "x", "id": 1e400, "big": 12345678901234567890}}}',
+      '{"mode":"delete","req":{"start":{}}}',
+      '{"mode":"START","req":{"start":{}}}',
+      '{"mode":1,"req":{}}',
+      '{"mode":"start"}',
+      '{"mode":"start","req":null}',
+      '{"mode":"start","req":{"end":{}}}',
+      '{"mode":"end","req":{"end":{},"more":1}}',
+      '{"mode":"start","req":{"start":[]}}',
+      '{"req":{"start":{"id":7,"big":12345678901234567890}}}',
     ]
     const good = JSON.stringify(startItem(aStart(project, { id: 'good' })))
     const text = `{"batch": [${good}, ${odd.join(' ,\n')}]}`
@@ -198,6 +198,27 @@ describe('a batch', () => {
         'missing req.start.project_id',
       ],
     )
+  })
+
+  it('stores the first 1,000 levels of an element that is nested deeper', async () => {
+    const project = someProject()
+    const deep = '['.repeat(1_000_000) + ']'.repeat(1_000_000)
+    const start = JSON.stringify(aStart(project, { id: 'deep' })).replace(
+      '"inputs":{}',
+      `"inputs":{"a":${deep}}`,
+    )
+    const good = JSON.stringify(startItem(aStart(project, { id: 'good' })))
+    const answer = await service.post(
+      '/call/upsert_batch',
+      `{"batch": [{"req":{"start":${start}}}, ${good}]}`,
+    )
+    assert.deepEqual(
+      resOf(answer),
+      ['deep', 'good'].map((id) => ({ id, trace_id: id })),
+    )
+    const [[type, , raw] = []] = await keptIn(service, project)
+    assert.equal(type, 'recursion_depth')
+    assert.match(raw as string, /"id":"deep".*\[{990}null\]{990}/)
   })
 
   it('answers a refused start by its id, as if it had been taken', async () => {

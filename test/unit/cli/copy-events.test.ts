@@ -21,7 +21,7 @@ import type { LogSource } from '../../../src/domain/ports/log-source.js'
 import { projections } from '../../../src/projections/all.js'
 import { digestsOf } from '../../../src/projections/digests/queries.js'
 import { migrate } from '../../../src/projections/migrate.js'
-import { writeRows } from '../../../src/projections/runtime/write-rows.js'
+import { insertBatch } from '../../../src/projections/runtime/insert-batch.js'
 import { newEvent } from '../../../src/domain/event.js'
 import { append, PROJECT, startOf } from '../projections/given-log.js'
 import { openTestClickHouse } from '../../support/engine.js'
@@ -65,7 +65,7 @@ describe('a copied log', () => {
       const events: RecordedEvent[] = []
       for await (const event of source.readAll(0n)) events.push(event)
       assert.deepEqual(
-        await writeRows({ clickHouse: clickHouse.writer, blobs, projections, eventStore }, events),
+        await insertBatch({ clickHouse: clickHouse.writer, blobs, projections, eventStore }, events),
         [],
       )
       return await digestsOf(clickHouse.reader, await source.head())

@@ -11,5 +11,8 @@ export const decoded = <A>(
 
 const firstProblem =
   (place: readonly string[]) =>
-  ([problem]: readonly Problem[]): string =>
-    problem === undefined ? 'invalid' : `${[...place, ...problem.loc].join('.')}: ${problem.msg}`
+  ([problem]: readonly Problem[]): string => {
+    if (problem === undefined) return 'invalid'
+    const field = [...place, ...problem.loc].join('.')
+    return field === '' ? problem.msg : `${field}: ${problem.msg}`
+  }

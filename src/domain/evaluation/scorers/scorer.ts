@@ -7,7 +7,7 @@ import { open } from '../../codec/struct.js'
 import { textUpToCharacters } from '../../codec/text.js'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.js'
 import { classesOf } from '../../object/classes.js'
-import { parseRef } from '../../ref/ref.js'
+import { isOpRef, parseRef } from '../../ref/ref.js'
 import {
   argumentsOf,
   BUILT_IN_SETTINGS,
@@ -134,13 +134,11 @@ const SDK_CLASSES = new Set([
 const isCode = (className: string, val: JsonObject): boolean => {
   if (classesOf(val).kind === 'op') return true
   if (SDK_CLASSES.has(className)) return false
-  if (isBuiltInClass(className) || className === 'HTTPScorer') return isOpRef(val['score'])
-  const bases = val['_bases']
+  const { score, _bases: bases } = val
+  if (isBuiltInClass(className) || className === 'HTTPScorer')
+    return typeof score === 'string' && isOpRef(score)
   return Array.isArray(bases) && bases.includes('Scorer')
 }
-
-const isOpRef = (value: Json | undefined): boolean =>
-  typeof value === 'string' && /^weave:\/\/\/[^/]+\/[^/]+\/op\//.test(value)
 
 const classOf = (val: JsonObject): string => {
   const { kind, leaf_object_class: own } = classesOf(val)

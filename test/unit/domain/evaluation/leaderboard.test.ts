@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
 import {
   columnsOf,
   newLeaderboard,
@@ -9,7 +10,8 @@ import type { Json } from '../../../../src/domain/json/json.js'
 import { at } from './given.js'
 
 const column = (summary_metric_path: string, evaluation_object_ref = 'e') => ({
-  ...{ evaluation_object_ref, scorer_name: 's', summary_metric_path, should_minimize: null },
+  ...{ evaluation_object_ref, scorer_name: 's', summary_metric_path },
+  ...{ should_minimize: null, error: null },
 })
 
 const aRun = (more: Partial<LeaderboardRun> = {}): LeaderboardRun => ({
@@ -47,10 +49,41 @@ describe('a leaderboard', () => {
     )
   })
 
-  it('has columns also where their members have other types', () => {
-    assert.deepEqual(columnsOf({ columns: [{ scorer_name: 7, should_minimize: true }, 'odd'] }), [
-      { evaluation_object_ref: '', scorer_name: '', summary_metric_path: '', should_minimize: true },
-    ])
-    assert.deepEqual(columnsOf({}), [])
+  const valid = {
+    evaluation_object_ref: 'weave:///team/p/object/capitals:v0',
+    scorer_name: 's',
+    summary_metric_path: 'mean',
+  }
+  const { evaluation_object_ref: _, ...withoutRef } = valid
+
+  for (const [column, error] of [
+    ['odd', /^Input should be/],
+    [null, /^Input should be/],
+    [withoutRef, /^evaluation_object_ref: Field required/],
+    [{ ...valid, evaluation_object_ref: 'capitals' }, /^evaluation_object_ref: .*reference/],
+    [{ ...valid, evaluation_object_ref: 'weave:///team/p/call/1' }, /^evaluation_object_ref: .*reference/],
+    [{ ...valid, evaluation_object_ref: 'weave:///team/p/op/capitals:v0' }, /^evaluation_object_ref: /],
+    [{ ...valid, scorer_name: 7 }, /^scorer_name: .*string/],
+    [{ ...valid, summary_metric_path: ['mean'] }, /^summary_metric_path: .*string/],
+    [{ ...valid, summary_metric_path: 'a.'.repeat(100_000) }, /^summary_metric_path: .*at most/],
+    [{ ...valid, should_minimize: 'yes' }, /^should_minimize: /],
+  ] as const satisfies readonly (readonly [Json, RegExp])[])
+    it(`has an error and no cells for the column ${JSON.stringify(column).slice(0, 150)}`, () => {
+      const columns = columnsOf({ columns: [column, valid] })
+      assert.ok(E.isRight(columns))
+      assert.match(columns.right[0]!.error ?? '', error)
+      assert.deepEqual(columns.right[1], { ...valid, should_minimize: null, error: null })
+      const board = newLeaderboard(columns.right)
+      board.add(aRun({ evaluation: valid.evaluation_object_ref, summary: { s: { mean: 1 } } }))
+      assert.deepEqual(
+        board.rows()[0]!.cells.map((cell) => cell?.value ?? null),
+        [null, 1],
+      )
+    })
+
+  it('has no columns without a list of them, and an error for another value or too many', () => {
+    assert.deepEqual(columnsOf({}), E.right([]))
+    for (const columns of ['odd', 7, null, { 0: valid }, Array.from({ length: 201 }, () => valid)])
+      assert.ok(E.isLeft(columnsOf({ columns })))
   })
 })

@@ -2,40 +2,41 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { EventStore, Position } from '../../domain/ports/event-store.js'
 import type { Log } from '../../domain/ports/log.js'
+import { within } from '../../runtime/within.js'
 import { countQuarantined, readCheckpoint } from './checkpoint.js'
-import { deferred } from './deferred.js'
 import { errorName } from './error-name.js'
 import { sourceLogMismatch } from './log-identity.js'
-import { progressFrom } from './progress.js'
+import { notifier } from './notifier.js'
+import { reachedPosition } from './reached-position.js'
 
-/** The read side as a process sees it whose projector is another process: as far as the checkpoint says. */
-export interface FollowedCheckpoint {
-  reached(): Position
-  waitFor(position: Position, timeoutMs: number): Promise<boolean>
-  quarantined(): number
-  generation(): string
+/** The read models as a process sees them whose projector is another process: up to the checkpoint. */
+export interface ReadState {
+  readonly reached: () => Position
+  readonly waitFor: (position: Position, timeoutMs: number) => Promise<boolean>
+  readonly quarantined: () => number
+  readonly generation: () => string
   /** Set while the database is filled from another log; nothing can be read then. */
-  failing(): string | undefined
-  stop(): Promise<void>
+  readonly failing: () => string | undefined
+  readonly stop: () => Promise<void>
 }
 
-/** Milliseconds between two looks, while somebody waits and while nobody does. */
-const HURRIED_MS = 50
-const UNHURRIED_MS = 1000
+/** Milliseconds between two polls, while a reader waits and while none does. */
+const WAITED_FOR_MS = 50
+const IDLE_MS = 1000
 
-export const followCheckpoint = async (
+export const followReadState = async (
   reader: Pick<ClickHouseReader, 'query'>,
   eventStore: Pick<EventStore, 'readAll' | 'head'>,
   log: Pick<Log, 'warn'>,
-): Promise<FollowedCheckpoint> => {
-  const stopping = new AbortController()
-  let hurry = deferred()
-  const progress = progressFrom(await readCheckpoint(reader), () => hurry.resolve())
+): Promise<ReadState> => {
+  const wake = notifier()
+  const reached = reachedPosition(await readCheckpoint(reader), wake.notify)
   let quarantined = await countQuarantined(reader)
   let generation = await readGeneration(reader)
   let checkedGeneration: string | undefined
   let mismatch: string | undefined
-  let failed = false
+  let isFailing = false
+  let isStopped = false
 
   /** The database may have been empty at the start, or been dropped and filled by another deployment since. */
   const checkSource = async () => {
@@ -45,47 +46,45 @@ export const followCheckpoint = async (
     if (source.isNoted) checkedGeneration = generation
   }
 
-  const look = async () => {
+  const poll = async () => {
     try {
-      // First, so that nobody reads anew what was kept from tables that are gone.
+      // First: a checkpoint of exchanged tables must not be read under the generation before.
       generation = await readGeneration(reader)
       await checkSource()
-      if (mismatch === undefined) progress.advance(await readCheckpoint(reader))
+      if (mismatch === undefined) reached.advance(await readCheckpoint(reader))
       quarantined = await countQuarantined(reader)
-      failed = false
+      isFailing = false
     } catch (error) {
-      if (!failed) log.warn('checkpoint.read_failed', { error: errorName(error) })
-      failed = true
+      if (!isFailing) log.warn('checkpoint.read_failed', { error: errorName(error) })
+      isFailing = true
     }
   }
 
   const follow = async () => {
-    while (!stopping.signal.aborted) {
-      await look()
-      hurry = deferred()
-      const rest = sleep(progress.someoneWaits() ? HURRIED_MS : UNHURRIED_MS, undefined, {
-        signal: stopping.signal,
-        ref: false,
-      }).catch(() => undefined)
-      await (progress.someoneWaits() ? rest : Promise.race([rest, hurry.promise]))
+    while (!isStopped) {
+      const next = wake.next()
+      await poll()
+      if (reached.isAwaited()) await sleep(WAITED_FOR_MS)
+      else await within(IDLE_MS, next)
     }
   }
-
   const following = follow()
+
   return {
-    reached: () => (mismatch === undefined ? progress.reached() : 0n),
-    waitFor: async (position, timeoutMs) => mismatch === undefined && progress.wait(position, timeoutMs),
+    reached: () => (mismatch === undefined ? reached.get() : 0n),
+    waitFor: async (position, timeoutMs) => mismatch === undefined && reached.waitFor(position, timeoutMs),
     quarantined: () => quarantined,
     generation: () => generation,
     failing: () => mismatch,
     stop: () => {
-      stopping.abort()
+      isStopped = true
+      wake.notify()
       return following
     },
   }
 }
 
-/** The identity of a table that every rebuild exchanges. */
+/** The identity of the table that a rebuild exchanges last: once it has changed, all tables have. */
 const readGeneration = async (reader: Pick<ClickHouseReader, 'query'>): Promise<string> => {
   const [row] = await reader.query<{ identity: string }>(
     "SELECT toString(uuid) AS identity FROM system.tables WHERE database = currentDatabase() AND name = 'calls'",

@@ -1,0 +1,133 @@
+import type { BlobStore } from '../../domain/ports/blobs.js'
+import { RowsRefused, type ClickHouseWriter } from '../../domain/ports/clickhouse.js'
+import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import { isJsonObject, type Json } from '../../domain/json/json.js'
+import { FieldUnreadable, readBack } from '../../domain/spill/read-back.js'
+import type { ProjectedEvent, Projection } from '../projection.js'
+import { completeEvent } from './complete-event.js'
+
+export interface InsertOptions {
+  readonly clickHouse: ClickHouseWriter
+  readonly blobs: BlobStore
+  readonly eventStore: Pick<EventStore, 'readStream'>
+  readonly projections: readonly Projection[]
+}
+
+/** An event whose rows could not be made, or were refused because of their data. */
+export interface Quarantined {
+  readonly event: RecordedEvent
+  readonly reason: string
+}
+
+/** The limits of one batch: events, and characters of JSON. */
+export const MAX_BATCH = { events: 20_000, characters: 16 * 1024 * 1024 }
+
+/**
+ * Inserts the rows of a batch. An event that cannot be projected, or whose rows are refused because of their data, does
+ * not stop the others: the batch is halved until that event is alone, and it is returned. Rows that are inserted again
+ * on the way are the same rows.
+ */
+export const insertBatch = async (
+  options: InsertOptions,
+  events: readonly RecordedEvent[],
+): Promise<readonly Quarantined[]> => {
+  try {
+    await insertAll(options, events)
+    return []
+  } catch (error) {
+    if (!isCausedByEvents(error)) throw error
+    const [event] = events
+    if (event === undefined) return []
+    if (events.length === 1) return confirm(options, event, error)
+    const half = Math.ceil(events.length / 2)
+    const first = await insertBatch(options, events.slice(0, half))
+    const second = await insertBatch(options, events.slice(half))
+    return [...first, ...second]
+  }
+}
+
+/**
+ * Tries a single refused event once more: rows that were cut off on their way to a server can look to it like rows that
+ * cannot be parsed.
+ */
+const confirm = async (
+  options: InsertOptions,
+  event: RecordedEvent,
+  first: RowsRefused | NotProjectable,
+): Promise<readonly Quarantined[]> => {
+  try {
+    if (first instanceof RowsRefused) {
+      await insertAll(options, [event])
+      return []
+    }
+  } catch (error) {
+    if (!isCausedByEvents(error)) throw error
+  }
+  return [{ event, reason: first.message }]
+}
+
+const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[]) => {
+  const { blobs, eventStore } = options
+  let projected: ProjectedEvent[] = []
+  let charactersRead = 0
+  for (const event of events) {
+    const { event: whole, earlier } = await completeEvent(eventStore, event, (one) =>
+      isSpilled(one) ? resolve(blobs, one) : one,
+    )
+    projected.push(whole)
+    for (const one of earlier) charactersRead += sizeOf(one)
+    if (charactersRead < MAX_BATCH.characters) continue
+    await insertRows(options, projected)
+    projected = []
+    charactersRead = 0
+  }
+  await insertRows(options, projected)
+}
+
+const insertRows = async ({ clickHouse, projections }: InsertOptions, events: readonly ProjectedEvent[]) => {
+  for (const projection of projections)
+    for (const rows of project(projection, events)) await clickHouse.insert(rows)
+}
+
+const isSpilled = ({ data }: RecordedEvent): boolean => {
+  for (const _field in data['spilled'] as object) return true
+  return false
+}
+
+/** The event with its spilled fields read back. A store that fails for a while throws its own error. */
+const resolve = async (blobs: BlobStore, event: RecordedEvent): Promise<ProjectedEvent> => {
+  try {
+    return { ...event, data: await readBack(blobs, event.data) }
+  } catch (error) {
+    if (!(error instanceof FieldUnreadable)) throw error
+    throw new NotProjectable(error.message, { cause: error })
+  }
+}
+
+const project = (projection: Projection, events: readonly ProjectedEvent[]) => {
+  try {
+    return projection.rowsOf(events)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new NotProjectable(`${projection.name}: ${reason}`, { cause: error })
+  }
+}
+
+/** The event itself is wrong, not the engine or the machine, so a retry does not help. */
+class NotProjectable extends Error {
+  override readonly name = 'NotProjectable'
+}
+
+const isCausedByEvents = (error: unknown): error is RowsRefused | NotProjectable =>
+  error instanceof RowsRefused || error instanceof NotProjectable
+
+/** Characters of an event's JSON, with those of its spilled fields. */
+export const sizeOf = ({ data, size }: RecordedEvent): number => {
+  const { spilled } = data
+  if (!isJsonObject(spilled)) return size
+  return Object.values(spilled).reduce<number>((sum, field) => sum + sizeOfBlob(field), size)
+}
+
+/** A malformed reference counts nothing here; the event is quarantined when it is resolved. */
+const sizeOfBlob = (field: Json): number =>
+  isJsonObject(field) && typeof field['size'] === 'number' ? field['size'] : 0

@@ -1,0 +1,40 @@
+import type { Position } from '../../domain/ports/event-store.js'
+import { within } from '../../runtime/within.js'
+
+/** The last position whose rows can be read, and the readers that wait for a later one. */
+export interface ReachedPosition {
+  readonly get: () => Position
+  readonly isAwaited: () => boolean
+  readonly advance: (position: Position) => void
+  /** False if the position is not reached in time. */
+  readonly waitFor: (position: Position, timeoutMs: number) => Promise<boolean>
+}
+
+export const reachedPosition = (start: Position, onWait: () => void): ReachedPosition => {
+  let reached = start
+  const waiters = new Set<{ readonly position: Position; readonly resolve: () => void }>()
+
+  return {
+    get: () => reached,
+    isAwaited: () => waiters.size > 0,
+    advance: (position) => {
+      if (position > reached) reached = position
+      for (const waiter of waiters)
+        if (waiter.position <= reached) {
+          waiters.delete(waiter)
+          waiter.resolve()
+        }
+    },
+    waitFor: async (position, timeoutMs) => {
+      if (position <= reached) return true
+      let resolve: () => void = () => undefined
+      const done = new Promise<void>((resolved) => (resolve = resolved))
+      const waiter = { position, resolve }
+      waiters.add(waiter)
+      onWait()
+      await within(timeoutMs, done, { ref: true })
+      waiters.delete(waiter)
+      return position <= reached
+    },
+  }
+}

@@ -1,6 +1,6 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import { numberFrom } from '../../domain/price/decimal.js'
-import { SETTINGS } from '../calls/selection.js'
+import { SETTINGS } from '../calls/select.js'
 import type { PriceBook } from '../prices/book.js'
 import { priceSteps, type PriceSteps } from '../usage-query/price-steps.js'
 import { CHARGED, usageRows, type OpenTraces, type Relation } from '../usage-query/usage-rows.js'

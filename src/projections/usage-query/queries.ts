@@ -3,8 +3,8 @@ import type { Instant } from '../../domain/codec/instant.js'
 import { microseconds } from '../../domain/codec/instant.js'
 import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
 import { dateTime64 } from '../clickhouse-values.js'
-import { callFields } from '../calls/call-fields.js'
-import { selection, SETTINGS } from '../calls/selection.js'
+import { statementFields } from '../calls/fields.js'
+import { selection, SETTINGS } from '../calls/select.js'
 import { fieldValue } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
 import { asText } from '../expression/value.js'
@@ -254,7 +254,7 @@ const rowsSql = (query: UsageQuery): Relation => {
 /** The values of attributes of the selected calls; undefined where usage is grouped by none. */
 const attributesSql = (query: UsageQuery): Relation | undefined => {
   const { groupBy } = query
-  const { fields } = callFields()
+  const { fields } = statementFields()
   const parameters = newParameters('a')
   const columns = groupBy.flatMap(({ name }, index) =>
     name.startsWith('attributes.')

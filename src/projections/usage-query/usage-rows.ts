@@ -2,7 +2,7 @@ import { microseconds, type Instant } from '../../domain/codec/instant.js'
 import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
-import { selection, type CallsAsked } from '../calls/selection.js'
+import { selection, type CallSelection } from '../calls/select.js'
 
 /** The figures of a row: the counters of usage, and the tokens of prompt that are charged at the price of prompt. */
 export const FIGURES = [
@@ -36,7 +36,7 @@ export const NO_OPEN_TRACES: OpenTraces = { traceIds: [], rows: [] }
 
 export type UsageKind = 'own' | 'inclusive'
 
-export interface UsageRowsQuery extends CallsAsked {
+export interface UsageRowsQuery extends CallSelection {
   readonly kind: UsageKind
   readonly open: OpenTraces
 }

@@ -9,7 +9,7 @@ import { tableIdentities } from './table-identities.js'
 import { rebuildRows, type Rebuild } from './queries.js'
 
 export interface RebuildOptions extends Omit<ProjectorOptions, 'clickHouse'> {
-  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'head'>
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
   readonly clickHouse: ClickHouse
   readonly clock: Clock
   /** The projector of the tables in use. */
@@ -95,7 +95,8 @@ export const secondDatabase = ({ database }: Pick<ClickHouse, 'database'>, { id 
 /** A projector into the second database, and the number of events that it has read. */
 const startFilling = async (options: RebuildOptions, { writer }: ClickHouse) => {
   let events = 0
-  const eventStore: Pick<EventStore, 'subscribeAll'> = {
+  const eventStore: ProjectorOptions['eventStore'] = {
+    ...options.eventStore,
     async *subscribeAll(subscription) {
       for await (const item of options.eventStore.subscribeAll(subscription)) {
         if (item.kind === 'event') events += 1

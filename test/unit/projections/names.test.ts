@@ -34,7 +34,7 @@ describe('the names of calls', () => {
     await projector.stop()
   }
 
-  it('are those given up to a position, and a database of before they were kept fills by itself', async () => {
+  it('are those given up to a position', async () => {
     const rename = (display_name: string | null) =>
       append(eventStore, 'CallRenamed', { project_id: PROJECT, id: 'named', display_name })
     const started = await append(eventStore, 'CallStarted', { ...startOf('named'), display_name: 'first' })
@@ -45,18 +45,6 @@ describe('the names of calls', () => {
       [await rename('third'), 'third'],
     ] as const
     await projected()
-    for (const [position, name] of names) assert.equal(await nameAt(position), name)
-
-    for (const statement of [
-      'ALTER TABLE calls DROP COLUMN names',
-      'ALTER TABLE calls ADD COLUMN renamed Nullable(String)',
-      "ALTER TABLE migrations DELETE WHERE startsWith(name, '0007') SETTINGS mutations_sync = 1",
-    ])
-      await clickHouse.writer.command(statement)
-
-    await migrate(clickHouse.writer)
-    await projected()
-
     for (const [position, name] of names) assert.equal(await nameAt(position), name)
   })
 })

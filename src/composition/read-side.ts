@@ -54,8 +54,8 @@ export const openReadSide = async (
     noteSource: () => noteSourceLog(clickHouse.writer, eventStore),
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
-  const madeAt = projector.startedAt === 0n ? head : 0n
-  const rebuilder = startRebuilder({ ...stores, projections, log, clock, projector, madeAt })
+  const tablesCreatedAt = projector.startedAt === 0n ? head : 0n
+  const rebuilder = startRebuilder({ ...stores, projections, log, clock, projector, tablesCreatedAt })
   return {
     ...projector,
     lagging: projector,

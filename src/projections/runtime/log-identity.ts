@@ -5,7 +5,7 @@ import {
   type ClickHouseWriter,
 } from '../../domain/ports/clickhouse.js'
 import type { EventStore, Position } from '../../domain/ports/event-store.js'
-import { modelTables } from '../rebuild/model-tables.js'
+import { tableIdentities } from '../rebuild/table-identities.js'
 
 type Querying = Pick<ClickHouseReader, 'query'>
 type ReadableLog = Pick<EventStore, 'readAll' | 'head'>
@@ -73,7 +73,7 @@ export const emptyReadModels = async ({
   writer,
   database,
 }: Pick<ClickHouse, 'writer' | 'database'>): Promise<void> => {
-  const models = Object.keys(await modelTables(writer, database))
+  const models = Object.keys(await tableIdentities(writer, database))
   const present = await runtimeTablesIn(writer, database)
   // In this order a start after a crash finds the mismatch again.
   const last = ['checkpoints', 'event_times', 'source_log']

@@ -10,7 +10,7 @@ import { notifier, type Notifier } from './notifier.js'
 import { reachedPosition, type ReachedPosition } from './reached-position.js'
 
 export interface ProjectorOptions extends InsertOptions {
-  readonly eventStore: Pick<EventStore, 'subscribeAll'>
+  readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream'>
   readonly log: Log
   /** Before the first rows: false while the log is empty. Throws where the database belongs to another log. */
   readonly noteSource?: () => Promise<boolean>
@@ -43,7 +43,7 @@ export interface Projector {
   readonly failing: () => string | undefined
   /**
    * Stops inserting, lets `exchange` replace the tables, and continues from the checkpoint that it then finds. Readers
-   * keep waiting meanwhile. If `exchange` throws, the projector stays stopped.
+   * keep waiting meanwhile.
    */
   readonly whileStopped: (exchange: (reached: Position) => Promise<void>) => Promise<void>
   readonly stop: () => Promise<void>
@@ -91,16 +91,19 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     failing: () => state.failing,
     whileStopped: async (exchange) => {
       await run.stop()
-      await exchange(reached.get())
-      generation += 1
-      const again = () => !stopping.signal.aborted
-      const after = await retry(() => readCheckpoint(clickHouse), again, {
-        ...BACKOFF,
-        signal: stopping.signal,
-      })
-      state.quarantined = await countQuarantined(clickHouse).catch(() => state.quarantined)
-      reached.advance(after)
-      if (!stopping.signal.aborted) run = startRun(options, state, after)
+      try {
+        await exchange(reached.get())
+      } finally {
+        const again = () => !stopping.signal.aborted
+        const after = await retry(() => readCheckpoint(clickHouse), again, {
+          ...BACKOFF,
+          signal: stopping.signal,
+        })
+        state.quarantined = await countQuarantined(clickHouse).catch(() => state.quarantined)
+        generation += 1
+        reached.reset(after)
+        if (!stopping.signal.aborted) run = startRun(options, state, after)
+      }
     },
     stop: async () => {
       stopping.abort()

@@ -87,7 +87,7 @@ export const followReadState = async (
 /** The identity of the table that a rebuild exchanges last: once it has changed, all tables have. */
 const readGeneration = async (reader: Pick<ClickHouseReader, 'query'>): Promise<string> => {
   const [row] = await reader.query<{ identity: string }>(
-    "SELECT toString(uuid) AS identity FROM system.tables WHERE database = currentDatabase() AND name = 'calls'",
+    "SELECT toString(uuid) AS identity FROM system.tables WHERE database = currentDatabase() AND name = 'checkpoints'",
   )
   return row?.identity ?? ''
 }

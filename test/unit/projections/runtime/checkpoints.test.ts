@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-blob-store.js'
 import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
 import type { TailItem } from '../../../../src/domain/ports/event-store.js'
@@ -22,6 +23,7 @@ describe('a projector whose store holds much that is not for it', () => {
     const start = () =>
       startProjector({
         eventStore: {
+          ...openInMemoryEventStore(),
           async *subscribeAll({ after = 0n, signal } = {}) {
             asked.push(after)
             yield* items

@@ -9,7 +9,6 @@ export const COUNTS = {
   // random cases
   asOfPositions: repetitions(2, 40),
   usageRollups: repetitions(1_000, 20_000),
-  usageCosts: repetitions(100, 1_500),
   usageAnswers: repetitions(20, 200),
   stats: repetitions(3, 30),
   selectionQuestions: repetitions(30, 600),

@@ -23,15 +23,13 @@ export interface Reading {
   readonly generation: () => string
   /**
    * Waits for the project's acknowledged writes, or for the point in history that the request names, and returns the
-   * position to read at. `lastWrite` replaces the acknowledged position where the position of the last relevant write
-   * is known.
+   * position to read at.
    */
-  readonly waitForAsOf: (
-    projectId: string,
-    headers: IncomingHttpHeaders,
-    lastWrite?: Position,
-  ) => Promise<Position>
-  /** The same for reads of the present only: refuses `Tallytree-As-Of`. */
+  readonly waitForAsOf: (projectId: string, headers: IncomingHttpHeaders) => Promise<Position>
+  /**
+   * The same for reads of the present only: refuses `Tallytree-As-Of`. `lastWrite` replaces the acknowledged position
+   * where the position of the last relevant write is known.
+   */
   readonly waitForNow: (
     projectId: string,
     headers: IncomingHttpHeaders,
@@ -91,9 +89,9 @@ export const readingFrom = (projector: ReadableProjection, history: History, hea
       return position
     },
 
-    async waitForAsOf(projectId, headers, lastWrite) {
+    async waitForAsOf(projectId, headers) {
       const asOf = asOfIn(headers)
-      return asOf === undefined ? present(projectId, headers, lastWrite) : past(asOf, headers)
+      return asOf === undefined ? present(projectId, headers) : past(asOf, headers)
     },
 
     async waitForNow(projectId, headers, lastWrite) {

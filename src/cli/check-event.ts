@@ -45,11 +45,8 @@ export const eventChecks = (blobs: Pick<BlobStore, 'open'>) => {
 
   return async (written: WrittenEvent): Promise<CheckedEvent> => {
     const inStream = revisionErrors(written)
-    const data = objectIn(written.data)
-    const metadata = objectIn(written.metadata)
-    if (data === undefined || metadata === undefined)
-      return { errors: [...inStream, 'its data or metadata is not a JSON object'] }
-    const event = eventOf(written, data, metadata)
+    const event = recordedEvent(written)
+    if (event === undefined) return { errors: [...inStream, 'its data or metadata is not a JSON object'] }
     return { errors: [...inStream, ...dataErrors(event), ...(await blobErrors(event))], event }
   }
 }
@@ -62,17 +59,20 @@ const dataErrors = ({ type, data }: RecordedEvent): readonly string[] => {
     : [`the data does not match the codec of ${type}`]
 }
 
-const eventOf = (
-  { position, stream, revision, id, type, recordedAt, ...texts }: WrittenEvent,
-  data: JsonObject,
-  metadata: JsonObject,
-): RecordedEvent => ({
-  ...{ id, type, stream, data, metadata: metadata as EventMetadata },
-  revision: BigInt(revision),
-  position: BigInt(position),
-  recordedAt: new Date(recordedAt),
-  size: texts.data.length + texts.metadata.length,
-})
+/** The event; undefined if its JSON cannot be read. */
+export const recordedEvent = (written: WrittenEvent): RecordedEvent | undefined => {
+  const { position, stream, revision, id, type, recordedAt, ...texts } = written
+  const data = objectIn(texts.data)
+  const metadata = objectIn(texts.metadata)
+  if (data === undefined || metadata === undefined) return undefined
+  return {
+    ...{ id, type, stream, data, metadata: metadata as EventMetadata },
+    revision: BigInt(revision),
+    position: BigInt(position),
+    recordedAt: new Date(recordedAt),
+    size: texts.data.length + texts.metadata.length,
+  }
+}
 
 const objectIn = (text: string): JsonObject | undefined => {
   try {

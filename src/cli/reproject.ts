@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LogCopy } from '../adapters/event-store/sqlite/log-copy.js'
 import type { BlobStore } from '../domain/ports/blobs.js'
-import type { RecordedEvent, Position } from '../domain/ports/event-store.js'
+import type { EventStore, RecordedEvent, Position } from '../domain/ports/event-store.js'
 import { type ModelDigest, digestsOf } from '../projections/digests/queries.js'
-import { eventChecks } from './check-event.js'
+import { eventChecks, recordedEvent } from './check-event.js'
 import { logDigest, pagesOf } from './log-digest.js'
 import { openEmbeddedClickHouse } from '../adapters/clickhouse/embedded.js'
 import { projections } from '../projections/all.js'
@@ -37,7 +37,7 @@ export const reproject = async (
   upTo: UpTo,
   note: (events: number, part: number) => void,
 ): Promise<Reprojection> => {
-  const models = await temporaryReadModels(blobs)
+  const models = await temporaryReadModels(copy, blobs)
   try {
     const check = eventChecks(blobs)
     const digest = logDigest()
@@ -90,13 +90,14 @@ interface TemporaryReadModels {
 }
 
 /** Opens an embedded engine in a temporary directory. A process can have only one. */
-const temporaryReadModels = async (blobs: BlobStore): Promise<TemporaryReadModels> => {
+const temporaryReadModels = async (copy: LogCopy, blobs: BlobStore): Promise<TemporaryReadModels> => {
   const directory = await mkdtemp(join(tmpdir(), 'tallytree-verify-'))
   const clickHouse = await openEmbeddedClickHouse(directory)
   await migrate(clickHouse.writer)
+  const writing = { clickHouse: clickHouse.writer, blobs, projections, eventStore: streamsOf(copy) }
   return {
     add: async (events) => {
-      const refused = await insertBatch({ clickHouse: clickHouse.writer, blobs, projections }, events)
+      const refused = await insertBatch(writing, events)
       return refused.map(({ event, reason }) => `position ${event.position}: cannot be projected: ${reason}`)
     },
     digestsAt: (position) => digestsOf(clickHouse.reader, position),
@@ -107,3 +108,12 @@ const temporaryReadModels = async (blobs: BlobStore): Promise<TemporaryReadModel
     },
   }
 }
+
+const streamsOf = (copy: LogCopy): Pick<EventStore, 'readStream'> => ({
+  async *readStream(stream) {
+    for (const written of copy.stream(stream)) {
+      const event = recordedEvent(written)
+      if (event !== undefined) yield event
+    }
+  },
+})

@@ -1,3 +1,4 @@
+import { endStatus } from '../../domain/call/status.js'
 import { microseconds } from '../../domain/codec/instant.js'
 import { withDigitsOf } from '../../domain/json/digits.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
@@ -74,13 +75,8 @@ const withWeave = (summary: JsonObject, weave: JsonObject, more: JsonObject): Js
   return withDigitsOf(summary, Object.assign({}, summary, { weave: derived }))
 }
 
-const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): string => {
-  if (exception !== null) return 'error'
-  if (ended_at === null) return 'running'
-  const counts = summary['status_counts']
-  const errors = isJsonObject(counts) ? counts['error'] : 0
-  return typeof errors === 'number' && errors > 0 ? 'descendant_error' : 'success'
-}
+const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): string =>
+  ended_at === null ? 'running' : endStatus(exception, summary)
 
 const latencyOf = ({ started_at, ended_at }: StoredCall): JsonObject =>
   ended_at === null

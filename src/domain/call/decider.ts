@@ -2,7 +2,7 @@ import { nothing, type Decider, type Decision, type Refusal } from '../decider.j
 import type { CallCommand, EndCall, StartCall } from './commands.js'
 import { fingerprint, sameEnd, sameStart, type CallStart } from './content.js'
 import { withDigitsOf } from '../json/digits.js'
-import type { CallEnded, CallEvent, CallStarted } from './events.js'
+import type { CallEnded, CallEvent, CallStarted, KnownStart } from './events.js'
 
 export interface CallState {
   readonly start: CallStarted | null
@@ -58,13 +58,14 @@ const decide = (state: CallState, command: CallCommand): Decision<CallEvent> => 
     case 'RenameCall': {
       const { project_id, id, display_name } = command
       if (state.deleted || display_name === nameOf(state)) return nothing
-      return { events: [{ type: 'CallRenamed', data: { project_id, id, display_name } }] }
+      const started_at = state.start?.started_at ?? null
+      return { events: [{ type: 'CallRenamed', data: { project_id, id, display_name, started_at } }] }
     }
     case 'DeleteCall': {
       const { project_id, id } = command
       if (state.deleted || (state.start ?? state.end) === null) return nothing
-      const trace_id = state.start?.trace_id ?? null
-      return { events: [{ type: 'CallDeleted', data: { project_id, id, trace_id } }] }
+      const { trace_id, started_at } = state.start ?? { trace_id: null, started_at: null }
+      return { events: [{ type: 'CallDeleted', data: { project_id, id, trace_id, started_at } }] }
     }
     default:
       return command satisfies never
@@ -125,15 +126,18 @@ const decideEnd = (state: CallState, { end, usage }: EndCall) => {
       data: { project_id, id, end },
     })
   }
-  const start = state.start && {
-    trace_id: state.start.trace_id,
-    started_at: state.start.started_at,
-    parent_id: state.start.parent_id,
-    source: state.start.source,
-  }
+  const start = state.start && knownStartOf(state.start)
   const data: CallEnded = withDigitsOf(end, { usage, start, ...end })
   return { events: [{ type: 'CallEnded', data }] } satisfies Decision<CallEvent>
 }
+
+/** The part of a start that its end repeats. */
+export const knownStartOf = ({ trace_id, started_at, parent_id, source }: CallStarted): KnownStart => ({
+  trace_id,
+  started_at,
+  parent_id,
+  source,
+})
 
 const conflict = (part: 'start' | 'end', reported: boolean, report: CallEvent): Decision<CallEvent> => {
   const refused: Refusal = {

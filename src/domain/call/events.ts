@@ -51,16 +51,19 @@ export const callEnded = open('CallEnded', {
   optional: { ...endFields.optional, start: nullable(knownStart) },
 })
 
+/** The start of the call, by which its rows are ordered; null if it has not started. */
+const startedAt = nullable(instant)
+
 const callRenamed = open('CallRenamed', {
   says: "A call's display name was set or removed.",
   required: ofCall,
-  optional: { display_name: nullableText(displayName) },
+  optional: { display_name: nullableText(displayName), started_at: startedAt },
 })
 
 const callDeleted = open('CallDeleted', {
   says: 'A call was deleted. Reads and statistics exclude it from this position on.',
   required: ofCall,
-  optional: { trace_id: nullableText(id) },
+  optional: { trace_id: nullableText(id), started_at: startedAt },
 })
 
 const conflictingCallStartReported = open('ConflictingCallStartReported', {
@@ -84,6 +87,7 @@ export const callEvents = {
 
 export type CallStarted = t.TypeOf<typeof callStarted>
 export type CallEnded = t.TypeOf<typeof callEnded>
+export type KnownStart = t.TypeOf<typeof knownStart>
 
 export type CallEvent = EventOf<typeof callEvents>
 

@@ -1,45 +1,25 @@
+import { columnsFrom } from '../calls/columns.js'
 import { cameWith, told, upTo, type DigestedModel } from './model.js'
-
-const FROM_START = [
-  'op_name',
-  'display_name',
-  'trace_id',
-  'parent_id',
-  'thread_id',
-  'turn_id',
-  'started_at',
-  'attributes',
-  'inputs',
-  'otel_dump',
-  'input_refs',
-  'wb_user_id',
-  'wb_run_id',
-  'wb_run_step',
-]
-
-const FROM_END = ['ended_at', 'exception', 'output', 'summary', 'output_refs', 'wb_run_step_end']
 
 const NAMES = `arrayFilter(naming -> ${upTo('naming.1')}, names)`
 const STARTED = `ifNull(${upTo('started_position')}, 0)`
 const ENDED = `ifNull(${upTo('ended_position')}, 0)`
 const DELETED = `ifNull(${upTo('deleted_position')}, 0)`
 
-/** One row a call: what its start and its end brought, its names in their order, and whether it is deleted. */
+/** One row a call: the values of its start and end, its names in their order, and whether it is deleted. */
 export const calls: DigestedModel = {
   table: 'calls',
-  key: ['project_id', 'id'],
+  key: ['project_id', 'started_at', 'id'],
   rows: (stretch) => `
     SELECT ${told([
-      'project_id',
-      'id',
-      STARTED,
-      ...FROM_START.map(cameWith('started_position')),
+      ...columnsFrom('key'),
+      ...columnsFrom('start').map(cameWith('started_position')),
       ENDED,
-      ...FROM_END.map(cameWith('ended_position')),
+      ...columnsFrom('end').map(cameWith('ended_position')),
       `arrayMap(naming -> naming.2, arraySort(${NAMES}))`,
       DELETED,
     ])}
-    FROM calls FINAL WHERE ${stretch} AND (${STARTED} OR ${ENDED} OR ${DELETED} OR notEmpty(${NAMES}))`,
+    FROM calls FINAL WHERE ${stretch} AND ${STARTED}`,
 }
 
 const happened = (position: string): string => `${position} BETWEEN 1 AND {position:UInt64}`

@@ -2,8 +2,8 @@
 export interface DigestedModel {
   readonly table: string
   /**
-   * Columns of the table's sorting key, from its first, all of them text: rows that belong together, such as the facts about one call,
-   * have the same.
+   * Columns of the table's sorting key, from its first, that compare with their text: rows that belong together, such as
+   * the facts about one call, have the same.
    */
   readonly key: readonly string[]
   /**

@@ -67,6 +67,7 @@ const saidBy = (columns: readonly string[], key: readonly string[]) =>
 /** Every read model. The project's own facts, checkpoints and quarantined events are none. */
 export const digestedModels: readonly DigestedModel[] = [
   calls,
+  contents('call_index', ['project_id', 'id'], ['trace_id', 'started_at']),
   usageFacts,
   usageReporting,
   facts('object_versions', {

@@ -22,7 +22,7 @@ export const stretchesOf = async (
   const cuts = Math.ceil((counted?.total ?? 0) / rows) - 1
   if (cuts <= 0) return [{ condition: 'true', parameters: {} }]
   const sampled = await reader.query<{ key: Key }>(
-    `SELECT arrayJoin(arraySort(arrayDistinct(groupArraySample(${cuts})([${key.join(', ')}])))) AS key
+    `SELECT arrayJoin(arraySort(arrayDistinct(groupArraySample(${cuts})([${key.map((column) => `toString(${column})`).join(', ')}])))) AS key
     FROM ${table} ${UNHURRIED}`,
   )
   const keys = sampled.map((row) => row.key)

@@ -1,15 +1,17 @@
 import type { BlobStore } from '../../domain/ports/blobs.js'
 import { RowsRefused, type ClickHouseWriter } from '../../domain/ports/clickhouse.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
 import { FieldUnreadable, readBack } from '../../domain/spill/read-back.js'
 import type { Log } from '../../domain/ports/log.js'
+import { completed, needsEarlierEvents } from '../calls/complete.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { writeQuarantine, type Quarantined } from './quarantine.js'
 
 export interface InsertOptions {
   readonly clickHouse: ClickHouseWriter
   readonly blobs: BlobStore
+  readonly eventStore: Pick<EventStore, 'readStream'>
   readonly projections: readonly Projection[]
 }
 
@@ -74,14 +76,44 @@ const confirm = async (
   return [{ event, reason: first.message }]
 }
 
-const insertAll = async (
-  { clickHouse, blobs, projections }: InsertOptions,
-  events: readonly RecordedEvent[],
-) => {
-  const projected: ProjectedEvent[] = []
-  for (const event of events) projected.push(isSpilled(event) ? await resolve(blobs, event) : event)
+/** What is read from streams for a batch is held in memory up to this size. */
+const MAX_BYTES_READ = 16 * 1024 * 1024
+
+const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[]) => {
+  let projected: ProjectedEvent[] = []
+  let bytesRead = 0
+  for (const event of events) {
+    const whole = await wholeEvent(options, event)
+    projected.push(whole.event)
+    bytesRead += whole.bytesRead
+    if (bytesRead < MAX_BYTES_READ) continue
+    await insertRows(options, projected)
+    projected = []
+    bytesRead = 0
+  }
+  await insertRows(options, projected)
+}
+
+const insertRows = async ({ clickHouse, projections }: InsertOptions, events: readonly ProjectedEvent[]) => {
   for (const projection of projections)
-    for (const rows of project(projection, projected)) await clickHouse.insert(rows)
+    for (const rows of project(projection, events)) await clickHouse.insert(rows)
+}
+
+/** The event with its spilled fields and what its rows need of earlier events of its stream, and the size of those. */
+const wholeEvent = async ({ blobs, eventStore }: InsertOptions, event: RecordedEvent) => {
+  const own = isSpilled(event) ? await resolve(blobs, event) : event
+  if (!needsEarlierEvents(event.type, event.data, event.revision)) return { event: own, bytesRead: 0 }
+  const earlier: ProjectedEvent[] = []
+  let bytesRead = 0
+  for await (const one of eventStore.readStream(event.stream)) {
+    if (one.revision >= event.revision) break
+    if (one.type.startsWith('Conflicting')) continue
+    bytesRead += sizeOf(one)
+    earlier.push(one.type === 'CallEnded' && isSpilled(one) ? await resolve(blobs, one) : one)
+    // Of the events before it, anything but a start needs only the start.
+    if (one.type === 'CallStarted') break
+  }
+  return { event: completed(own, earlier), bytesRead }
 }
 
 const isSpilled = ({ data }: RecordedEvent): boolean => {

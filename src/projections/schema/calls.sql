@@ -1,21 +1,21 @@
--- One wide row a call, for reads and filters. Start, end, rename and deletion each set their own columns; the engine
--- keeps the last value of each column that is not null. Log positions are part of the row, so that reads as of a
--- position can leave out what came later. `start_bytes` and `end_bytes` are those of the payload's JSON.
+-- Calls in the order of their starts. Start, end, rename and deletion each insert a row with the same key, and the engine
+-- keeps the last value of each column that is not null. Log positions are part of the row, so that reads as of a position
+-- can leave out what came later. Granules are small, because most reads are of few calls.
 CREATE TABLE calls
 (
     project_id String,
+    started_at DateTime64(6, 'UTC'),
     id String,
-    op_name Nullable(String),
-    op Nullable(String)
-        MATERIALIZED ifNull(nullIf(extract(op_name, '^[a-z-]+:///[^/]+/[^/]+/op/([^:]+):'), ''), op_name),
+    op_name LowCardinality(Nullable(String)),
+    op LowCardinality(Nullable(String)),
     display_name Nullable(String),
     names SimpleAggregateFunction(groupUniqArrayArray, Array(Tuple(UInt64, String))),
     trace_id Nullable(String),
     parent_id Nullable(String),
     thread_id Nullable(String),
     turn_id Nullable(String),
-    started_at Nullable(DateTime64(6, 'UTC')),
     ended_at Nullable(DateTime64(6, 'UTC')),
+    end_status LowCardinality(Nullable(String)),
     exception Nullable(String),
     attributes Nullable(String),
     inputs Nullable(String),
@@ -24,12 +24,14 @@ CREATE TABLE calls
     otel_dump Nullable(String),
     input_refs Nullable(String),
     output_refs Nullable(String),
-    wb_user_id Nullable(String),
+    wb_user_id LowCardinality(Nullable(String)),
     wb_run_id Nullable(String),
     wb_run_step Nullable(Int64),
     wb_run_step_end Nullable(Int64),
+    -- Bytes of the payload's JSON.
     start_bytes Nullable(UInt64) MATERIALIZED length(inputs) + ifNull(length(attributes), 0) + ifNull(length(otel_dump), 0),
     end_bytes Nullable(UInt64) MATERIALIZED length(output) + ifNull(length(summary), 0) + ifNull(length(exception), 0),
+    -- Whether the payload may hold integers of more than 64 bits, which the faster JSON parser refuses.
     start_is_wide Nullable(UInt8)
         MATERIALIZED match(inputs, '[0-9]{20}|-[0-9]{19}') OR match(attributes, '[0-9]{20}|-[0-9]{19}')
             OR ifNull(match(otel_dump, '[0-9]{20}|-[0-9]{19}'), 0),
@@ -38,11 +40,8 @@ CREATE TABLE calls
     started_position Nullable(UInt64),
     ended_position Nullable(UInt64),
     deleted_position Nullable(UInt64),
-    INDEX by_trace trace_id TYPE bloom_filter GRANULARITY 1,
-    INDEX by_parent parent_id TYPE bloom_filter GRANULARITY 1,
-    INDEX by_op op_name TYPE bloom_filter GRANULARITY 1,
-    INDEX by_op_of_any_version op TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX by_parent parent_id TYPE bloom_filter GRANULARITY 1
 )
 ENGINE = CoalescingMergeTree
-ORDER BY (project_id, id)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+ORDER BY (project_id, started_at, id)
+SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,5 +1,5 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
-import { selection, SETTINGS } from '../calls/selection.js'
+import { selection, SETTINGS } from '../calls/select.js'
 import { figures, NOTHING, type Aggregation, type Figures, type RequestedMetric } from './metric.js'
 import { BUCKET, startsParameter, type Span } from './span.js'
 

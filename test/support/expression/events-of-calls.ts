@@ -1,9 +1,10 @@
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
+import { completedEvents } from '../completed-events.js'
 import type { Call } from './call.js'
 
 /** The log that tells of calls and the feedback on them, in the order of its positions. */
 export const eventsOfCalls = (calls: readonly Call[]): readonly ProjectedEvent[] =>
-  calls.flatMap(eventsOf).toSorted((a, b) => Number(a.position - b.position))
+  completedEvents(calls.flatMap(eventsOf).toSorted((a, b) => Number(a.position - b.position)))
 
 const eventsOf = (call: Call): readonly ProjectedEvent[] => {
   const { project_id, id, started, end, renamed, deleted, feedback, at, ...start } = call
@@ -13,9 +14,12 @@ const eventsOf = (call: Call): readonly ProjectedEvent[] => {
     position: BigInt(position),
     data: { ...ofCall, ...data },
   })
-  const nothing = { turn_id: null, otel_dump: null }
+  const nothing = { turn_id: null, otel_dump: null, source: null, end: null }
   return [
-    event('CallStarted', started, { ...start, ...nothing, started_at: instantOf(at) }),
+    // A call that is deleted before its start never starts.
+    ...(deleted !== null && deleted < started
+      ? []
+      : [event('CallStarted', started, { ...start, ...nothing, started_at: instantOf(at) })]),
     ...(end === null
       ? []
       : [
@@ -23,6 +27,8 @@ const eventsOf = (call: Call): readonly ProjectedEvent[] => {
             ...end,
             ended_at: instantOf(end.at),
             wb_run_step_end: null,
+            usage: { models: [], status_total: null },
+            start: null,
           }),
         ]),
     ...(renamed === null

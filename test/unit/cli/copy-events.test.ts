@@ -58,12 +58,16 @@ describe('a copied log', () => {
   }
 
   const digestsFrom = async (source: LogSource, blobs: BlobStore) => {
+    const eventStore = openInMemoryEventStore()
     const clickHouse = await openTestClickHouse()
     try {
       await migrate(clickHouse.writer)
       const events: RecordedEvent[] = []
       for await (const event of source.readAll(0n)) events.push(event)
-      assert.deepEqual(await insertBatch({ clickHouse: clickHouse.writer, blobs, projections }, events), [])
+      assert.deepEqual(
+        await insertBatch({ clickHouse: clickHouse.writer, blobs, projections, eventStore }, events),
+        [],
+      )
       return await digestsOf(clickHouse.reader, await source.head())
     } finally {
       await clickHouse.close()

@@ -1,4 +1,6 @@
 import type { CallEvent } from '../../../src/domain/call/events.js'
+import { opOf } from '../../../src/domain/call/op.js'
+import { endStatus } from '../../../src/domain/call/status.js'
 import { FIGURES, type ReportedUsage } from '../../../src/domain/call/usage.js'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
 import type { ProjectChosen } from '../../../src/domain/project/events.js'
@@ -26,14 +28,15 @@ export const readFacts = (clickHouse: ClickHouse, entity: string): Promise<reado
 
 const NO_CALL: Row = {
   op_name: null,
+  op: null,
   display_name: null,
   names: [],
   trace_id: null,
   parent_id: null,
   thread_id: null,
   turn_id: null,
-  started_at: null,
   ended_at: null,
+  end_status: null,
   exception: null,
   attributes: null,
   inputs: null,
@@ -64,7 +67,7 @@ export const expectedCalls = (events: readonly ProjectedEvent[]): readonly Row[]
         return [
           {
             ...NO_CALL,
-            ...{ id, op_name, display_name, trace_id, parent_id, thread_id, turn_id },
+            ...{ id, op_name, op: opOf(op_name), display_name, trace_id, parent_id, thread_id, turn_id },
             ...{ wb_user_id, wb_run_id, wb_run_step, attributes, inputs, otel_dump },
             started_at: printed(event.data.started_at),
             start_bytes: Buffer.byteLength(attributes + inputs + (otel_dump ?? '')),
@@ -73,23 +76,33 @@ export const expectedCalls = (events: readonly ProjectedEvent[]): readonly Row[]
         ]
       }
       case 'CallEnded': {
-        const { id, exception, wb_run_step_end } = event.data
+        const { id, exception, wb_run_step_end, start } = event.data
+        if (start === null) return []
         const output = JSON.stringify(event.data.output)
         const summary = JSON.stringify(event.data.summary)
         return [
           {
             ...NO_CALL,
             ...{ id, exception, wb_run_step_end, output, summary },
+            started_at: printed(start.started_at),
             ended_at: printed(event.data.ended_at),
+            end_status: endStatus(exception, event.data.summary),
             end_bytes: Buffer.byteLength(output + summary + (exception ?? '')),
             ended_position: position,
           },
         ]
       }
-      case 'CallRenamed':
-        return [{ ...NO_CALL, id: event.data.id, names: [[position, event.data.display_name ?? '']] }]
-      case 'CallDeleted':
-        return [{ ...NO_CALL, id: event.data.id, deleted_position: position }]
+      case 'CallRenamed': {
+        const { id, started_at, display_name } = event.data
+        if (started_at === null) return []
+        return [{ ...NO_CALL, id, started_at: printed(started_at), names: [[position, display_name ?? '']] }]
+      }
+      case 'CallDeleted': {
+        const { id, started_at } = event.data
+        return started_at === null
+          ? []
+          : [{ ...NO_CALL, id, started_at: printed(started_at), deleted_position: position }]
+      }
       default:
         return []
     }

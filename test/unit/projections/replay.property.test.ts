@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -12,6 +13,7 @@ import { migrate } from '../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { usageFrom } from '../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../counts.js'
+import { completedEvents } from '../../support/completed-events.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryHistory, type History } from './arbitrary-history.js'
 
@@ -71,9 +73,9 @@ describe('replaying the log', () => {
       ids: ids.map(({ id }) => id),
       calls: calls.map(({ project_id: _, ...call }) => call),
       usage: await Promise.all(
-        [everything, ...byTrace].map(async ({ answered, ...rest }) => ({
+        [everything, ...byTrace].map(async ({ calls, ...rest }) => ({
           ...rest,
-          json: await text(usageJson(answered)),
+          json: await text(Readable.from(usageJson(calls))),
         })),
       ),
     }
@@ -117,8 +119,10 @@ describe('replaying the log', () => {
 })
 
 const placed = (history: History, projectId: string): readonly ProjectedEvent[] =>
-  history.map(({ type, data }, index) => ({
-    type,
-    data: { ...(data as object), project_id: projectId },
-    position: BigInt(index + 1),
-  }))
+  completedEvents(
+    history.map(({ type, data }, index) => ({
+      type,
+      data: { ...(data as object), project_id: projectId },
+      position: BigInt(index + 1),
+    })),
+  )

@@ -9,6 +9,7 @@ import type { UsageReporting } from '../../../src/domain/project/events.js'
 import { endWrite, startWrite, type StartWrite } from '../../../src/api/tracing/call-writes.js'
 import { endedCall, startedCall } from '../../../src/api/tracing/client-call.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
+import { eventCompleter } from '../../support/completed-events.js'
 import type { Operation } from '../../support/oracle/operations.js'
 
 /** Positions leave gaps, as those of the stores do. */
@@ -18,6 +19,7 @@ const GAP = 3n
 export class Recorder {
   readonly #calls = new Map<string, CallState>()
   #project = projectDecider.initialState()
+  readonly #complete = eventCompleter()
   readonly events: ProjectedEvent[] = []
   head = 0n
 
@@ -94,7 +96,7 @@ export class Recorder {
 
   #record({ type, data }: { readonly type: string; readonly data: object }): void {
     this.head += GAP
-    this.events.push({ type, data, position: this.head })
+    this.events.push(this.#complete({ type, data, position: this.head }))
   }
 }
 

@@ -45,6 +45,8 @@ export interface LogCopy {
   write(events: readonly RecordedEvent[]): readonly RepeatedEvent[]
   /** The events after a position, in log order, at most `limit`. */
   page(after: number, limit: number): readonly WrittenEvent[]
+  /** The events of a stream, by revision. */
+  stream(name: string): Iterable<WrittenEvent>
   /** Resolves once all that was written is on the disk. */
   sync(): Promise<void>
   close(): void
@@ -57,11 +59,15 @@ export const openLogCopy = (path: string): LogCopy => {
   const insert = db.prepare(
     'INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, sid) DO NOTHING',
   )
+  const COLUMNS =
+    'position, sid, name AS stream, revision, id, type, data, metadata, recorded_at AS recordedAt'
   const select = (condition: string) =>
     db.prepare<[number, number], WrittenEvent>(
-      `SELECT position, sid, name AS stream, revision, id, type, data, metadata, recorded_at AS recordedAt
-       FROM events CROSS JOIN streams USING (sid) WHERE position > ? ${condition} LIMIT ?`,
+      `SELECT ${COLUMNS} FROM events CROSS JOIN streams USING (sid) WHERE position > ? ${condition} LIMIT ?`,
     )
+  const ofStream = db.prepare<[string], WrittenEvent>(
+    `SELECT ${COLUMNS} FROM streams CROSS JOIN events USING (sid) WHERE name = ? ORDER BY revision`,
+  )
   const forwards = select('ORDER BY position')
   const backwards = select('ORDER BY position DESC')
 
@@ -90,6 +96,7 @@ export const openLogCopy = (path: string): LogCopy => {
       }
     },
     page: (after, limit) => forwards.all(after, limit),
+    stream: (name) => ofStream.all(name),
     sync,
     close,
   }

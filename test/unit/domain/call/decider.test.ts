@@ -268,6 +268,12 @@ describe('a name', () => {
     assert.equal(nameOf(run.state), 'a')
   })
 
+  it('carries the time of the start, null before the start', () => {
+    const { events } = given(renameCall(id, 'a'), startCall(id), renameCall(id, 'b'))
+    const times = events.flatMap(({ type, data }) => (type === 'CallRenamed' ? [data.started_at] : []))
+    assert.deepEqual(times, [null, '2026-01-01T00:00:00.000000Z'])
+  })
+
   it('does not make the start sent again another one', () => {
     const start = startCall(id, { display_name: 'first' })
     assert.deepEqual(lastOf(start, renameCall(id, 'set'), start), NOTHING)
@@ -279,7 +285,7 @@ describe('a deleted call', () => {
     const [, deleted] = given(startCall(id, { trace_id: 't' }), deleteCall(id)).events
     assert.deepEqual(deleted, {
       type: 'CallDeleted',
-      data: { project_id: 'team/project', id, trace_id: 't' },
+      data: { project_id: 'team/project', id, trace_id: 't', started_at: '2026-01-01T00:00:00.000000Z' },
     })
   })
 

@@ -16,6 +16,7 @@ import { feedbackProjection } from '../../../../src/projections/feedback/project
 import { migrate } from '../../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
 import { callStats } from '../../../../src/projections/stats/queries.js'
+import { usageProjection } from '../../../../src/projections/usage/project.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import {
@@ -59,7 +60,7 @@ describe('the calls that a filter and a query select', function () {
   after(() => clickHouse.close())
 
   const insert = async (events: readonly ProjectedEvent[]): Promise<void> => {
-    for (const projection of [callsProjection, feedbackProjection])
+    for (const projection of [callsProjection, usageProjection, feedbackProjection])
       for (const rows of projection.rowsOf(events)) await clickHouse.writer.insert(rows)
   }
 

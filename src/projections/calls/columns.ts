@@ -1,0 +1,108 @@
+import type { Instant } from '../../domain/codec/instant.js'
+import type { Json } from '../../domain/json/json.js'
+
+interface CallColumn {
+  /** The event that brings the value. `key` columns are part of every row of a call. */
+  readonly from: 'key' | 'start' | 'end' | 'any'
+  /** How queries read it; absent for columns that only the projection and the conditions use. */
+  readonly kind?: 'text' | 'number' | 'instant' | 'json'
+  /** Every call has a value. */
+  readonly isRequired?: true
+  /** JSON text that a query may leave unread. */
+  readonly isPayload?: true
+}
+
+/**
+ * The columns of `calls`. Inserts, reads as of a position, `$expr` fields and digests are derived from this list; types
+ * are in `schema`.
+ */
+export const CALL_COLUMNS = {
+  project_id: { from: 'key', kind: 'text', isRequired: true },
+  started_at: { from: 'key', kind: 'instant', isRequired: true },
+  id: { from: 'key', kind: 'text', isRequired: true },
+  op_name: { from: 'start', kind: 'text', isRequired: true },
+  op: { from: 'start' },
+  display_name: { from: 'start', kind: 'text' },
+  names: { from: 'any' },
+  trace_id: { from: 'start', kind: 'text', isRequired: true },
+  parent_id: { from: 'start', kind: 'text' },
+  thread_id: { from: 'start', kind: 'text' },
+  turn_id: { from: 'start', kind: 'text' },
+  ended_at: { from: 'end', kind: 'instant' },
+  end_status: { from: 'end' },
+  exception: { from: 'end', kind: 'text' },
+  attributes: { from: 'start', kind: 'json', isPayload: true },
+  inputs: { from: 'start', kind: 'json', isPayload: true },
+  output: { from: 'end', kind: 'json', isPayload: true },
+  summary: { from: 'end', kind: 'json', isPayload: true },
+  otel_dump: { from: 'start', kind: 'json', isPayload: true },
+  input_refs: { from: 'start' },
+  output_refs: { from: 'end' },
+  wb_user_id: { from: 'start', kind: 'text' },
+  wb_run_id: { from: 'start', kind: 'text' },
+  wb_run_step: { from: 'start', kind: 'number' },
+  wb_run_step_end: { from: 'end', kind: 'number' },
+  started_position: { from: 'any' },
+  ended_position: { from: 'any' },
+  deleted_position: { from: 'any' },
+} as const satisfies Readonly<Record<string, CallColumn>>
+
+type Columns = typeof CALL_COLUMNS
+export type CallColumnName = keyof Columns
+
+export const columnNames = Object.keys(CALL_COLUMNS) as readonly CallColumnName[]
+
+const columnsWhere = (test: (column: CallColumn) => boolean): readonly CallColumnName[] =>
+  columnNames.filter((name) => test(CALL_COLUMNS[name]))
+
+export const columnsFrom = (from: CallColumn['from']): readonly CallColumnName[] =>
+  columnsWhere((column) => column.from === from)
+
+/** A field of a call, with the values of its columns as queries read them: payload is JSON text. */
+export type CallField = {
+  [Name in CallColumnName]: Columns[Name] extends { kind: string } ? Name : never
+}[CallColumnName]
+
+type FieldValue<Column> = Column extends { kind: 'instant' }
+  ? Instant
+  : Column extends { kind: 'number' }
+    ? number
+    : string
+
+export type StoredCall = {
+  readonly [Name in CallField]: Columns[Name] extends { isRequired: true }
+    ? FieldValue<Columns[Name]>
+    : FieldValue<Columns[Name]> | null
+}
+
+export const callFields = columnsWhere(({ kind }) => kind !== undefined) as readonly CallField[]
+
+export type PayloadColumn = {
+  [Name in CallColumnName]: Columns[Name] extends { isPayload: true } ? Name : never
+}[CallColumnName]
+
+export const PAYLOAD = columnsWhere(({ isPayload }) => isPayload === true) as readonly PayloadColumn[]
+
+/** NULL as of a position before the end. */
+export const endAsOf = (column: string): string => `if(ended_position <= {position:UInt64}, ${column}, NULL)`
+
+const NAMES = 'arrayFilter(naming -> naming.1 <= {position:UInt64}, names)'
+
+/** A column as of `{position:UInt64}`. A name that was removed is stored as an empty one. */
+export const columnAsOf = (name: CallColumnName): string => {
+  if (name === 'display_name')
+    return `if(empty(${NAMES}), display_name, nullIf(arrayReverseSort(${NAMES})[1].2, ''))`
+  return CALL_COLUMNS[name].from === 'end' ? endAsOf(name) : name
+}
+
+/** Bytes of the payload's JSON. */
+export const BYTES = `ifNull(start_bytes, 0) + ifNull(${endAsOf('end_bytes')}, 0)`
+
+/** A name given to a call, and the log position of the renaming, in digits. */
+export type Naming = readonly [position: string, name: string]
+
+/** A row to insert, in the order of the columns. Null, and an empty list of names, leave a column unchanged. */
+export type CallRow = Partial<Record<CallColumnName, Json>>
+
+export const rowValues = (row: CallRow): readonly Json[] =>
+  columnNames.map((name) => row[name] ?? (name === 'names' ? [] : null))

@@ -1,0 +1,195 @@
+import { fieldPath } from '../../domain/query/field-path.js'
+import { UnknownField } from '../../domain/query/unknown-field.js'
+import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
+import { newParameters } from '../expression/parameters.js'
+import { readableJson } from '../expression/readable-json.js'
+import { THERE } from '../feedback/queries.js'
+import { FEEDBACK_FIELDS, withReadable } from '../feedback/stored-feedback.js'
+import { BYTES, CALL_COLUMNS, callFields, columnAsOf, endAsOf, type CallField } from './columns.js'
+
+const isWide = (field: CallField): string => `${CALL_COLUMNS[field].from === 'end' ? 'end' : 'start'}_is_wide`
+
+const listOf = (lines: string): string =>
+  `toJSONString(arrayFilter(ref -> ref != '', splitByChar('\\n', ifNull(${lines}, ''))))`
+
+/** What queries select, by column name, as of `{position:UInt64}`. */
+const SELECTED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    callFields.map((field) => [
+      `call_${field}`,
+      CALL_COLUMNS[field].kind === 'json'
+        ? readableJson(columnAsOf(field), isWide(field))
+        : columnAsOf(field),
+    ]),
+  ),
+  call_start_is_wide: 'start_is_wide',
+  call_end_is_wide: 'end_is_wide',
+  call_bytes: BYTES,
+  call_input_refs: listOf('input_refs'),
+  call_output_refs: listOf(endAsOf('output_refs')),
+  call_status: `ifNull(${endAsOf('end_status')}, 'running')`,
+  call_latency_ms: `intDiv(toUnixTimestamp64Micro(${endAsOf('ended_at')}) - toUnixTimestamp64Micro(started_at), 1000)`,
+  call_trace_name: `ifNull(${columnAsOf('display_name')}, op)`,
+}
+
+/** The select list of the columns that some SQL uses; the engine analyses every column, whether used or not. */
+export const columnsIn = (sql: string): string =>
+  Object.entries(SELECTED)
+    .filter(([column]) => sql.includes(column))
+    .map(([column, value]) => `${value} AS ${column}`)
+    .join(', ')
+
+const column = (kind: Column['kind'], name: string): Column => ({ kind, sql: `call_${name}` })
+
+const ofWeave: Readonly<Record<string, Column>> = {
+  status: column('text', 'status'),
+  latency_ms: column('number', 'latency_ms'),
+  trace_name: column('text', 'trace_name'),
+  display_name: column('text', 'display_name'),
+}
+
+const fieldOf = (field: CallField): Column => {
+  const { kind } = CALL_COLUMNS[field]
+  return kind === 'json' ? { ...column(kind, field), isWide: `call_${isWide(field)}` } : column(kind, field)
+}
+
+/** The summary as stored, except for the members that are derived under `weave`. */
+const summary: Derived = {
+  kind: 'derived',
+  value: (name, parameters) => {
+    const [, weave, member, ...more] = fieldPath(name)
+    if (weave === 'weave' && member !== undefined && Object.hasOwn(ofWeave, member))
+      return columnValue(ofWeave[member]!, more, parameters)
+    return columnValue(fieldOf('summary'), fieldPath(name).slice(1), parameters)
+  },
+}
+
+/** A list of references, which has no parts. */
+const refs = (field: string): Derived => ({
+  kind: 'derived',
+  value: (name, parameters) =>
+    name === field ? columnValue({ ...column('json', field), isWide: '0' }, [], parameters) : undefined,
+})
+
+const withDump = (fields: Fields): Fields => ({
+  ...fields,
+  ...Object.fromEntries(
+    ['attributes', 'inputs', 'output', 'summary'].map((name) => [`${name}_dump`, fields[name]!]),
+  ),
+})
+
+const FIELDS: Fields = withDump({
+  ...Object.fromEntries(callFields.map((field) => [field, fieldOf(field)])),
+  summary,
+  deleted_at: { kind: 'instant', sql: `CAST(NULL, 'Nullable(DateTime64(6, \\'UTC\\'))')` },
+  storage_size_bytes: column('number', 'bytes'),
+  input_refs: refs('input_refs'),
+  output_refs: refs('output_refs'),
+})
+
+/** Whether the row of a call's start alone has the value of a field. */
+export const isStartField = (name: string): boolean => {
+  const root = fieldPath(name)[0].replace(/_dump$/, '')
+  if (root === 'display_name' || !Object.hasOwn(CALL_COLUMNS, root)) return false
+  const { from } = CALL_COLUMNS[root as CallField]
+  return from === 'key' || from === 'start'
+}
+
+/** Sizes of traces, for roots. */
+const TOTALS = `LEFT JOIN (
+    SELECT trace_id AS trace, toNullable(sum(${BYTES})) AS bytes FROM calls FINAL
+    WHERE project_id = {project:String} AND started_position <= {position:UInt64}
+      AND (deleted_position IS NULL OR deleted_position > {position:UInt64})
+    GROUP BY trace_id
+  ) AS total ON total.trace = call_trace_id`
+
+export interface StatementFields {
+  readonly fields: Fields
+  /** The joins that the fields used so far need. */
+  readonly joins: () => string
+}
+
+/** The fields of calls for one statement. */
+export const statementFields = (): StatementFields => {
+  const feedback = feedbackFields()
+  let needsTotals = false
+  const total: Derived = {
+    kind: 'derived',
+    value: (name, parameters) => {
+      if (name !== 'total_storage_size_bytes') return undefined
+      needsTotals = true
+      const sql = 'if(call_parent_id IS NULL, total.bytes, NULL)'
+      return columnValue({ kind: 'number', sql }, [], parameters)
+    },
+  }
+  return {
+    fields: { ...FIELDS, total_storage_size_bytes: total, feedback: feedback.field },
+    joins: () => [needsTotals ? TOTALS : '', ...feedback.joins()].join(' '),
+  }
+}
+
+/** Whether queries may name a field. */
+export const isCallField = (name: string): boolean => {
+  try {
+    fieldValue(statementFields().fields, name, newParameters())
+    return true
+  } catch (error) {
+    if (error instanceof UnknownField) return false
+    throw error
+  }
+}
+
+interface FeedbackJoin {
+  readonly alias: string
+  readonly ofType: string
+  readonly columns: Set<string>
+}
+
+const ANY_TYPE = '*'
+
+/** `feedback.[type].field`: a field of the newest feedback of a type on a call, `*` for any type. */
+const feedbackFields = () => {
+  const joined = new Map<string, FeedbackJoin>()
+  const field: Derived = {
+    kind: 'derived',
+    value: (name, parameters) => {
+      const parts = feedbackParts(name)
+      if (parts === undefined) return undefined
+      const [root, ...path] = fieldPath(parts.path)
+      const column = Object.hasOwn(FEEDBACK_FIELDS, root) ? FEEDBACK_FIELDS[root] : undefined
+      if (column === undefined) return undefined
+      const join = joined.get(parts.type) ?? {
+        alias: `feedback_${joined.size}`,
+        ofType: parts.type === ANY_TYPE ? '' : `AND feedback_type = ${parameters.text(parts.type)}`,
+        columns: new Set<string>(),
+      }
+      const sql = `${join.alias}.last_${column.sql}`
+      const value = columnValue({ kind: column.kind, sql }, path, parameters)
+      if (value === undefined) return undefined
+      join.columns.add(column.sql)
+      joined.set(parts.type, join)
+      return value
+    },
+  }
+  return { field, joins: () => [...joined.values()].map(feedbackJoin) }
+}
+
+const ROOT = 'feedback.['
+const END = '].'
+
+const feedbackParts = (name: string) => {
+  const end = name.indexOf(END, ROOT.length)
+  if (!name.startsWith(ROOT) || end <= ROOT.length) return undefined
+  return { type: name.slice(ROOT.length, end), path: name.slice(end + END.length) }
+}
+
+/** A tuple is never null, so the newest feedback counts even if its column is null. */
+const feedbackJoin = ({ alias, ofType, columns }: FeedbackJoin): string => {
+  const last = [...columns].map(
+    (column) => `argMax(tuple(toNullable(${column})), tuple(created_at, id)).1 AS last_${column}`,
+  )
+  return `LEFT JOIN (
+    ${withReadable(last.join(' '))} SELECT assumeNotNull(weave_ref) AS ref, ${last.join(', ')} FROM feedback FINAL
+    WHERE ${THERE} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
+  ) AS ${alias} ON ${alias}.ref = concat('weave:///', call_project_id, '/call/', call_id)`
+}

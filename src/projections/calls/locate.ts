@@ -1,0 +1,131 @@
+import { microseconds, parseInstant } from '../../domain/codec/instant.js'
+import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { Operand, Operation, Pair } from '../../domain/query/expression.js'
+import { wholeMicroseconds, writtenInstant } from '../expression/written.js'
+import type { CallsFilter } from './filter.js'
+
+/** Conditions on the sorting key of `calls` that follow from a filter and an operation. The whole condition still applies. */
+export interface Located {
+  readonly conditions: readonly string[]
+  readonly parameters: Readonly<Record<string, SqlParameter>>
+  /** The calls are named by id, so they are few. */
+  readonly isById: boolean
+}
+
+/** Values are repeated in the statement, whose size is limited. */
+const MAX_VALUES = 1000
+const MAX_CHARACTERS = 1000
+
+const KEYS: Readonly<Record<'id' | 'trace_id' | 'parent_id', (values: string) => string>> = {
+  id: (values) =>
+    `SELECT started_at, id FROM call_index WHERE project_id = {project:String} AND id IN ${values}`,
+  trace_id: (values) =>
+    `SELECT started_at, call_id FROM usage_facts WHERE project_id = {project:String} AND trace_id IN ${values}`,
+  parent_id: (values) =>
+    `SELECT started_at, id FROM calls WHERE project_id = {project:String} AND parent_id IN ${values}`,
+}
+
+export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]): Located => {
+  const conditions: string[] = []
+  const parameters: Record<string, SqlParameter> = {}
+  const among = (field: keyof typeof KEYS, name: string, values: readonly string[] | null | undefined) => {
+    if (!values?.length) return
+    parameters[name] = values
+    conditions.push(`(started_at, id) IN (${KEYS[field](`{${name}:Array(String)}`)})`)
+  }
+  among('id', 'call_ids', filter?.call_ids)
+  among('trace_id', 'trace_ids', filter?.trace_ids)
+  among('parent_id', 'parent_ids', filter?.parent_ids)
+  let isById = (filter?.call_ids?.length ?? 0) > 0
+  for (const [index, conjunct] of conjuncts.entries()) {
+    const equal = equalTo(conjunct)
+    if (equal !== undefined) among(equal.field, `equal_${index}`, equal.values)
+    isById ||= equal?.field === 'id'
+    for (const { operator, at } of startBounds(conjunct)) {
+      const name = `${operator === '>=' ? 'from' : 'to'}_${index}`
+      parameters[name] = clamp(at)
+      conditions.push(`started_at ${operator} fromUnixTimestamp64Micro({${name}:Int64}, 'UTC')`)
+    }
+  }
+  return { conditions, parameters, isById }
+}
+
+/** The operands that all must be true. */
+export const conjunctsOf = (operation: Operand): readonly Operand[] =>
+  '$and' in operation ? operation.$and.flatMap(conjunctsOf) : [operation]
+
+interface Equal {
+  readonly field: keyof typeof KEYS
+  readonly values: readonly string[]
+}
+
+const equalTo = (operand: Operand): Equal | undefined => {
+  if ('$in' in operand) return equalOf(operand.$in[0], operand.$in[1])
+  if (!('$eq' in operand)) return undefined
+  const [a, b] = operand.$eq
+  return equalOf(a, [b]) ?? equalOf(b, [a])
+}
+
+/** Only text that is not empty is compared as text. */
+const equalOf = (operand: Operand, list: readonly Operand[]): Equal | undefined => {
+  if (!('$getField' in operand) || !Object.hasOwn(KEYS, operand.$getField)) return undefined
+  if (list.length === 0 || list.length > MAX_VALUES) return undefined
+  const values = list.flatMap((one) => ('$literal' in one ? [one.$literal] : []))
+  const isShort = (value: unknown): value is string =>
+    typeof value === 'string' && value !== '' && value.length <= MAX_CHARACTERS
+  if (values.length < list.length || !values.every(isShort)) return undefined
+  return { field: operand.$getField as Equal['field'], values }
+}
+
+interface Bound {
+  readonly operator: '>=' | '<='
+  /** Microseconds since 1970. */
+  readonly at: number
+}
+
+const BOUNDS = { $gt: ['>='], $gte: ['>='], $lt: ['<='], $lte: ['<='], $eq: ['>=', '<='] } as const
+const OPPOSITE = { '>=': '<=', '<=': '>=' } as const
+
+/** The bounds that a comparison, or a negated one, sets to the start. Inclusive, because the comparison applies too. */
+const startBounds = (operand: Operand, isNegated = false): readonly Bound[] => {
+  if ('$not' in operand) return isNegated ? [] : startBounds(operand.$not[0], true)
+  const [name, pair] = Object.entries(operand)[0] as [string, unknown]
+  if (!Object.hasOwn(BOUNDS, name) || (isNegated && name === '$eq')) return []
+  const [left, right] = (pair as Pair).map(startOrTime)
+  const at = left === 'start' ? right : left
+  if (typeof at !== 'number' || (left !== 'start' && right !== 'start')) return []
+  const isFlipped = (left !== 'start') !== isNegated
+  return BOUNDS[name as keyof typeof BOUNDS].map((operator) => ({
+    operator: isFlipped ? OPPOSITE[operator] : operator,
+    at,
+  }))
+}
+
+const startOrTime = (operand: Operand): 'start' | number | undefined => {
+  if ('$getField' in operand) return operand.$getField === 'started_at' ? 'start' : undefined
+  if (!('$literal' in operand)) return undefined
+  if (typeof operand.$literal === 'number') return wholeMicroseconds(operand.$literal)
+  return typeof operand.$literal === 'string' ? writtenInstant(operand.$literal) : undefined
+}
+
+const [FIRST, LAST] = ['1900-01-01', '2299-12-31T23:59:59.999999Z'].map((text) =>
+  microseconds(parseInstant(text)!),
+)
+
+const clamp = (at: number): bigint => {
+  if (!Number.isFinite(at)) return at > 0 ? LAST! : FIRST!
+  const whole = BigInt(Math.trunc(at))
+  return whole < FIRST! ? FIRST! : whole > LAST! ? LAST! : whole
+}
+
+/** Whether an operation reads none but the given fields, or parts of them. */
+export const readsOnly = (operand: Operation | Operand, isGiven: (root: string) => boolean): boolean =>
+  fieldsIn(operand).every((name) => isGiven(name))
+
+const fieldsIn = (value: unknown): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap(fieldsIn)
+  return Object.entries(value).flatMap(([key, member]) =>
+    key === '$getField' ? [member as string] : key === '$literal' ? [] : fieldsIn(member),
+  )
+}

@@ -1,0 +1,131 @@
+import type { Instant } from '../../domain/codec/instant.js'
+import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Operation } from '../../domain/query/expression.js'
+import { dateTime64 } from '../clickhouse-values.js'
+import { compileCondition } from '../expression/compile.js'
+import { orderTerms, type OrderBy } from '../expression/order.js'
+import { newParameters } from '../expression/parameters.js'
+import { JSON_SETTINGS } from '../expression/readable-json.js'
+import { columnsIn, isStartField, statementFields } from './fields.js'
+import { filterConditions, type CallsFilter } from './filter.js'
+import { conjunctsOf, locate, readsOnly } from './locate.js'
+
+/** Selects calls of a project as of a position. */
+export interface CallSelection {
+  readonly projectId: string
+  readonly filter: CallsFilter | null
+  readonly operation: Operation | null
+  readonly position: Position
+  /** Only calls that started at `from` or later, and before `to`. */
+  readonly began?: { readonly from: Instant; readonly to: Instant }
+}
+
+export type Parameters = Readonly<Record<string, SqlParameter>>
+
+export const SETTINGS = `SETTINGS ${JSON_SETTINGS}`
+
+export const VISIBLE = [
+  'started_position <= {position:UInt64}',
+  '(deleted_position IS NULL OR deleted_position > {position:UInt64})',
+]
+
+export const allOf = (conditions: readonly string[]): string =>
+  conditions.map((one) => `(${one})`).join(' AND ')
+const whereAll = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? '' : `WHERE ${allOf(conditions)}`
+
+interface CompiledSelection {
+  /** Columns of the selected calls in a range of the key, as `SELECT`, `FROM` and `WHERE`. */
+  readonly selected: (columns: string, range?: readonly string[]) => string
+  /** The start times of all calls whose start meets the conditions on it; a superset. Rows are not merged. */
+  readonly candidates: (range?: readonly string[]) => string
+  /** Whether the start alone decides, except for deletion. */
+  readonly isDecidedByStart: boolean
+  readonly isById: boolean
+  readonly order: readonly string[]
+  readonly parameters: Parameters
+}
+
+/** @throws UnknownField */
+export const compileSelection = (
+  { projectId, filter, operation, position, began }: CallSelection,
+  sortBy: readonly OrderBy[],
+): CompiledSelection => {
+  const { fields, joins } = statementFields()
+  const conjuncts = operation === null ? [] : conjunctsOf(operation)
+  const isOfStart = conjuncts.map((one) => readsOnly(one, isStartField))
+  const compiled = (ofStart: boolean, prefix: string) => {
+    const $and = conjuncts.filter((_, index) => isOfStart[index] === ofStart)
+    return $and.length === 0
+      ? { sql: [], parameters: {} }
+      : wrapped(compileCondition({ $and }, fields, prefix))
+  }
+  const ofStart = compiled(true, 's')
+  const ofRest = compiled(false, 'x')
+  const ordering = newParameters('o')
+  const order = orderTerms(sortBy, fields, ordering)
+  if (!sortBy.some(({ field }) => field === 'id')) order.push('call_id ASC')
+  const filtered = filterConditions(projectId, filter)
+  const located = locate(filter, conjuncts)
+  const range = began === undefined ? [] : [BEGAN]
+  const common = ['project_id = {project:String}', ...located.conditions, ...range, ...filtered.ofStart]
+
+  return {
+    selected: (columns, keyRange = []) => {
+      const where = whereAll([...ofStart.sql, ...ofRest.sql])
+      const used = columnsIn([columns, where, joins(), ...order, 'call_id'].join(' '))
+      const inner = allOf([...common, ...keyRange, ...VISIBLE, ...filtered.ofEnd])
+      return `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${inner}) AS selected ${joins()} ${where}`
+    },
+    candidates: (keyRange = []) => {
+      const where = whereAll(ofStart.sql)
+      const used = columnsIn(`call_started_at ${where}`)
+      return `SELECT call_started_at FROM (SELECT ${used} FROM calls
+        WHERE ${allOf([...common, ...keyRange, VISIBLE[0]!])}) ${where}`
+    },
+    isDecidedByStart: ofRest.sql.length === 0 && filtered.ofEnd.length === 0,
+    isById: located.isById,
+    order,
+    parameters: {
+      project: projectId,
+      position,
+      ...filtered.parameters,
+      ...located.parameters,
+      ...(began && { began_from: dateTime64(began.from), began_to: dateTime64(began.to) }),
+      ...ofStart.parameters,
+      ...ofRest.parameters,
+      ...ordering.all(),
+    },
+  }
+}
+
+const BEGAN =
+  "started_at >= {began_from:DateTime64(6, 'UTC')} AND started_at < {began_to:DateTime64(6, 'UTC')}"
+
+const wrapped = ({ sql, parameters }: { readonly sql: string; readonly parameters: Parameters }) => ({
+  sql: [sql],
+  parameters,
+})
+
+export interface Selection {
+  /** `SELECT`, `FROM` and `WHERE`. */
+  readonly sql: string
+  /** Terms for `ORDER BY` that order any two calls. */
+  readonly order: readonly string[]
+  readonly parameters: Parameters
+}
+
+/**
+ * Columns, `call_…`, of all selected calls, to be read with {@link SETTINGS}.
+ *
+ * @throws UnknownField
+ */
+export const selection = (
+  columns: string,
+  selected: CallSelection,
+  sortBy: readonly OrderBy[] = [],
+): Selection => {
+  const { selected: sql, order, parameters } = compileSelection(selected, sortBy)
+  return { sql: sql(columns), order, parameters }
+}

@@ -1,8 +1,6 @@
 -- Calls in the order of their starts. Start, end, rename and deletion each insert a row with the same key, and the engine
 -- keeps the last value of each column that is not null. Log positions are part of the row, so that reads as of a position
 -- can leave out what came later. Granules are small, because most reads are of few calls.
-DROP TABLE IF EXISTS calls SYNC;
-
 CREATE TABLE calls
 (
     project_id String,
@@ -47,18 +45,3 @@ CREATE TABLE calls
 ENGINE = CoalescingMergeTree
 ORDER BY (project_id, started_at, id)
 SETTINGS index_granularity = 1024, fsync_after_insert = 1, fsync_part_directory = 1;
-
--- The key of a call in `calls`, by its id.
-CREATE TABLE call_index
-(
-    project_id String,
-    id String,
-    trace_id String,
-    started_at DateTime64(6, 'UTC'),
-    position UInt64
-)
-ENGINE = ReplacingMergeTree
-ORDER BY (project_id, id)
-SETTINGS index_granularity = 256, fsync_after_insert = 1, fsync_part_directory = 1;
-
-TRUNCATE TABLE checkpoints;

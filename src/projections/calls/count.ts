@@ -83,7 +83,7 @@ const countDistinctStarts = async (
   for (const { first, last } of parts) {
     if (first <= reached) {
       const [row] = await reader.query<{ total: number }>(
-        `SELECT uniqExact(call_started_position) AS total FROM (${candidates('call_started_position')}) ${SETTINGS}`,
+        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id')}) ${SETTINGS}`,
         parameters,
       )
       return row?.total ?? 0

@@ -9,7 +9,6 @@ export const COUNTS = {
   // random cases
   asOfPositions: repetitions(2, 40),
   usageRollups: repetitions(1_000, 20_000),
-  usageCosts: repetitions(100, 1_500),
   usageAnswers: repetitions(20, 200),
   stats: repetitions(3, 30),
   selectionQuestions: repetitions(30, 600),
@@ -43,7 +42,9 @@ export const COUNTS = {
   sdkRestarts: repetitions(1, 10),
   rescoreKills: repetitions(2, 30),
   rescoredRows: repetitions(200, 2_000),
-  rebuildKills: repetitions(1, 6),
+  rebuildKills: repetitions(2, 10),
+  /** Cuts a rebuild off after every so many exchanged tables. */
+  rebuildCutStep: repetitions(6, 1),
   migrationRaces: repetitions(1, 20),
   /** Cuts the migrations off after every so many statements. */
   migrationCutStep: repetitions(12, 3),

@@ -14,7 +14,8 @@ import { deliveryRoutes } from './deliveries/routes.js'
 import { evaluationRuleRoutes } from './evaluation-rules/rules.js'
 import type { Evaluations } from './evaluations/evaluations.js'
 import { evaluationRoutes } from './evaluations/routes.js'
-import { feedbackRoutes } from './feedback/routes.js'
+import { feedbackReadRoute } from './feedback/read.js'
+import { feedbackWriteRoutes } from './feedback/write.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
@@ -29,8 +30,8 @@ import { secretRoutes } from './secrets/routes.js'
 import type { Secrets } from './secrets/secrets.js'
 import { openApiRoute } from './service/openapi.js'
 import { serviceRoutes, type HealthChecks } from './service/health.js'
-import { tableReadRoutes } from './tables/read-routes.js'
-import { tableWriteRoutes } from './tables/write-routes.js'
+import { tableReadRoutes } from './tables/read.js'
+import { tableWriteRoutes } from './tables/write.js'
 import { batchRoutes } from './tracing/batches.js'
 import { statsRoutes } from './stats/routes.js'
 import { callReadRoutes } from './tracing/call-reads.js'
@@ -71,7 +72,8 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...tableReadRoutes(parts),
   ...refRoutes(parts),
   ...fileRoutes(parts),
-  ...feedbackRoutes(parts),
+  ...feedbackWriteRoutes(parts),
+  feedbackReadRoute(parts),
   ...costRoutes(parts),
   ...evaluationRoutes(parts),
   ...evaluationRuleRoutes(parts),

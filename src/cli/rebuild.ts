@@ -12,7 +12,7 @@ import { execute } from '../runtime/execute.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 import { rebuildDecider } from '../domain/rebuild/decider.js'
 import { rebuildStream } from '../domain/rebuild/events.js'
-import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuilds/queries.js'
+import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuild/queries.js'
 
 /** How long to wait for the projector before looking for an unfinished rebuild. */
 const CAUGHT_UP_WITHIN_MS = 30_000
@@ -104,7 +104,6 @@ interface RebuildProgress extends Partial<
 > {
   readonly id: string
   readonly state: Rebuild['state']
-  readonly changed_models?: readonly string[]
   readonly reason?: string | null
 }
 
@@ -117,12 +116,7 @@ const waitForRebuild = async (readProgress: ReadProgress): Promise<number> => {
   for (;;) {
     const progress = await readProgress()
     if (progress.state === 'finished') {
-      const changed = progress.changed_models ?? []
-      process.stdout.write(
-        changed.length === 0
-          ? 'rebuilt: no read model changed\n'
-          : `rebuilt: ${changed.join(', ')} changed\n`,
-      )
+      process.stdout.write(`rebuilt: ${progress.events ?? 0} events\n`)
       return 0
     }
     if (progress.state === 'failed' || progress.state === 'superseded') {

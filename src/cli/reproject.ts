@@ -94,10 +94,10 @@ const temporaryReadModels = async (copy: LogCopy, blobs: BlobStore): Promise<Tem
   const directory = await mkdtemp(join(tmpdir(), 'tallytree-verify-'))
   const clickHouse = await openEmbeddedClickHouse(directory)
   await migrate(clickHouse.writer)
-  const options = { clickHouse: clickHouse.writer, blobs, projections, eventStore: streamsOf(copy) }
+  const writing = { clickHouse: clickHouse.writer, blobs, projections, eventStore: streamsOf(copy) }
   return {
     add: async (events) => {
-      const refused = await insertBatch(options, events)
+      const refused = await insertBatch(writing, events)
       return refused.map(({ event, reason }) => `position ${event.position}: cannot be projected: ${reason}`)
     },
     digestsAt: (position) => digestsOf(clickHouse.reader, position),

@@ -77,15 +77,12 @@ export async function* datasetRows(
   for (let trial = 0; trial < trials; trial += 1)
     for (let offset = 0; ; offset += DATASET_PAGE) {
       const order = await page(offset)
-      const refs = Array.from(
-        { length: order.size },
-        (_, at) => `${dataset}/attr/rows/id/${order.digestOf(at)}`,
-      )
+      const refs = order.map(({ digest }) => `${dataset}/attr/rows/id/${digest}`)
       const values = await exampleValues(sources(), refs)
       yield refs.map((example, index) => ({
         ...{ key: `${trial}/${offset + index}`, opName: ROW_OP, example, exampleValue: values[index]! },
       }))
-      if (order.size < DATASET_PAGE) break
+      if (order.length < DATASET_PAGE) break
     }
 }
 

@@ -123,17 +123,23 @@ describe('whole numbers that no double holds', () => {
     )
   })
 
-  it('of up to 64 bits are in rows of tables what they were', async () => {
-    const rows = `[{"ns":${WIDE},"many":{"list":[${WIDE}]}},{"ns":${WIDE},"more":1e300},{"ns":${WIDE},"large":18446744073709551616}]`
+  it('are in rows of tables what they were, and such rows are sorted', async () => {
+    const vals = [
+      `{"ns":${WIDE},"n":3}`,
+      `{"ns":${WIDER},"n":1,"more":{"list":[${WIDE},12345678901234567890]}}`,
+      `{"ns":12345678901234567890,"n":2,"large":1000000000000000000000}`,
+    ]
+    const rows = `[${vals.join()}]`
     const made = await service.post('/table/create', `{"table":{"project_id":"${project}","rows":${rows}}}`)
     const digest = textIn(accepted(made), 'digest')
-    const text = await send('/table/query', `{"digest":"${digest}"}`)
-    says(
-      text,
-      `"val":{"ns":${WIDE},"many":{"list":[${WIDE}]}}`,
-      `"val":{"ns":${WIDE},"more":`,
-      `"val":{"ns":${WIDE},"large":`,
-    )
+    const read = async (sort_by: string) =>
+      [
+        ...(await send('/table/query', `{"digest":"${digest}"${sort_by}}`)).matchAll(/"val":({.*?}),"orig/g),
+      ].map(([, val]) => val)
+    const sortedBy = (field: string) => read(`,"sort_by":[{"field":"${field}","direction":"asc"}]`)
+    assert.deepEqual(await read(''), vals)
+    assert.deepEqual(await sortedBy('n'), [vals[1], vals[2], vals[0]])
+    assert.deepEqual(await sortedBy('ns'), [vals[1], vals[0], vals[2]])
   })
 
   it('are taken in numbers, and refused in more than one request should have', async () => {

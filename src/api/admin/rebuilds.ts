@@ -13,7 +13,7 @@ import {
   REBUILD_STATES,
   UNFINISHED,
   type Rebuild,
-} from '../../projections/rebuilds/queries.js'
+} from '../../projections/rebuild/queries.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { administratorKey } from '../authorization.js'
 import { Failure } from '../failure.js'
@@ -37,7 +37,6 @@ const rebuild = open('Rebuild', {
     events: number,
     events_per_second: number,
     remaining_seconds: nullable(number),
-    changed_models: arrayOf(string),
     reason: nullable(string),
   },
 })

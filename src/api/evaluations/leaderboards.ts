@@ -12,9 +12,9 @@ import { objectId } from '../../domain/object/events.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
-import { readVersion } from '../../projections/objects/queries.js'
 import { inBody } from '../authorization.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
+import { versionsFromLog } from '../objects/object-from-log.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { pagesOf } from '../tracing/pages.js'
@@ -51,8 +51,9 @@ const leaderboardRead = closed('LeaderboardReadRequest', {
 })
 
 /** `/leaderboards/read`: a Leaderboard object of an SDK with the values of its cells. */
-export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
-  readProject(evaluations, {
+export const leaderboardRoute = (evaluations: Evaluations): AnyRoute => {
+  const readVersion = versionsFromLog(evaluations.ports)
+  return readProject(evaluations, {
     method: 'post',
     path: '/leaderboards/read',
     summary: 'Read a Leaderboard object with its cells: the newest run of each evaluation and model.',
@@ -63,9 +64,9 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
       ({ body: { object_id, digest }, project, onDisconnect }) =>
       async (position) => {
         const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(project))
-        const version = await readVersion(reader)({
+        const version = await readVersion({
           ...{ projectId: project, objectId: object_id, version: digest, position },
-          ...{ withVal: true, withLabels: false },
+          withVal: true,
         })
         if (version === undefined || version.deleted_at !== null || version.val === null)
           throw noSuch('Leaderboard')
@@ -98,6 +99,7 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute =>
         return { body: jsonText(body), type: 'application/json; charset=utf-8' }
       },
   })
+}
 
 async function* runsOf(
   reader: ClickHouseReader,

@@ -12,18 +12,14 @@ import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { inPages } from '../../domain/pages.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import {
-  readVersion,
-  versionPlaces,
-  versionsAt,
-  type StoredVersion,
-} from '../../projections/objects/queries.js'
+import { versionPlaces, versionsAt, type StoredVersion } from '../../projections/objects/queries.js'
 import { execute } from '../../runtime/execute.js'
 import { inPath } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { readerOfRequest } from '../http/reader-of-request.js'
+import { versionsFromLog } from '../objects/object-from-log.js'
 import { publishObject } from '../objects/publish.js'
 import type { AnyRoute } from '../route.js'
 import { changeProject, readProject, writeProject } from '../route-kinds.js'
@@ -69,6 +65,7 @@ export const collectionRoutes = <Body>(
   collection: Collection<Body>,
 ): readonly AnyRoute[] => {
   const { ports } = evaluations
+  const readVersion = versionsFromLog(ports)
   const { name, singular, baseClass, membersOf } = collection
   const kind = baseClass === null ? 'op' : 'object'
 
@@ -145,8 +142,8 @@ export const collectionRoutes = <Body>(
         ({ params, project }) =>
         async (position) => {
           const named = { objectId: params['object_id']!, version: params['digest']! }
-          const wanted = { projectId: project, position, withVal: true, withLabels: false }
-          const version = await readVersion(evaluations.reader)({ ...named, ...wanted })
+          const wanted = { projectId: project, position, withVal: true }
+          const version = await readVersion({ ...named, ...wanted })
           if (version === undefined || version.deleted_at !== null || !isOf(version))
             throw noSuch('Object version')
           return { body: await shown(version, project, position), type: 'application/json; charset=utf-8' }

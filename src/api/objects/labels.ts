@@ -9,11 +9,12 @@ import type { ObjectCommand } from '../../domain/object/commands.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { aliasName, tagName } from '../../domain/object/labels.js'
-import { inBody } from '../authorization.js'
+import { aliasesOf, tagsOf } from '../../projections/objects/queries.js'
+import { inBody, inQuery } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import { invalid } from '../failure.js'
 import type { AnyRoute, RouteSpec } from '../route.js'
-import { changeProject } from '../route-kinds.js'
+import { changeProject, readProject } from '../route-kinds.js'
 import { writing } from '../run.js'
 import type { Objects } from './objects.js'
 
@@ -105,4 +106,21 @@ const objectInPath = (params: Readonly<Record<string, string>>): string => {
   const decoded = decodePath(params)
   if (E.isRight(decoded)) return decoded.right.object_id
   throw invalid(decoded.left.map((problem) => ({ ...problem, loc: ['path', ...problem.loc] })))
+}
+
+/** The distinct labels of a project's objects, sorted. */
+export const labelListRoutes = (objects: Objects): readonly AnyRoute[] => {
+  const list = (name: 'tags' | 'aliases', listsFrom: typeof tagsOf) =>
+    readProject(objects, {
+      method: 'get',
+      path: `/${name}`,
+      summary: `List the ${name} of a project's objects.`,
+      query: open('ProjectQuery', { required: { project_id: projectId } }),
+      response: open(name === 'tags' ? 'TagsList' : 'AliasesList', { required: { [name]: arrayOf(string) } }),
+      project: inQuery,
+      handle:
+        ({ project, reader }) =>
+        async (position) => ({ body: { [name]: await listsFrom(reader)(project, position) } }),
+    })
+  return [list('tags', tagsOf), list('aliases', aliasesOf)]
 }

@@ -1,6 +1,198 @@
-import type { Ports } from '../../domain/ports/ports.js'
-import type { ProjectReads, ProjectWrites } from '../route-kinds.js'
+import { arrayOf, nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
+import { instant, instantOf } from '../../domain/codec/instant.js'
+import { boolean, int64, json, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { projectId } from '../../domain/ids.js'
+import { canonicalJson } from '../../domain/json/canonical.js'
+import { objectDecider } from '../../domain/object/decider.js'
+import { objectId, objectStream } from '../../domain/object/events.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { weaveDigest } from '../../domain/weave-digest.js'
+import type { StoredVersion } from '../../projections/objects/queries.js'
+import { execute } from '../../runtime/execute.js'
+import { inBody } from '../authorization.js'
+import { Failure } from '../failure.js'
+import type { AnyRoute } from '../route.js'
+import {
+  changeProject,
+  readProject,
+  writeProject,
+  type ProjectReads,
+  type ProjectWrites,
+} from '../route-kinds.js'
+import { writing } from '../run.js'
+import { versionsFromLog } from './object-from-log.js'
+import { publishObject, type ObjectPorts } from './publish.js'
 
 export interface Objects extends ProjectReads, ProjectWrites {
-  readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
+  readonly ports: ObjectPorts
 }
+
+/** The OpenAPI schema of what `objectJson` writes. */
+export const objectSchema = open('Object', {
+  required: {
+    project_id: projectId,
+    object_id: string,
+    created_at: instant,
+    digest: string,
+    version_index: int64,
+    is_latest: int64,
+    kind: oneOf('op', 'object'),
+    base_object_class: nullableText(string),
+    val: json,
+  },
+  optional: {
+    deleted_at: nullable(instant),
+    leaf_object_class: nullableText(string),
+    wb_user_id: nullableText(string),
+    size_bytes: nullable(int64),
+    tags: nullable(arrayOf(string)),
+    aliases: nullable(arrayOf(string)),
+  },
+})
+
+export interface ObjectJsonOptions {
+  readonly metadata_only: boolean
+  readonly include_storage_size?: boolean
+  readonly include_tags_and_aliases: boolean
+}
+
+/** Serialises a version and inserts its stored JSON content without parsing it. */
+export const objectJson = (projectId: string, version: StoredVersion, shown: ObjectJsonOptions): string => {
+  const { tags, aliases, is_latest } = version
+  const members = {
+    project_id: projectId,
+    object_id: version.object_id,
+    created_at: version.created_at,
+    deleted_at: version.deleted_at,
+    digest: version.digest,
+    version_index: version.version_index,
+    is_latest: is_latest ? 1 : 0,
+    kind: version.kind,
+    base_object_class: version.base_object_class,
+    leaf_object_class: version.leaf_object_class,
+    wb_user_id: version.wb_user_id,
+    ...(shown.include_storage_size === true ? { size_bytes: version.val_bytes } : {}),
+    ...(shown.include_tags_and_aliases
+      ? { tags, aliases: is_latest ? [...aliases, 'latest'] : aliases }
+      : {}),
+  }
+  return `${JSON.stringify(members).slice(0, -1)},"val":${version.val ?? '{}'}}`
+}
+
+const objectCreate = closed('ObjectCreateRequest', {
+  required: {
+    obj: open('ObjectToCreate', {
+      required: { project_id: projectId, object_id: objectId, val: json },
+      optional: {
+        wb_user_id: nullable(string),
+        /** The older name of `builtin_object_class`. */
+        set_base_object_class: nullableText(string),
+        builtin_object_class: nullableText(string),
+        expected_digest: nullable(string),
+      },
+    }),
+  },
+})
+
+/** Publishing the same content under the same name creates no new version. */
+export const createObject = (objects: Objects): AnyRoute =>
+  writeProject(objects, {
+    method: 'post',
+    path: '/obj/create',
+    summary: 'Create a version of an object.',
+    body: objectCreate,
+    errors: ['conflict'],
+    response: open('ObjectCreateResponse', { required: { digest: string, object_id: string } }),
+    project: ({ body }) => body.obj.project_id,
+    handle: ({ body: { obj } }) => {
+      const { ports } = objects
+      const { project_id, object_id, val, expected_digest } = obj
+      const digest = weaveDigest(ports.sha256(canonicalJson(val)))
+      if (expected_digest !== null && expected_digest !== digest)
+        throw new Failure(
+          'conflict',
+          `The digest of the content is ${digest}, which differs from the expected digest.`,
+        )
+      return async (cause) => {
+        const baseClass = obj.builtin_object_class ?? obj.set_base_object_class
+        const { position } = await publishObject(ports)(project_id, object_id, val, cause, baseClass)
+        return { body: { digest, object_id }, position }
+      }
+    },
+  })
+
+const off = withDefault(boolean, false, true)
+
+const objectRead = closed('ObjectReadRequest', {
+  required: { project_id: projectId, object_id: objectId, digest: string },
+  optional: { metadata_only: off, include_tags_and_aliases: off, wb_user_id: nullable(string) },
+})
+
+/** `digest` may be a digest, `latest`, `v` with a number, or an alias. */
+export const readObject = (objects: Objects): AnyRoute => {
+  const readVersion = versionsFromLog(objects.ports)
+  return readProject(objects, {
+    method: 'post',
+    path: '/obj/read',
+    summary: 'Read a version of an object by digest, latest, v<number> or alias.',
+    body: objectRead,
+    response: open('ObjectReadResponse', { required: { obj: objectSchema } }),
+    project: inBody,
+    handle: ({ body, project: projectId, headers }) => {
+      const { object_id: objectId, digest: version, metadata_only } = body
+      const read = async (position: Position) => {
+        const named = { projectId, objectId, version, position }
+        const found = await readVersion({ ...named, withVal: !metadata_only })
+        if (found === undefined) throw new Failure('not-found', 'Object version not found.')
+        const { deleted_at } = found
+        if (deleted_at !== null)
+          throw new Failure('not-found', `The object version was deleted at ${deleted_at}.`, {
+            body: { deleted_at },
+          })
+        const text = `{"obj":${objectJson(projectId, found, body)}}`
+        return { body: text, type: 'application/json; charset=utf-8' }
+      }
+      return { waitFor: () => objects.reading.logPosition(headers), read }
+    },
+  })
+}
+
+const objectDelete = closed('ObjectDeleteRequest', {
+  required: { project_id: projectId, object_id: objectId },
+  optional: { digests: nullable(arrayOf(string, 1)), wb_user_id: nullable(string) },
+})
+
+/** The limit of the original servers. */
+const MAX_DIGESTS = 100
+
+/** Versions are named by digest, `latest`, `v` with a number, or alias; none means all. */
+export const deleteObject = (objects: Objects): AnyRoute =>
+  changeProject(objects, {
+    method: 'post',
+    path: '/obj/delete',
+    summary:
+      'Delete some or all versions of an object. If a given version does not exist, nothing is deleted.',
+    body: objectDelete,
+    response: open('ObjectDeleteResponse', { required: { num_deleted: int64 } }),
+    project: inBody,
+    handle: ({ body: { project_id, object_id, digests }, principal }) => {
+      const { ports } = objects
+      if (digests !== null && digests.length > MAX_DIGESTS)
+        throw new Failure('bad-request', `At most ${MAX_DIGESTS} digests per request.`)
+      const command = {
+        type: 'DeleteVersions',
+        project_id,
+        object_id,
+        versions: digests,
+        deleted_at: instantOf(ports.clock.now()),
+        wb_user_id: principal.userId,
+      } as const
+      const stream = objectStream(project_id, object_id)
+      return writing((cause) => execute(ports)(objectDecider, stream, [command], cause), {
+        respond: ({ events }) => ({
+          body: { num_deleted: events.filter(({ type }) => type === 'ObjectDeleted').length },
+        }),
+      })
+    },
+  })

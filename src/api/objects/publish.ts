@@ -6,10 +6,12 @@ import { classesOf } from '../../domain/object/classes.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectStream } from '../../domain/object/events.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import type { Ports } from '../../domain/ports/ports.js'
 import { spill } from '../../domain/spill/spill.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
 import { execute } from '../../runtime/execute.js'
-import type { Objects } from './objects.js'
+
+export type ObjectPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 
 export interface Published {
   readonly digest: string
@@ -19,7 +21,7 @@ export interface Published {
 
 /** Publishes a version of an object; the same content under the same name is the same version. */
 export const publishObject =
-  (ports: Objects['ports']) =>
+  (ports: ObjectPorts) =>
   async (
     project_id: string,
     object_id: string,

@@ -20,9 +20,7 @@ import { asArray } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { requireBoundedValues } from '../tracing/filter.js'
-import { objectJson, type ObjectJsonOptions } from './object-json.js'
-import { objectSchema } from './object-schema.js'
-import type { Objects } from './objects.js'
+import { objectJson, objectSchema, type ObjectJsonOptions, type Objects } from './objects.js'
 
 const off = withDefault(boolean, false, true)
 const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))

@@ -3,8 +3,8 @@ import { digestedRow } from '../../domain/table/digests.js'
 import { RowOrder } from '../../domain/table/row-order.js'
 import { invalidField } from '../failure.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import type { DigestedRow } from './packs.js'
-import type { TableUpdate } from './write-codecs.js'
+import type { TableUpdate } from './codecs.js'
+import type { DigestedRow } from './publish-table.js'
 
 interface UpdatedTable {
   readonly rowDigests: readonly string[]

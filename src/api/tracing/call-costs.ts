@@ -1,11 +1,11 @@
-import { reportedUsageOf } from '../../domain/call/usage.js'
+import { FIGURES, reportedUsageOf } from '../../domain/call/usage.js'
 import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import { priceAt } from '../../domain/price/choice.js'
 import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
 import { DEFAULT_LIST } from '../../domain/price/events.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
 import type { Price, PriceBook } from '../../projections/prices/queries-of-books.js'
-import { billed } from '../../projections/usage/queries-of-bills.js'
+import { costsOf, countersOf, saturated, SHOWN_COUNTERS } from '../../projections/usage/queries.js'
 
 /** The costs of a call by its summary as written, for each model with a price; undefined if none has one. */
 export const callCosts = (
@@ -18,24 +18,20 @@ export const callCosts = (
     const timeline = timelines.get(model)
     if (timeline === undefined || !isJsonObject(usage) || !isJsonObject(usage[model])) return []
     const price = priceAt(timeline, started_at)
-    return [[model, costsOf(price, billed(figures), sayingOf(price, project_id))]]
+    const counters = countersOf(FIGURES.map((figure) => figures[figure]))
+    return [[model, { ...costMembers(price, counters), ...sayingOf(price, project_id) }]]
   })
   return costs.length === 0 ? undefined : Object.fromEntries(costs)
 }
 
-const costsOf = (
-  { costs }: Price,
-  { counters, tokens }: ReturnType<typeof billed>,
-  saying: JsonObject,
-): JsonObject => {
-  const total = (kind: 0 | 1 | 2 | 3): number => numberFrom(tokens[kind] * costs[kind])
+const costMembers = ({ costs }: Price, counters: readonly number[]): JsonObject => {
+  const [prompt, completion, cacheRead, cacheCreation] = costsOf(counters, costs).map(numberFrom)
   return {
-    prompt_tokens_total_cost: total(0),
-    completion_tokens_total_cost: total(1),
-    cache_read_input_tokens_total_cost: total(2),
-    cache_creation_input_tokens_total_cost: total(3),
-    ...counters,
-    ...saying,
+    prompt_tokens_total_cost: prompt!,
+    completion_tokens_total_cost: completion!,
+    cache_read_input_tokens_total_cost: cacheRead!,
+    cache_creation_input_tokens_total_cost: cacheCreation!,
+    ...Object.fromEntries(SHOWN_COUNTERS.map((name, k) => [name, saturated(counters[k]!)])),
   }
 }
 

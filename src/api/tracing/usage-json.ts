@@ -1,138 +1,133 @@
+import { decimalText } from '../../domain/price/decimal.js'
 import type { Exact } from '../../domain/price/exact.js'
-import { sortYielding, type Answered } from '../../projections/usage/queries.js'
+import {
+  addCosts,
+  SHOWN_COUNTERS,
+  costsOf,
+  saturated,
+  type AnsweredCall,
+  type UsageByKey,
+  type Charge,
+} from '../../projections/usage/queries.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import { ByteChunk } from '../http/byte-chunk.js'
-import { costsOfCalls, type CostsOfCall } from './usage-costs.js'
 
-const COUNTERS = [
-  'requests',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-]
 const COSTS = [
   'prompt_tokens_total_cost',
   'completion_tokens_total_cost',
   'cache_read_input_tokens_total_cost',
   'cache_creation_input_tokens_total_cost',
 ]
+const NO_COSTS = COSTS.map((name) => `,"${name}":null`).join('')
 
-const bytes = (text: string) => Buffer.from(text)
+const CHUNK_CHARACTERS = 128 * 1024
 
-const NAMES = COUNTERS.map((name, i) => bytes(`${i === 0 ? '' : ','}"${name}":`))
-const COST_NAMES = COSTS.map((name) => bytes(`,"${name}":`))
-const AFTER = bytes(COSTS.map((name) => `,"${name}":null`).join('') + '}')
-/** Most entries have no cache counters and no cache costs. */
-const NO_CACHE = Buffer.concat([NAMES[4]!, bytes('0'), NAMES[5]!, bytes('0')])
-const NO_CACHE_AFTER = Buffer.concat([NO_CACHE, AFTER])
-const NO_CACHE_BEFORE_COSTS = Buffer.concat([NO_CACHE, COST_NAMES[0]!])
-const NO_CACHE_COSTS = bytes(`,"${COSTS[2]}":0,"${COSTS[3]}":0}`)
-const [QUOTE, COMMA, CLOSE] = [34, 44, 125]
-
-/** Generates the usage response in chunks, so that a large trace is never in memory as a whole. */
+/** Generates the usage response in chunks, so that a large one is never in memory as a whole. */
 export async function* usageJson(
-  answers: readonly Answered[],
-  others: readonly string[] = [],
-): AsyncGenerator<Buffer> {
-  const yieldNow = yielding()
-  const out = new ByteChunk()
-  out.text('{"call_usage":{')
-  let first = true
-  for (const answer of answers) {
-    const models = answer.models.map((model) => bytes(`${JSON.stringify(model)}:{`))
-    const costs = answer.billed === null ? null : costsOfCalls(answer.billed)
-    for (let call = 0; call < answer.size; call += 1) {
-      if (!first) out.byte(COMMA)
-      first = false
-      writeCall(out, answer, models, call, costs)
-      if (out.isFull()) {
-        yield out.take()
-        await yieldNow()
-      }
-    }
-  }
-  for (const id of others) {
-    out.text(`${first ? '' : ','}${JSON.stringify(id)}:{}`)
-    first = false
-    if (out.isFull()) yield out.take()
-  }
-  out.text('},"unfinished_call_ids":[')
+  calls: readonly AnsweredCall[],
+  { withCosts = false, unknownIds = [] as readonly string[] } = {},
+): AsyncGenerator<string> {
+  const pause = yielding()
+  let chunk = '{"call_usage":{'
   let separator = ''
-  for (const id of await unfinishedIds(answers)) {
-    out.text(`${separator}"`)
-    out.escaped(id, 0, id.length)
-    out.text('"')
+  for (const { id, usage, charges } of calls) {
+    chunk += `${separator}${JSON.stringify(id)}:{`
     separator = ','
-    if (out.isFull()) {
-      yield out.take()
-      await yieldNow()
+    let between = ''
+    for (const [model, text] of modelTexts(usage, charges, withCosts)) {
+      chunk += `${between}${JSON.stringify(model)}:{${text}}`
+      between = ','
+      if (chunk.length < CHUNK_CHARACTERS) continue
+      yield chunk
+      chunk = ''
+      await pause()
     }
+    chunk += '}'
   }
-  out.text(']}')
-  yield out.take()
+  for (const id of unknownIds) {
+    chunk += `${separator}${JSON.stringify(id)}:{}`
+    separator = ','
+  }
+  yield `${chunk}},"unfinished_call_ids":[`
+  separator = ''
+  chunk = ''
+  for (const id of await sortedByBytes(
+    calls.filter(({ isUnfinished }) => isUnfinished).map(({ id }) => id),
+  )) {
+    chunk += `${separator}${JSON.stringify(id.toString('utf8'))}`
+    separator = ','
+    if (chunk.length < CHUNK_CHARACTERS) continue
+    yield chunk
+    chunk = ''
+    await pause()
+  }
+  yield `${chunk}]}`
 }
 
-/** Sorted by their bytes. */
-const unfinishedIds = async (answers: readonly Answered[]): Promise<readonly Uint8Array[]> => {
-  const yieldNow = yielding()
-  const found: Uint8Array[] = []
-  for (const { size, ids, isUnfinished } of answers)
-    for (let call = 0; call < size; call += 1) {
-      if (isUnfinished[call] === 1) found.push(ids.bytes.subarray(ids.offsets[call], ids.offsets[call + 1]))
-      if (call % 64 === 0) await yieldNow()
-    }
-  return sortYielding(found, (a, b) => Buffer.compare(a, b))
+/** The members of each model's usage. A model may have several charges, whose costs are added up. */
+function* modelTexts(
+  usage: UsageByKey,
+  charges: readonly Charge[],
+  withCosts: boolean,
+): Generator<readonly [model: string, text: string]> {
+  if (!withCosts) {
+    for (const [key, counters] of usage) yield [charges[key]!.model, `${countersText(counters)}${NO_COSTS}`]
+    return
+  }
+  const models = new Map<string, { counters: readonly number[]; costs: readonly Exact[] }>()
+  for (const [key, counters] of usage) {
+    const { model, costs: prices } = charges[key]!
+    const costs = costsOf(counters, prices)
+    const before = models.get(model)
+    models.set(
+      model,
+      before === undefined
+        ? { counters, costs }
+        : {
+            counters: counters.map((counter, k) => counter + before.counters[k]!),
+            costs: addCosts(costs, before.costs),
+          },
+    )
+  }
+  for (const [model, { counters, costs }] of models)
+    yield [
+      model,
+      `${countersText(counters)}${COSTS.map((name, k) => `,"${name}":${costText(costs[k]!)}`).join('')}`,
+    ]
 }
 
-const writeCall = (
-  out: ByteChunk,
-  { ids, inclusive: { set, sets, offsets, values } }: Answered,
-  models: readonly Buffer[],
-  call: number,
-  costs: CostsOfCall | null,
-): void => {
-  costs?.begin(call)
-  out.byte(QUOTE)
-  out.escaped(ids.bytes, ids.offsets[call]!, ids.offsets[call + 1]!)
-  out.text('":{')
-  let at = offsets[call]! * NAMES.length
-  let isFirst = true
-  for (const model of sets.models(set[call]!)) {
-    if (!isFirst) out.byte(COMMA)
-    isFirst = false
-    out.copy(models[model]!)
-    for (let k = 0; k < 4; k += 1) {
-      out.copy(NAMES[k]!)
-      out.integer(values[at + k]!)
-    }
-    const hasNoCache = values[at + 4] === 0 && values[at + 5] === 0
-    if (hasNoCache && costs === null) out.copy(NO_CACHE_AFTER)
-    else {
-      if (hasNoCache) out.copy(NO_CACHE_BEFORE_COSTS)
-      else {
-        out.copy(NAMES[4]!)
-        out.integer(values[at + 4]!)
-        out.copy(NAMES[5]!)
-        out.integer(values[at + 5]!)
-        out.copy(costs === null ? AFTER : COST_NAMES[0]!)
+const countersText = (counters: readonly number[]): string => {
+  let text = ''
+  for (const [k, name] of SHOWN_COUNTERS.entries())
+    text += `${k === 0 ? '' : ','}"${name}":${saturated(counters[k]!)}`
+  return text
+}
+
+const costText = (cost: Exact): string => (cost === 0 ? '0' : decimalText(BigInt(cost)))
+
+const RUN = 8192
+
+/** Sorts runs and merges them, so that other requests are served meanwhile. */
+const sortedByBytes = async (texts: readonly string[]): Promise<readonly Buffer[]> => {
+  const pause = yielding()
+  let runs: Buffer[][] = []
+  for (let from = 0; from < texts.length; from += RUN) {
+    const run = texts.slice(from, from + RUN).map((text) => Buffer.from(text))
+    runs.push(run.sort((a, b) => Buffer.compare(a, b)))
+    await pause()
+  }
+  while (runs.length > 1) {
+    const merged: Buffer[][] = []
+    for (let n = 0; n < runs.length; n += 2) {
+      const [left, right] = [runs[n]!, runs[n + 1] ?? []]
+      const both: Buffer[] = []
+      for (let l = 0, r = 0; l < left.length || r < right.length;) {
+        const isLeft = r >= right.length || (l < left.length && Buffer.compare(left[l]!, right[r]!) <= 0)
+        both.push(isLeft ? left[l++]! : right[r++]!)
+        if (both.length % RUN === 0) await pause()
       }
-      if (costs !== null) writeCosts(out, costs.next(model))
+      merged.push(both)
     }
-    at += NAMES.length
+    runs = merged
   }
-  out.text('}')
-}
-
-/** Everything after the name of the first cost. */
-const writeCosts = (out: ByteChunk, amounts: readonly Exact[]): void => {
-  out.decimal(amounts[0]!)
-  const hasNoCache = amounts[2] === 0 && amounts[3] === 0
-  for (let k = 1; k < (hasNoCache ? 2 : COST_NAMES.length); k += 1) {
-    out.copy(COST_NAMES[k]!)
-    out.decimal(amounts[k]!)
-  }
-  if (hasNoCache) out.copy(NO_CACHE_COSTS)
-  else out.byte(CLOSE)
+  return runs[0] ?? []
 }

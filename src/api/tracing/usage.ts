@@ -17,9 +17,8 @@ import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { requiresCosts, waitForPrices } from './requested-costs.js'
+import { requiresCosts, unpricedHeader, waitForPrices } from './requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from './filter.js'
-import { unpricedHeader, unpricedModels } from './usage-costs.js'
 import { usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
@@ -108,7 +107,10 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
             const operation = query?.$expr ?? null
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
             const answer = await ask(question, reader)
-            return { ...streamed(usageJson(answer.answered)), headers: headersOf(answer) }
+            return {
+              ...streamed(usageJson(answer.calls, { withCosts: costs !== null })),
+              headers: headersOf(answer),
+            }
           },
         }
       },
@@ -132,9 +134,10 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
             const filter = { ...NO_FILTER, call_ids }
             const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
             const answer = call_ids.length === 0 ? NOTHING : await ask(question, reader)
+            const unknownIds = unknownAmong(call_ids, answer)
             return {
-              ...streamed(usageJson(answer.answered, unknownAmong(call_ids, answer))),
-              headers: headersOf({ ...answer, more: distinct.length - call_ids.length }),
+              ...streamed(usageJson(answer.calls, { withCosts: include_costs, unknownIds })),
+              headers: headersOf({ ...answer, truncatedCount: distinct.length - call_ids.length }),
             }
           },
         }
@@ -143,28 +146,22 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   ]
 }
 
-const NOTHING: UsageAnswer = { answered: [], more: 0, unfinishedDescendants: 0 }
+const NOTHING: UsageAnswer = { calls: [], truncatedCount: 0, unfinishedDescendants: 0, unpricedModels: [] }
 
-const streamed = (chunks: AsyncGenerator<Buffer>) => ({
+const streamed = (chunks: AsyncGenerator<string>) => ({
   body: Readable.from(chunks, { objectMode: false, highWaterMark: 1 }),
   type: 'application/json; charset=utf-8',
 })
 
-const headersOf = ({ answered, more, unfinishedDescendants }: UsageAnswer) => {
-  return {
-    ...(more > 0 ? { 'Tallytree-Truncated': String(more) } : {}),
-    ...unpricedHeader(unpricedModels(answered)),
-    'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
-  }
-}
+const headersOf = ({ truncatedCount, unfinishedDescendants, unpricedModels }: UsageAnswer) => ({
+  ...(truncatedCount > 0 ? { 'Tallytree-Truncated': String(truncatedCount) } : {}),
+  ...unpricedHeader(unpricedModels),
+  'Tallytree-Unfinished-Descendants': String(unfinishedDescendants),
+})
 
-const unknownAmong = (callIds: readonly string[], { answered }: UsageAnswer): readonly string[] => {
+const unknownAmong = (callIds: readonly string[], { calls }: UsageAnswer): readonly string[] => {
   const unknown = new Set(callIds)
-  for (const { size, ids } of answered)
-    for (let call = 0; call < size; call += 1)
-      unknown.delete(
-        Buffer.from(ids.bytes.subarray(ids.offsets[call], ids.offsets[call + 1])).toString('utf8'),
-      )
+  for (const { id } of calls) unknown.delete(id)
   return [...unknown]
 }
 
@@ -176,6 +173,9 @@ export const refuseTooLarge = (error: unknown): never => {
       `A trace exceeds the limit of ${error.limit} calls. An operator can raise TALLYTREE_MAX_TRACE_CALLS.`,
     )
   if (error instanceof AnswerTooLarge)
-    throw new Failure('too-large', 'The calls of a trace use too many models. Their usage cannot be summed.')
+    throw new Failure(
+      'too-large',
+      'The answer has too many entries per call and model. Request fewer calls, such as the roots of traces.',
+    )
   throw error
 }

@@ -14,27 +14,30 @@ export interface Version {
 }
 
 /** The version number that a text refers to, unless it is missing or deleted. */
-export const versionNamed = ({ versions, aliases }: ObjectState, text: string): number | undefined => {
-  const index = indexOf(text, versions, aliases)
-  return index === undefined || versions[index]?.deleted !== false ? undefined : index
+export const versionNamed = (state: ObjectState, text: string): number | undefined => {
+  const index = indexNamed(state, text)
+  return index === undefined || state.versions[index]?.deleted !== false ? undefined : index
 }
 
-const indexOf = (
-  text: string,
-  versions: ObjectState['versions'],
-  aliases: ObjectState['aliases'],
-): number | undefined => {
+/** The number of the version that a text refers to, which may be deleted or missing. */
+export const indexNamed = (state: ObjectState, text: string): number | undefined => {
   const name = versionName(text)
   switch (name.by) {
     case 'latest':
-      return versions.findLastIndex(({ deleted }) => !deleted)
+      return latestOf(state)
     case 'index':
       return name.index
     case 'digest':
-      return versions.findIndex(({ digest }) => digest === name.digest)
+      return state.versions.findIndex(({ digest }) => digest === name.digest)
     case 'alias':
-      return aliases.get(name.alias)
+      return state.aliases.get(name.alias)
   }
+}
+
+/** The newest version; the newest deleted one if all are deleted. */
+export const latestOf = ({ versions }: ObjectState): number => {
+  const alive = versions.findLastIndex(({ deleted }) => !deleted)
+  return alive < 0 ? versions.length - 1 : alive
 }
 
 export const aliasesOf = ({ aliases }: ObjectState, index: number): readonly string[] =>

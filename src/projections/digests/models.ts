@@ -1,5 +1,5 @@
 import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../deliveries/delivery-row.js'
-import { FEEDBACK_COLUMNS } from '../feedback/feedback-row.js'
+import { FEEDBACK_COLUMNS } from '../feedback/stored-feedback.js'
 import { PRICE_COLUMNS } from '../prices/price-row.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
 import { cameWith, hashed, told, upTo, type DigestedModel } from './model.js'

@@ -1,7 +1,7 @@
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
-import { standingAliases, standingTags, type Parameters } from './standing.js'
+import { aliasesAsOf, tagsAsOf, type Parameters } from './versions-as-of.js'
 
-/** Which versions are meant: keys are AND-ed, the values of one key OR-ed, an empty list says nothing. */
+/** Keys are AND-ed, the values of one key OR-ed; an empty list is ignored. */
 export interface ObjectsFilter {
   readonly base_object_classes: readonly string[] | null
   readonly exclude_base_object_classes: readonly string[] | null
@@ -14,7 +14,7 @@ export interface ObjectsFilter {
 }
 
 interface Condition {
-  /** Narrows the objects, before it is known which of their versions is the latest. */
+  /** Evaluated before the latest versions are known. */
   readonly objects: string
   readonly versions: string
   readonly parameters: Parameters
@@ -35,10 +35,10 @@ export const condition = (filter: ObjectsFilter | null): Condition => {
   given('base_object_classes', (list) => `base_object_class IN ${list}`)
   given('exclude_base_object_classes', (list) => `ifNull(base_object_class, '') NOT IN ${list}`)
   given('leaf_object_classes', (list) => `leaf_object_class IN ${list}`)
-  given('tags', (list) => `${VERSION} IN (SELECT ${VERSION} FROM (${standingTags(`tag IN ${list}`)}))`)
+  given('tags', (list) => `${VERSION} IN (SELECT ${VERSION} FROM (${tagsAsOf(`tag IN ${list}`)}))`)
   given(
     'aliases',
-    (list) => `${VERSION} IN (SELECT ${VERSION} FROM (${standingAliases(`alias IN ${list}`)}))
+    (list) => `${VERSION} IN (SELECT ${VERSION} FROM (${aliasesAsOf(`alias IN ${list}`)}))
     OR (is_latest AND has(${list}, 'latest'))`,
   )
   if (filter?.latest_only === true) versions.push('is_latest')

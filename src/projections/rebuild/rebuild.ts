@@ -1,16 +1,14 @@
 import { instantOf } from '../../domain/codec/instant.js'
-import type { ClickHouse } from '../../domain/ports/clickhouse.js'
+import type { ClickHouse, ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 import type { Clock } from '../../domain/ports/clock.js'
-import type { EventStore, Position } from '../../domain/ports/event-store.js'
-import { digestsOf } from '../digests/queries.js'
+import type { EventStore } from '../../domain/ports/event-store.js'
+import { retry } from '../../runtime/backoff.js'
 import { migrate } from '../migrate.js'
-import { rebuildRows, type Rebuild } from '../rebuilds/rebuild-row.js'
 import { startProjector, type Projector, type ProjectorOptions } from '../runtime/projector.js'
-import { modelTables } from './model-tables.js'
-import { paceOf, type Look } from './pace.js'
-import { swapTables } from './swap.js'
+import { tableIdentities } from './table-identities.js'
+import { rebuildRows, type Rebuild } from './queries.js'
 
-export interface Rebuilding extends Omit<ProjectorOptions, 'clickHouse'> {
+export interface RebuildOptions extends Omit<ProjectorOptions, 'clickHouse'> {
   readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream' | 'head'>
   readonly clickHouse: ClickHouse
   readonly clock: Clock
@@ -19,102 +17,135 @@ export interface Rebuilding extends Omit<ProjectorOptions, 'clickHouse'> {
   readonly signal: AbortSignal
 }
 
-const LOOK_MS = 1000
+/** The row of a rebuild, which each update replaces. */
+export interface RebuildLog {
+  readonly latest: () => Rebuild
+  readonly update: (changes: Partial<Rebuild>) => Promise<void>
+}
+
+export const rebuildLog = (writer: ClickHouseWriter, request: Rebuild): RebuildLog => {
+  let latest = request
+  return {
+    latest: () => latest,
+    update: async (changes) => {
+      latest = { ...latest, ...changes, version: latest.version + 1 }
+      await writer.insert(rebuildRows([latest]))
+    },
+  }
+}
+
+const UPDATE_MS = 1000
+const BACKOFF = { firstMs: 100, maxMs: 2000 }
 
 /**
- * Makes all read models anew from the log, in a database beside the one in use; compares what both say as of the same
- * position; then swaps the tables, between two batches of the projector. Taken up again with the same row after it was
- * cut off, it goes on where its own checkpoint is, or where it was in swapping.
+ * Fills a second database from the log, then exchanges its tables for those in use, their checkpoint included, and lets
+ * the projector continue from that checkpoint. It can be killed at any moment and repeated: filling continues from the
+ * second database's checkpoint, and exchanging leaves out the tables that are in place.
  */
-export const rebuild = async (rebuilding: Rebuilding, requested: Rebuild): Promise<void> => {
-  const { clickHouse, clock, projector, signal } = rebuilding
-  const besides = `${clickHouse.database}_rebuild_${requested.id.replaceAll(/\W/g, '')}`
+export const rebuild = async (options: RebuildOptions, row: RebuildLog): Promise<void> => {
+  const { clickHouse, clock, projector, signal } = options
   const now = () => instantOf(clock.now())
-  const isOver = () => signal.aborted
-  let latest = requested
-
-  const note = async (news: Partial<Rebuild>) => {
-    latest = { ...latest, ...news, version: latest.version + 1 }
-    await clickHouse.writer.insert(rebuildRows([latest]))
-  }
-
-  const follow = async (rebuilt: Counting) => {
-    const from = rebuilt.look()
-    while (!isOver() && rebuilt.look().reached < projector.reached()) {
-      await rebuilt.projector.waitFor(projector.reached(), LOOK_MS)
-      const look = rebuilt.look()
-      const target = await rebuilding.eventStore.head()
-      await note({ reached: look.reached, target, events: look.events, ...paceOf(from, look, target) })
-    }
-  }
-
-  const swap = async (other: ClickHouse) => {
-    if (latest.state !== 'swapping')
-      await note({ state: 'swapping', rebuilt: await modelTables(other.writer, other.database) })
-    await swapTables(clickHouse, besides, latest.rebuilt, (statement) => clickHouse.writer.command(statement))
-  }
-
-  const other = await clickHouse.beside(besides)
+  const name = secondDatabase(clickHouse, row.latest())
+  const second = await clickHouse.beside(name)
   try {
-    if (latest.state === 'swapping') await projector.whileStopped(() => swap(other))
+    if (row.latest().state === 'swapping')
+      await projector.whileStopped(() => exchangeTables(clickHouse, name, row, signal))
     else {
-      await note({ state: 'running', started_at: latest.started_at ?? now() })
-      await migrate(other.writer)
-      const rebuilt = await counting(rebuilding, other)
-      try {
-        await follow(rebuilt)
-        if (isOver()) return
-        await note({ changed_models: await changedModels(clickHouse, other, least(rebuilt, projector)) })
-        await projector.whileStopped(async (position) => {
-          while (!isOver() && !(await rebuilt.projector.waitFor(position, LOOK_MS)));
-          await rebuilt.projector.stop()
-          if (!isOver()) await swap(other)
-        })
-        if (isOver()) return
-      } finally {
-        await rebuilt.projector.stop()
-      }
+      await row.update({ state: 'running', started_at: row.latest().started_at ?? now() })
+      await fillAndExchange(options, second, row)
     }
-    await other.writer.command(`DROP DATABASE IF EXISTS ${besides} SYNC`)
-    await note({ state: 'finished', finished_at: now(), remaining_seconds: 0 })
+    if (signal.aborted) return
+    await second.writer.command(`DROP DATABASE IF EXISTS ${name} SYNC`)
+    await row.update({ state: 'finished', finished_at: now(), remaining_seconds: 0 })
   } finally {
-    await other.close()
+    await second.close()
   }
 }
 
-interface Counting {
-  readonly projector: Projector
-  readonly look: () => Look
+const fillAndExchange = async (options: RebuildOptions, second: ClickHouse, row: RebuildLog) => {
+  const { clickHouse, projector, signal } = options
+  await migrate(second.writer)
+  const { filling, events } = await startFilling(options, second)
+  try {
+    const progress = progressFrom(filling.reached())
+    while (filling.reached() < projector.reached() && !signal.aborted) {
+      await filling.waitFor(projector.reached(), UPDATE_MS)
+      const target = await options.eventStore.head()
+      await row.update(progress(filling.reached(), events(), target))
+    }
+    if (signal.aborted) return
+    await projector.whileStopped(async (position) => {
+      // Reads never go back: the new tables must have all that the old ones have.
+      while (!signal.aborted && !(await filling.waitFor(position, UPDATE_MS)));
+      await filling.stop()
+      if (signal.aborted) return
+      const rebuilt = await tableIdentities(second.writer, second.database)
+      await row.update({ state: 'swapping', reached: filling.reached(), events: events(), rebuilt })
+      options.log.info('rebuild.exchanging', { id: row.latest().id, position: String(filling.reached()) })
+      await exchangeTables(clickHouse, second.database, row, signal)
+    })
+  } finally {
+    await filling.stop()
+  }
 }
 
-/** A projector into other tables, and how many events of the log it took. */
-const counting = async (rebuilding: Rebuilding, { writer }: ClickHouse): Promise<Counting> => {
+export const secondDatabase = ({ database }: Pick<ClickHouse, 'database'>, { id }: Pick<Rebuild, 'id'>) =>
+  `${database}_rebuild_${id.replaceAll(/\W/g, '')}`
+
+/** A projector into the second database, and the number of events that it has read. */
+const startFilling = async (options: RebuildOptions, { writer }: ClickHouse) => {
   let events = 0
   const eventStore: ProjectorOptions['eventStore'] = {
-    readStream: (stream, options) => rebuilding.eventStore.readStream(stream, options),
-    async *subscribeAll(options) {
-      for await (const item of rebuilding.eventStore.subscribeAll(options)) {
+    ...options.eventStore,
+    async *subscribeAll(subscription) {
+      for await (const item of options.eventStore.subscribeAll(subscription)) {
         if (item.kind === 'event') events += 1
         yield item
       }
     },
   }
-  const projector = await startProjector({ ...rebuilding, eventStore, clickHouse: writer })
-  return { projector, look: () => ({ at: performance.now(), reached: projector.reached(), events }) }
+  const filling = await startProjector({ ...options, eventStore, clickHouse: writer })
+  return { filling, events: () => events }
 }
 
-const least = (rebuilt: Counting, projector: Pick<Projector, 'reached'>): Position => {
-  const [one, other] = [rebuilt.projector.reached(), projector.reached()]
-  return one < other ? one : other
+/** Positions have gaps, so the time that remains is estimated from the share of positions. */
+const progressFrom = (from: bigint) => {
+  const startedAt = performance.now()
+  return (reached: bigint, events: number, target: bigint): Partial<Rebuild> => {
+    const seconds = (performance.now() - startedAt) / 1000
+    const [done, left] = [Number(reached - from), Number(target - reached)]
+    const remaining_seconds = left <= 0 ? 0 : done <= 0 ? null : (left / done) * seconds
+    return { reached, target, events, events_per_second: events / seconds, remaining_seconds }
+  }
 }
 
-/** The read models of which the two databases say different things as of a position. */
-const changedModels = async (
-  { reader }: Pick<ClickHouse, 'reader'>,
-  other: Pick<ClickHouse, 'reader'>,
-  position: Position,
-): Promise<readonly string[]> => {
-  const before = new Map((await digestsOf(reader, position)).map(({ model, digest }) => [model, digest]))
-  const after = await digestsOf(other.reader, position)
-  return after.filter(({ model, digest }) => before.get(model) !== digest).map(({ model }) => model)
+/**
+ * Exchanges each table in one step that no read notices. After a crash between two exchanges the projector may run before
+ * the rest is exchanged: every table has all events up to the checkpoint in use, which is exchanged last.
+ */
+const exchangeTables = async (
+  { database, writer }: Pick<ClickHouse, 'database' | 'writer'>,
+  second: string,
+  row: RebuildLog,
+  signal: AbortSignal,
+): Promise<void> => {
+  const exchange = async () => {
+    const inUse = await tableIdentities(writer, database)
+    const ready = await tableIdentities(writer, second)
+    for (const [table, identity] of Object.entries(row.latest().rebuilt).sort(checkpointsLast)) {
+      if (inUse[table] === identity) continue
+      if (ready[table] !== identity) throw new TablesMissing(`the table ${second}.${table} is gone`)
+      await writer.command(`EXCHANGE TABLES ${database}.${table} AND ${second}.${table}`)
+    }
+  }
+  const again = (error: unknown) => !signal.aborted && !(error instanceof TablesMissing)
+  await retry(exchange, again, { ...BACKOFF, signal })
 }
+
+/** Somebody dropped the second database. */
+class TablesMissing extends Error {
+  override readonly name = 'TablesMissing'
+}
+
+const checkpointsLast = ([a]: readonly [string, string], [b]: readonly [string, string]): number =>
+  Number(a === 'checkpoints') - Number(b === 'checkpoints')

@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Log } from '../../domain/ports/log.js'
-import { OF_THE_RUNTIME } from '../rebuild/model-tables.js'
+import { KEPT_TABLES } from '../rebuild/table-identities.js'
 
 const BROKEN = `
   SELECT table, toUInt32(count()) AS parts FROM system.detached_parts
@@ -18,7 +18,7 @@ export const tellBrokenParts = async (
 ): Promise<void> => {
   const tables = await reader.query<{ table: string; parts: number }>(BROKEN, {
     database,
-    others: OF_THE_RUNTIME,
+    others: KEPT_TABLES,
   })
   if (tables.length === 0) return
   log.error('projection.parts_broken', {

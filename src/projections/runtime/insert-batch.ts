@@ -3,8 +3,10 @@ import { RowsRefused, type ClickHouseWriter } from '../../domain/ports/clickhous
 import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
 import { isJsonObject, type Json } from '../../domain/json/json.js'
 import { FieldUnreadable, readBack } from '../../domain/spill/read-back.js'
+import { completed, needsEarlierEvents } from '../calls/complete.js'
+import type { Log } from '../../domain/ports/log.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { completeEvent } from './complete-event.js'
+import { writeQuarantine, type Quarantined } from './quarantine.js'
 
 export interface InsertOptions {
   readonly clickHouse: ClickHouseWriter
@@ -13,10 +15,18 @@ export interface InsertOptions {
   readonly projections: readonly Projection[]
 }
 
-/** An event whose rows could not be made, or were refused because of their data. */
-export interface Quarantined {
-  readonly event: RecordedEvent
-  readonly reason: string
+/** Inserts a batch and sets aside the events that are refused; returns how many. */
+export const insertOrQuarantine = async (
+  options: InsertOptions & { readonly log: Pick<Log, 'error'> },
+  events: readonly RecordedEvent[],
+): Promise<number> => {
+  const refused = await insertBatch(options, events)
+  if (refused.length > 0) await writeQuarantine(options.clickHouse, refused)
+  for (const { event, reason } of refused) {
+    const { type, position } = event
+    options.log.error('projection.event_quarantined', { position: String(position), type, reason })
+  }
+  return refused.length
 }
 
 /** The limits of one batch: events, and characters of JSON. */
@@ -66,20 +76,20 @@ const confirm = async (
   return [{ event, reason: first.message }]
 }
 
+/** What is read from streams for a batch is held in memory up to this size. */
+const MAX_BYTES_READ = 16 * 1024 * 1024
+
 const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[]) => {
-  const { blobs, eventStore } = options
   let projected: ProjectedEvent[] = []
-  let charactersRead = 0
+  let bytesRead = 0
   for (const event of events) {
-    const { event: whole, earlier } = await completeEvent(eventStore, event, (one) =>
-      isSpilled(one) ? resolve(blobs, one) : one,
-    )
-    projected.push(whole)
-    for (const one of earlier) charactersRead += sizeOf(one)
-    if (charactersRead < MAX_BATCH.characters) continue
+    const whole = await wholeEvent(options, event)
+    projected.push(whole.event)
+    bytesRead += whole.bytesRead
+    if (bytesRead < MAX_BYTES_READ) continue
     await insertRows(options, projected)
     projected = []
-    charactersRead = 0
+    bytesRead = 0
   }
   await insertRows(options, projected)
 }
@@ -87,6 +97,23 @@ const insertAll = async (options: InsertOptions, events: readonly RecordedEvent[
 const insertRows = async ({ clickHouse, projections }: InsertOptions, events: readonly ProjectedEvent[]) => {
   for (const projection of projections)
     for (const rows of project(projection, events)) await clickHouse.insert(rows)
+}
+
+/** The event with its spilled fields and what its rows need of earlier events of its stream, and the size of those. */
+const wholeEvent = async ({ blobs, eventStore }: InsertOptions, event: RecordedEvent) => {
+  const own = isSpilled(event) ? await resolve(blobs, event) : event
+  if (!needsEarlierEvents(event.type, event.data, event.revision)) return { event: own, bytesRead: 0 }
+  const earlier: ProjectedEvent[] = []
+  let bytesRead = 0
+  for await (const one of eventStore.readStream(event.stream)) {
+    if (one.revision >= event.revision) break
+    if (one.type.startsWith('Conflicting')) continue
+    bytesRead += sizeOf(one)
+    earlier.push(one.type === 'CallEnded' && isSpilled(one) ? await resolve(blobs, one) : one)
+    // Of the events before it, anything but a start needs only the start.
+    if (one.type === 'CallStarted') break
+  }
+  return { event: completed(own, earlier), bytesRead }
 }
 
 const isSpilled = ({ data }: RecordedEvent): boolean => {

@@ -5,6 +5,8 @@ import { within } from '../../runtime/within.js'
 export interface ReachedPosition {
   readonly get: () => Position
   readonly isAwaited: () => boolean
+  /** For other tables, whose position may be an earlier one. */
+  readonly reset: (position: Position) => void
   readonly advance: (position: Position) => void
   /** False if the position is not reached in time. */
   readonly waitFor: (position: Position, timeoutMs: number) => Promise<boolean>
@@ -14,16 +16,21 @@ export const reachedPosition = (start: Position, onWait: () => void): ReachedPos
   let reached = start
   const waiters = new Set<{ readonly position: Position; readonly resolve: () => void }>()
 
+  const reset = (position: Position) => {
+    reached = position
+    for (const waiter of waiters)
+      if (waiter.position <= reached) {
+        waiters.delete(waiter)
+        waiter.resolve()
+      }
+  }
+
   return {
     get: () => reached,
     isAwaited: () => waiters.size > 0,
+    reset,
     advance: (position) => {
-      if (position > reached) reached = position
-      for (const waiter of waiters)
-        if (waiter.position <= reached) {
-          waiters.delete(waiter)
-          waiter.resolve()
-        }
+      if (position > reached) reset(position)
     },
     waitFor: async (position, timeoutMs) => {
       if (position <= reached) return true

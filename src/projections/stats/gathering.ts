@@ -1,5 +1,4 @@
-import type { Charge } from '../usage/billing.js'
-import type { OwnEntry } from '../usage/own-entries.js'
+import type { Charge } from '../usage/charges.js'
 import { figures, type Figures, type RequestedMetric } from './metric.js'
 import { roomForValues, Sums } from './sums.js'
 import { measureOf, type UsageMetric } from './usage-metrics.js'
@@ -38,7 +37,7 @@ export const gathering = (
   })
 
   return {
-    add(bucket: number, model: string, entry: OwnEntry, costs: Charge['costs']): void {
+    add(bucket: number, model: string, counters: readonly number[], costs: Charge['costs']): void {
       let buckets = byModel.get(model)
       if (buckets === undefined) {
         byModel.set(model, (buckets = new Map<number, Used>()))
@@ -47,7 +46,7 @@ export const gathering = (
       let used = buckets.get(bucket)
       if (used === undefined) buckets.set(bucket, (used = none()))
       used.calls += 1
-      used.sums.forEach((sums, place) => sums.add(measures[place]!.of(entry, costs)))
+      used.sums.forEach((sums, place) => sums.add(measures[place]!.of(counters, costs)))
     },
 
     *buckets(): Generator<UsageBucket> {

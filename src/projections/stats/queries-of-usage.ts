@@ -1,8 +1,9 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Books } from '../prices/queries-of-books.js'
-import { chargingOf, type Charge, type Charging } from '../usage/billing.js'
-import { loadTraces, usageReportingAt } from '../usage/load.js'
-import { eachOwnEntry, type OwnEntry } from '../usage/own-entries.js'
+import { yielding } from '../../yield-to-event-loop.js'
+import { chargedTokens, chargesOf } from '../usage/charges.js'
+import { COUNTERS, ownUsage } from '../usage/own-usage.js'
+import { loadTraces, usageReportingAt } from '../usage/facts.js'
 import { gathering, type UsageBucket } from './gathering.js'
 import type { RequestedMetric } from './metric.js'
 import type { Span } from './span.js'
@@ -42,22 +43,21 @@ export const usageStats =
     const gathered = gathering(span.starts, wanted, requireFew)
     const unpriced = new Set<string>()
     for await (const traceIds of tracesIn(reader, span)) {
-      const columns = await loadTraces(reader, projectId, traceIds, position, { maxTraceCalls })
-      const buckets = await bucketsOf(reader, span, traceIds, columns)
-      const charging = book === null ? null : chargingOf(columns, book)
-      await eachOwnEntry(columns, reporting, (entry) => {
-        const bucket = buckets[entry.call]!
-        if (bucket < 0) return
-        const model = columns.reported.models[entry.model]!
-        const costs = charging === null ? null : costsOf(charging, entry)
-        if (charging !== null && costs === null && isCharged(entry)) unpriced.add(model)
-        gathered.add(bucket, model, entry, costs)
-      })
+      const calls = await loadTraces(reader, projectId, traceIds, position, maxTraceCalls)
+      const buckets = await bucketsOf(reader, span, traceIds, calls)
+      const { charges, keyOf } = chargesOf(calls, book)
+      const { offsets, model, values } = await ownUsage(calls, reporting)
+      const pause = yielding()
+      for (const [call, bucket] of buckets.entries()) {
+        if (call % 64 === 0) await pause()
+        if (bucket < 0) continue
+        for (let entry = offsets[call]!; entry < offsets[call + 1]!; entry += 1) {
+          const counters = values.slice(entry * COUNTERS.length, (entry + 1) * COUNTERS.length)
+          const { model: name, costs } = charges[keyOf(call, model[entry]!)]!
+          if (isPriced && costs === null && chargedTokens(counters).some(Boolean)) unpriced.add(name)
+          gathered.add(bucket, name, counters, costs)
+        }
+      }
     }
     return { buckets: gathered.buckets(), unpriced: [...unpriced].sort() }
   }
-
-const costsOf = ({ counting, charges }: Charging, { call, model }: OwnEntry): Charge['costs'] =>
-  charges[counting.keyOf(call, model)]!.costs
-
-const isCharged = ({ tokens }: OwnEntry): boolean => Array.from(tokens).some(Boolean)

@@ -1,7 +1,6 @@
-import { product, sum, type Exact } from '../../domain/price/exact.js'
-import type { Charge } from '../usage/billing.js'
-import { COUNTERS } from '../usage/fold.js'
-import type { OwnEntry } from '../usage/own-entries.js'
+import { sum, type Exact } from '../../domain/price/exact.js'
+import { costsOf, type Charge } from '../usage/charges.js'
+import { COUNTERS, saturated } from '../usage/own-usage.js'
 import { AMOUNTS, COUNTS, type Scale } from './scale.js'
 
 /** Counters of usage by the names that they have here. */
@@ -30,26 +29,22 @@ export type UsageMetric = (typeof USAGE_METRICS)[number]
 
 export const isCost = (metric: UsageMetric): metric is keyof typeof CHARGED => Object.hasOwn(CHARGED, metric)
 
-/** What a metric says of one entry, and what this number means. */
+/** What a metric says of a call's own usage of a model, and what this number means. */
 export interface Measure extends Scale {
-  readonly of: (entry: OwnEntry, costs: Charge['costs']) => Exact
+  readonly of: (counters: readonly number[], costs: Charge['costs']) => Exact
 }
 
 export const measureOf = (metric: UsageMetric): Measure => {
   if (isCost(metric)) {
     const kinds = CHARGED[metric]
-    return { ...AMOUNTS, of: ({ tokens }, costs) => (costs === null ? 0 : charged(kinds, tokens, costs)) }
+    return {
+      ...AMOUNTS,
+      of: (counters, costs) => {
+        const all = costsOf(counters, costs)
+        return kinds.reduce<Exact>((total, kind) => sum(total, all[kind]!), 0)
+      },
+    }
   }
   const at = COUNTERS.indexOf(COUNTER[metric])
-  return { ...COUNTS, of: ({ counters }) => counters[at]! }
-}
-
-const charged = (
-  kinds: readonly (0 | 1 | 2 | 3)[],
-  tokens: OwnEntry['tokens'],
-  costs: NonNullable<Charge['costs']>,
-): Exact => {
-  let all: Exact = 0
-  for (const kind of kinds) all = sum(all, product(tokens[kind]!, costs[kind]))
-  return all
+  return { ...COUNTS, of: (counters) => saturated(counters[at]!) }
 }

@@ -1,11 +1,11 @@
 import type { TableEvent } from '../../domain/table/events.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { readableRow } from './readable-row.js'
+import { payloadText } from '../clickhouse-values.js'
 
 type Positioned = TableEvent & Pick<ProjectedEvent, 'position'>
 
-/** Entries in one row of `table_entries`: few rows to insert, and no more to read than a page needs. */
-const STRETCH = 4096
+/** Entries per row of `table_entries`. */
+const ENTRIES = 4096
 
 /** Table events to the contents of rows, the order of a table's rows, and the table itself. */
 export const tablesProjection: Projection = {
@@ -19,13 +19,13 @@ export const tablesProjection: Projection = {
       switch (type) {
         case 'TableRowsStored':
           for (const { digest, val } of data.rows ?? [])
-            contents.push([data.project_id, digest, readableRow(val), position])
+            contents.push([data.project_id, digest, payloadText(val), position])
           break
         case 'TablePublished': {
           const { project_id, digest, row_count } = data
           const digests = data.row_digests ?? []
-          for (let first = 0; first < digests.length; first += STRETCH)
-            entries.push([project_id, digest, first, digests.slice(first, first + STRETCH), position])
+          for (let first = 0; first < digests.length; first += ENTRIES)
+            entries.push([project_id, digest, first, digests.slice(first, first + ENTRIES), position])
           tables.push([project_id, digest, String(row_count), position])
         }
       }

@@ -30,6 +30,9 @@ export interface Arrays {
   readonly elements: Strings | Numbers
 }
 
+export const textAt = ({ bytes, starts, ends }: Strings, row: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + starts[row]!, ends[row]! - starts[row]!).toString('utf8')
+
 /** The block is not whole yet. */
 class NotYet extends Error {}
 

@@ -1,191 +1,164 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import type { CallSelection } from '../calls/select.js'
-import { booksFrom, type Books } from '../prices/queries-of-books.js'
-import { loadTraces, traceSizes, traceVersion, usageReportingAt } from './load.js'
-import { matchingCalls, type Matching, type MatchingCall } from './matching.js'
-import { only, remembered, type Remembered } from './remembered.js'
-import { rollUp, type RolledUp } from './roll-up.js'
-import { batchesOfTraces, ROWS_AT_ONCE } from './trace-batches.js'
-import { traceCache, type TraceCache } from './trace-cache.js'
-import { unfinishedBelow } from './unfinished.js'
-import { answeredCalls, firstStarted, type Answered } from './answered.js'
+import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
+import { selection, SETTINGS, type CallSelection } from '../calls/select.js'
+import { booksFrom } from '../prices/queries-of-books.js'
+import { usageAnswer, type UsageAnswer } from './answer.js'
+import { atOrBelow } from './inclusive-usage.js'
+import { nativeBlocks, textAt, type Strings } from './native.js'
+import { batchesOfTraces, loadTraces, usageReportingAt } from './facts.js'
+import type { TraceCalls } from './trace.js'
 
-export type { Answered } from './answered.js'
-export type { Billed } from './billing.js'
-export { AnswerTooLarge } from './model-sets.js'
-export { TraceTooLarge } from './load.js'
-export { sortYielding } from './sort-yielding.js'
+export type { AnsweredCall, UsageAnswer } from './answer.js'
+export { addCosts, costsOf, type Charge } from './charges.js'
+export { AnswerTooLarge, type UsageByKey } from './inclusive-usage.js'
+export { countersOf, saturated, SHOWN_COUNTERS } from './own-usage.js'
+export { TraceTooLarge } from './trace.js'
 
-export interface UsageQuestion extends CallSelection {
+export interface UsageRequest extends CallSelection {
   readonly limit: number
-  /** The largest trace that one answer may work on, in calls. */
+  /** The largest trace allowed, in calls. */
   readonly maxTraceCalls: number
-  /** What the calls cost too: by this list alone or, where it is null, by the project's prices and the default list's. */
+  /** The price list for costs; `list: null` for the project's prices and the default list's. Null for no costs. */
   readonly costs?: { readonly list: string | null } | null
 }
 
-export interface UsageAnswer {
-  readonly answered: readonly Answered[]
-  /** Matching calls beyond the limit. */
-  readonly more: number
-  readonly unfinishedDescendants: number
+/** Answers the usage of selected calls, each including all its descendants. */
+export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
+  const books = booksFrom(reader, generation)
+  return async (request: UsageRequest, readerOfRequest = reader): Promise<UsageAnswer> => {
+    const { projectId, position, limit, maxTraceCalls, costs = null } = request
+    const [reporting, book] = await Promise.all([
+      usageReportingAt(readerOfRequest, projectId, position),
+      costs === null ? null : books({ projectId, list: costs.list, position }),
+    ])
+    const answer = usageAnswer(reporting, book)
+    const load = (traceIds: readonly string[]) =>
+      loadTraces(readerOfRequest, projectId, traceIds, position, maxTraceCalls)
+
+    const whole = await wholeTraces(readerOfRequest, request)
+    if (whole !== undefined) {
+      const calls = await load(whole)
+      const living = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
+      if (living.length <= limit) {
+        await answer.add(calls, living)
+        return answer.finish(0)
+      }
+      const { calls: first, truncatedCount } = await matchingCalls(readerOfRequest, request, limit)
+      await answer.add(
+        calls,
+        await indexesOf(
+          calls,
+          first.map(({ id }) => id),
+        ),
+      )
+      return answer.finish(truncatedCount)
+    }
+    const { calls: matching, truncatedCount } = await matchingCalls(readerOfRequest, request, limit)
+    const byTrace = await groupByTrace(matching)
+    for await (const traceIds of batchesOfTraces(readerOfRequest, projectId, [...byTrace.keys()])) {
+      const calls = await load(traceIds)
+      const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
+      await answer.add(calls, await indexesOf(calls, ids))
+    }
+    return answer.finish(truncatedCount)
+  }
+}
+
+/** The traces of a request that selects all calls of a few traces, so that their facts alone are the answer. */
+const wholeTraces = async (
+  reader: ClickHouseReader,
+  { projectId, filter, operation }: UsageRequest,
+): Promise<readonly string[] | undefined> => {
+  const traceIds = operation === null ? soleTraceIds(filter) : undefined
+  if (traceIds === undefined) return undefined
+  const batches: (readonly string[])[] = []
+  for await (const batch of batchesOfTraces(reader, projectId, traceIds)) {
+    batches.push(batch)
+    if (batches.length > 1) return undefined
+  }
+  return batches[0]
+}
+
+/** The distinct trace ids of a filter that has no other condition. */
+const soleTraceIds = (filter: CallsFilter | null): readonly string[] | undefined => {
+  const { trace_ids, ...others } = filter ?? NO_FILTER
+  const hasOthers = Object.values(others).some((value) =>
+    Array.isArray(value) ? value.length > 0 : value === true,
+  )
+  return hasOthers || trace_ids === null || trace_ids.length === 0 ? undefined : [...new Set(trace_ids)]
+}
+
+interface MatchingCall {
+  readonly id: string
+  readonly traceId: string
 }
 
 /**
- * Own usage and that of all descendants, for the calls that a filter and an operation select. What was made from other tables than those
- * that `generation` names now is not used again.
+ * The first matching calls, by start and id.
+ *
+ * @throws UnknownField
  */
-export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
-  const shared = {
-    generation,
-    cache: traceCache(),
-    memory: remembered(),
-    books: booksFrom(reader, generation),
-  }
-  return async (question: UsageQuestion, readerOfRequest = reader): Promise<UsageAnswer> => {
-    const { filter, operation } = question
-    const sources: Sources = { ...shared, reader: readerOfRequest }
-    const wholeTraces = operation === null ? only('trace_ids', filter) : undefined
-    if (wholeTraces !== undefined) {
-      const answer = await ofWholeTraces(sources, question, wholeTraces)
-      if (answer !== undefined) return answer
+const matchingCalls = async (reader: ClickHouseReader, request: CallSelection, limit: number) => {
+  const byStart = [{ field: 'started_at', direction: 'asc' } as const]
+  const { sql, order, parameters } = selection('call_id, assumeNotNull(call_trace_id)', request, byStart)
+  const chunks = reader.stream(`${sql} ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} ${SETTINGS}`, {
+    ...parameters,
+    limit,
+  })
+  const pause = yielding()
+  const calls: MatchingCall[] = []
+  for await (const { rows, columns } of nativeBlocks(chunks)) {
+    const [ids, traces] = columns as unknown as readonly [Strings, Strings]
+    for (let row = 0; row < rows; row += 1) {
+      calls.push({ id: textAt(ids, row), traceId: textAt(traces, row) })
+      if (row % 64 === 0) await pause()
     }
-    const { calls, more } = await matching(sources, question)
-    return { ...(await ofSelected(sources, question, await byTrace(calls))), more }
   }
+  if (calls.length < limit) return { calls, truncatedCount: 0 }
+  const all = selection('count() AS total', request)
+  const [row] = await reader.query<{ total: number }>(`${all.sql} ${SETTINGS}`, all.parameters)
+  return { calls, truncatedCount: Math.max(0, (row?.total ?? 0) - calls.length) }
 }
 
-interface Sources {
-  readonly reader: ClickHouseReader
-  readonly generation: () => string
-  readonly cache: TraceCache
-  readonly books: Books
-  readonly memory: Remembered
-}
-
-const byTrace = async (
+const groupByTrace = async (
   calls: readonly MatchingCall[],
-): Promise<ReadonlyMap<string, readonly MatchingCall[]>> => {
-  const yieldNow = yielding()
-  const traces = new Map<string, MatchingCall[]>()
-  for (const [index, call] of calls.entries()) {
-    if (index % 64 === 0) await yieldNow()
-    const trace = traces.get(call.trace_id)
-    if (trace === undefined) traces.set(call.trace_id, [call])
-    else trace.push(call)
+): Promise<ReadonlyMap<string, readonly string[]>> => {
+  const pause = yielding()
+  const traces = new Map<string, string[]>()
+  for (const [n, { id, traceId }] of calls.entries()) {
+    if (n % 64 === 0) await pause()
+    const ids = traces.get(traceId)
+    if (ids === undefined) traces.set(traceId, [id])
+    else ids.push(id)
   }
   return traces
 }
 
-/** A few calls that were asked for before are found without the engine. */
-const matching = async (
-  { reader, generation, memory }: Sources,
-  question: UsageQuestion,
-): Promise<Matching> => {
-  const { projectId, filter, operation, limit } = question
-  const tables = generation()
-  const ids = operation === null ? only('call_ids', filter) : undefined
-  const known = ids === undefined || ids.length > limit ? undefined : memory.calls(projectId, tables, ids)
-  if (known !== undefined) return { calls: known, more: 0 }
-  const found = await matchingCalls(reader, question, limit)
-  if (ids !== undefined) memory.note(projectId, tables, found.calls)
-  return found
-}
-
-/** All calls of one trace, or of some that fit into one piece of work: the facts alone say which calls match. */
-const ofWholeTraces = async (
-  sources: Sources,
-  question: UsageQuestion,
-  traceIds: readonly string[],
-): Promise<UsageAnswer | undefined> => {
-  if (traceIds.length > 1) {
-    const sizes = await traceSizes(sources.reader, question.projectId, traceIds)
-    if (sizes.reduce((sum, { rows }) => sum + rows, 0) > ROWS_AT_ONCE) return undefined
-  }
-  const rolledUp = await rolledUpTraces(sources, question, traceIds)
-  const { calls, more } = await firstStarted(rolledUp, question.limit)
-  return {
-    answered: [answeredCalls(rolledUp, calls)],
-    more,
-    unfinishedDescendants: belowAnswered(rolledUp, calls),
-  }
-}
-
-const ofSelected = async (
-  sources: Sources,
-  question: UsageQuestion,
-  wanted: ReadonlyMap<string, readonly MatchingCall[]>,
-): Promise<Omit<UsageAnswer, 'more'>> => {
-  const answered: Answered[] = []
-  let unfinishedDescendants = 0
-  for (const traceIds of await batchesOfTraces(sources.reader, question.projectId, [...wanted.keys()])) {
-    const rolledUp = await rolledUpTraces(sources, question, traceIds)
-    const selected = traceIds.flatMap((traceId) => wanted.get(traceId) ?? [])
-    const calls = await indexesOf(rolledUp, selected)
-    answered.push(answeredCalls(rolledUp, calls))
-    unfinishedDescendants += belowAnswered(rolledUp, calls)
-  }
-  return { answered, unfinishedDescendants }
-}
-
-const rolledUpTraces = async (
-  { reader, generation, cache, memory, books }: Sources,
-  { projectId, position, maxTraceCalls, costs = null }: UsageQuestion,
-  traceIds: readonly string[],
-): Promise<RolledUp> => {
-  const [traceId, ...others] = traceIds
-  const book = () => (costs === null ? null : books({ projectId, list: costs.list, position }))
-  if (traceId === undefined || others.length > 0) {
-    const [columns, reporting, prices] = await Promise.all([
-      loadTraces(reader, projectId, traceIds, position),
-      usageReportingAt(reader, projectId, position),
-      book(),
-    ])
-    return rollUp(columns, reporting, prices)
-  }
-  const tables = generation()
-  const name = `${projectId}/${traceId}${costs === null ? '' : `\0${costs.list ?? ''}`}`
-  const at = `${tables} ${position}`
-  const seen = cache.get(name, memory.versionAt.get(name, at) ?? '')
-  if (seen !== undefined) return seen
-  const [{ rows, version }, reporting, prices] = await Promise.all([
-    traceVersion(reader, projectId, traceId, position),
-    usageReportingAt(reader, projectId, position),
-    book(),
-  ])
-  const priced = prices === null ? '' : prices.version
-  const kept =
-    version === undefined || priced === undefined ? undefined : `${tables} ${version} ${reporting} ${priced}`
-  if (kept !== undefined) memory.versionAt.put(name, at, kept)
-  const known = kept === undefined ? undefined : cache.get(name, kept)
-  if (known !== undefined) return known
-  const columns = await loadTraces(reader, projectId, traceIds, position, {
-    maxTraceCalls,
-    expectedRows: rows,
-  })
-  const rolledUp = await rollUp(columns, reporting, prices)
-  if (kept !== undefined) cache.put(name, kept, rolledUp)
-  return rolledUp
-}
-
-const indexesOf = async (
-  { find, deleted }: RolledUp,
-  calls: readonly MatchingCall[],
-): Promise<Int32Array> => {
-  const yieldNow = yielding()
+const indexesOf = async ({ indexOf, isDeleted }: TraceCalls, ids: readonly string[]): Promise<Int32Array> => {
+  const pause = yielding()
   const indexes: number[] = []
-  for (const [index, { id, hash }] of calls.entries()) {
-    if (index % 64 === 0) await yieldNow()
-    const bytes = Buffer.from(id)
-    const call = find(bytes, 0, bytes.length, hash)
-    if (call >= 0 && deleted[call] === 0) indexes.push(call)
+  for (const [n, id] of ids.entries()) {
+    if (n % 64 === 0) await pause()
+    const call = indexOf.get(id)
+    if (call !== undefined && isDeleted[call] === 0) indexes.push(call)
   }
-  return Int32Array.from(indexes).sort()
+  return Int32Array.from(indexes)
 }
 
-const belowAnswered = (rolledUp: RolledUp, calls: Int32Array): number => {
-  const isAnswered = new Uint8Array(rolledUp.size)
-  for (const call of calls) isAnswered[call] = 1
-  return unfinishedBelow(rolledUp, (call) => isAnswered[call] === 1)
-}
+/** The ids of existing calls of a project and of all their descendants within their traces. */
+export const withDescendants =
+  (reader: ClickHouseReader) =>
+  async (projectId: string, callIds: readonly string[], position: Position): Promise<readonly string[]> => {
+    const filter = { ...NO_FILTER, call_ids: callIds }
+    const request = { projectId, filter, operation: null, position }
+    const byTrace = await groupByTrace((await matchingCalls(reader, request, callIds.length)).calls)
+    const found: string[] = []
+    for await (const traceIds of batchesOfTraces(reader, projectId, [...byTrace.keys()])) {
+      const calls = await loadTraces(reader, projectId, traceIds, position)
+      const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
+      for (const call of atOrBelow(calls, await indexesOf(calls, ids))) found.push(calls.ids[call]!)
+    }
+    return found
+  }

@@ -46,7 +46,7 @@ describe('any sequence of deeds over objects', () => {
     aliases: [...aliases].sort(),
   })
 
-  it('leaves what a plain model says, however it is asked for', async () => {
+  it('leaves what a plain model says, now and as of an earlier position', async () => {
     const digests = await digestsOf()
     const text = (name: Name) => (typeof name === 'number' ? digests[name]! : name)
 
@@ -77,13 +77,17 @@ describe('any sequence of deeds over objects', () => {
       }
     }
 
-    const check = async (project_id: string, model: Model) => {
+    const check = async (project_id: string, model: Model, headers: Record<string, string> = {}) => {
       const { objs } = accepted(
-        await service.post('/objs/query', {
-          project_id,
-          include_tags_and_aliases: true,
-          sort_by: [{ field: 'object_id', direction: 'asc' }],
-        }),
+        await service.post(
+          '/objs/query',
+          {
+            project_id,
+            include_tags_and_aliases: true,
+            sort_by: [{ field: 'object_id', direction: 'asc' }],
+          },
+          { headers },
+        ),
       ) as unknown as { objs: readonly Read[] }
       for (const [object_id, object] of model) {
         const alive = object.versions.filter((version) => version.alive).map((one) => shown(object, one))
@@ -94,7 +98,7 @@ describe('any sequence of deeds over objects', () => {
         )
         for (const name of NAMES) {
           const body = { project_id, object_id, digest: text(name), include_tags_and_aliases: true }
-          const answer = await service.post('/obj/read', body)
+          const answer = await service.post('/obj/read', body, { headers })
           const version = versionNamed(object, name)
           if (version === undefined) {
             assert.equal(answer.status, 404)
@@ -108,18 +112,23 @@ describe('any sequence of deeds over objects', () => {
     }
 
     await fc.assert(
-      fc.asyncProperty(arbitraryDeeds, async (deeds) => {
+      fc.asyncProperty(arbitraryDeeds, fc.nat(), async (deeds, earlier) => {
         const project = someProject()
         const model: Model = new Map()
+        const moments: { readonly position: string; readonly model: Model }[] = []
         for (const deed of deeds) {
           const done = doDeed(model, deed)
           const answer = await send(project, deed)
           assert.equal(answer.status, done ? 200 : 404, `${JSON.stringify(deed)} ${answer.text}`)
+          const position = answer.headers.get('tallytree-position')
+          if (done) moments.push({ position: position!, model: structuredClone(model) })
           const again = async () => assert.equal((await send(project, deed)).status < 500, true)
           const repeats = !done || (deed.kind !== 'delete' && deed.kind !== 'untag')
           if (repeats) await writesNothing(service, again)
         }
         await check(project, model)
+        const moment = moments[earlier % moments.length]
+        if (moment !== undefined) await check(project, moment.model, { 'tallytree-as-of': moment.position })
       }),
       { numRuns: COUNTS.objectSequences, endOnFailure: true },
     )

@@ -3,9 +3,8 @@ import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blo
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { systemIds } from '../../../src/adapters/system/ids.js'
 import { sha256, systemClock } from '../../../src/adapters/system/system.js'
-import { digestedRows } from '../../../src/api/tables/digested-rows.js'
-import { publishTable } from '../../../src/api/tables/publish.js'
-import { rowDigestsOf } from '../../../src/api/tables/stored-table.js'
+import { digestedRows, publishTable } from '../../../src/api/tables/publish-table.js'
+import { rowDigestsOf } from '../../../src/api/tables/write.js'
 import type { EventStore } from '../../../src/domain/ports/event-store.js'
 import { EventTooLarge, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
@@ -72,9 +73,9 @@ describe('replaying the log', () => {
       ids: ids.map(({ id }) => id),
       calls: calls.map(({ project_id: _, ...call }) => call),
       usage: await Promise.all(
-        [everything, ...byTrace].map(async ({ answered, ...rest }) => ({
+        [everything, ...byTrace].map(async ({ calls, ...rest }) => ({
           ...rest,
-          json: await text(usageJson(answered)),
+          json: await text(Readable.from(usageJson(calls))),
         })),
       ),
     }

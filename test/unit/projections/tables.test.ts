@@ -10,7 +10,7 @@ import {
   rowValuesByIndex,
   tableOrder,
   tableStats,
-  type TableQuestion,
+  type TableQuery,
 } from '../../../src/projections/tables/queries.js'
 import { openTestClickHouse } from '../../support/engine.js'
 
@@ -63,12 +63,10 @@ describe('the tables of the projection', () => {
     for (const rows of tablesProjection.rowsOf(events)) await clickHouse.writer.insert(rows)
   }
 
-  const orderOf = async (
-    question: Partial<TableQuestion> & Pick<TableQuestion, 'projectId' | 'tableDigest'>,
-  ) => {
+  const orderOf = async (question: Partial<TableQuery> & Pick<TableQuery, 'projectId' | 'tableDigest'>) => {
     const asked = { rowDigests: null, sortBy: [], limit: null, offset: 0, ...question }
     const order = await tableOrder(clickHouse.reader)(asked)
-    return Array.from({ length: order.size }, (_, at) => [order.indexOf(at), order.digestOf(at)])
+    return order.map(({ index, digest }) => [index, digest])
   }
 
   it('answer the same after a replay, whole or in part', async () => {

@@ -1,13 +1,12 @@
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { callsFilter } from '../../../src/api/tracing/filter.js'
-import { unpricedModels } from '../../../src/api/tracing/usage-costs.js'
 import { usageJson } from '../../../src/api/tracing/usage-json.js'
 import type { ClickHouseReader, Rows } from '../../../src/domain/ports/clickhouse.js'
 import { projections } from '../../../src/projections/all.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
-import { withDescendants } from '../../../src/projections/usage/queries-of-descendants.js'
-import { usageFrom } from '../../../src/projections/usage/queries.js'
+import { usageFrom, withDescendants } from '../../../src/projections/usage/queries.js'
 import type { UsageCase } from '../../support/oracle/cases.js'
 import type { Answer, Operation } from '../../support/oracle/operations.js'
 import { read, Recorder } from './recorder.js'
@@ -40,18 +39,7 @@ export const arbitraryHandling: fc.Arbitrary<Handling> = fc.record({
 export interface Asked {
   /** What the answer may know of. */
   readonly known: ReadonlyArray<Operation>
-  readonly position: bigint
-  /** A cost as it is written. */
-  readonly costs: (callId: string, model: string, cost: string) => string
-  readonly unpriced: readonly string[]
   readonly answer: Answer
-}
-
-/** Prices by which the calls are charged too. */
-export interface Pricing {
-  readonly list: string | null
-  /** At positions between those of the calls' events. */
-  readonly prices: readonly ProjectedEvent[]
 }
 
 /** The service's answers: operations decided, projected into the tables, asked for and written as JSON. */
@@ -60,27 +48,22 @@ export const answersOf = async (
   { operations, question }: UsageCase,
   handling: Handling,
   projectId: string,
-  pricing: Pricing | null = null,
 ): Promise<ReadonlyArray<Asked>> => {
   const usage = usageFrom(tables.reader)
   const filter = question.filter == null ? null : read(callsFilter, question.filter)
   const ask = async (count: number, position: bigint): Promise<Asked> => {
     const limit = question.limit ?? 10_000
-    const { answered, more, unfinishedDescendants } = await usage({
+    const answered = await usage({
       ...{ projectId, filter, operation: null, limit, position },
       maxTraceCalls: 1000,
-      costs: pricing,
     })
-    const body = await text(usageJson(answered))
+    const body = await text(Readable.from(usageJson(answered.calls)))
     return {
       known: operations.slice(0, count),
-      position,
-      costs: costsIn(body),
-      unpriced: unpricedModels(answered),
       answer: {
         ...(JSON.parse(body) as Pick<Answer, 'call_usage' | 'unfinished_call_ids'>),
-        truncated: more,
-        unfinished_descendants: unfinishedDescendants,
+        truncated: answered.truncatedCount,
+        unfinished_descendants: answered.unfinishedDescendants,
       },
     }
   }
@@ -95,7 +78,6 @@ export const answersOf = async (
     return withDescendants(tables.reader)(projectId, ids, recorder.head)
   })
 
-  if (pricing !== null) await insertRows(tables, pricing.prices)
   const answers: Asked[] = []
   const early = Math.ceil((operations.length * handling.early) / 100)
   const asOf = Math.round((operations.length * handling.asOf) / 100)
@@ -117,12 +99,12 @@ export const answersOf = async (
 }
 
 /** Costs as they are written. */
-export const costsIn = (body: string): Asked['costs'] => {
+export const costsIn = (body: string) => {
   const texts = body.replaceAll(/("\w+_total_cost":)([-.\d]+)/g, '$1"$2"')
   const { call_usage } = JSON.parse(texts) as {
     call_usage: Record<string, Record<string, Record<string, string>>>
   }
-  return (callId, model, cost) => call_usage[callId]![model]![cost]!
+  return (callId: string, model: string, cost: string): string => call_usage[callId]![model]![cost]!
 }
 
 export const insertRows = async (tables: Tables, events: readonly ProjectedEvent[]): Promise<void> => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { callsFilter } from '../../../src/api/tracing/filter.js'
-import { unpricedModels } from '../../../src/api/tracing/usage-costs.js'
 import { usageJson } from '../../../src/api/tracing/usage-json.js'
 import { instantOf } from '../../../src/domain/codec/instant.js'
 import { amountFrom } from '../../../src/domain/price/decimal.js'
@@ -17,8 +17,7 @@ import {
   type RequestedMetric,
 } from '../../../src/projections/stats/queries.js'
 import type { Span } from '../../../src/projections/stats/span.js'
-import { withDescendants } from '../../../src/projections/usage/queries-of-descendants.js'
-import { usageFrom } from '../../../src/projections/usage/queries.js'
+import { usageFrom, withDescendants } from '../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { ownUsage } from '../../support/oracle/already-added.js'
@@ -147,12 +146,12 @@ describe('statistics', () => {
       const { operations } = inProject(projectId, usageCase)
       const position = await recorded(projectId, operations, lives, operations.length)
       const question = { projectId, filter: null, operation: null, position, costs: { list } }
-      const { answered } = await usageFrom(clickHouse.reader)({
+      const answered = await usageFrom(clickHouse.reader)({
         ...question,
         limit: 10_000,
         maxTraceCalls: 1000,
       })
-      const body = await text(usageJson(answered))
+      const body = await text(Readable.from(usageJson(answered.calls, { withCosts: true })))
       const { call_usage } = JSON.parse(body) as Pick<Answer, 'call_usage'>
       const costs = costsIn(body)
       const visible = record(operations).calls.filter(({ deleted }) => !deleted)
@@ -185,7 +184,7 @@ describe('statistics', () => {
         assert.deepEqual(COSTS.map(sum), [input, output, input + output])
         if (!isCut) assert.equal(sum('total_tokens'), tokens)
       }
-      assert.deepEqual(unpriced, unpricedModels(answered))
+      assert.deepEqual(unpriced, answered.unpricedModels)
     })
     await fc.assert(law, { numRuns: CASES })
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import { openPrices } from '../../../../src/dispatch/webhooks/prices.js'
+import { FIGURES } from '../../../../src/domain/call/usage.js'
 import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
 import { priceAt } from '../../../../src/domain/price/choice.js'
 import type { TokenCosts } from '../../../../src/domain/price/change.js'
@@ -11,7 +12,7 @@ import { priceHistory } from '../../../../src/domain/price/price-history.js'
 import { costOf, ownersFor, type ChargedCall } from '../../../../src/domain/price/call-cost.js'
 import { bookOf } from '../../../../src/projections/prices/book.js'
 import { storedPrice } from '../../../../src/projections/prices/stored-price.js'
-import { billed } from '../../../../src/projections/usage/queries-of-bills.js'
+import { countersOf, costsOf as costsOfTokens } from '../../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../../counts.js'
 import { logOf } from '../../../api/deliveries/arbitrary-history.js'
 import { recorded } from '../../domain/automation/matching/given.js'
@@ -76,7 +77,8 @@ const readCost = (events: readonly Logged[], { project_id, started_at, models }:
     const timeline = timelines.get(model)
     if (timeline === undefined) continue
     const { costs } = priceAt(timeline, started_at)
-    billed(figures).tokens.forEach((count, kind) => (sum = (sum ?? 0n) + count * costs[kind]!))
+    const counters = countersOf(FIGURES.map((figure) => figures[figure]))
+    for (const cost of costsOfTokens(counters, costs)) sum = (sum ?? 0n) + BigInt(cost)
   }
   return sum
 }

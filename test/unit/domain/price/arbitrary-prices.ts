@@ -39,7 +39,7 @@ export const arbitraryPrice: fc.Arbitrary<ArbitraryPrice> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('withdrawn' as const), which: fc.nat() }) },
 )
 
-const figure = fc.oneof(fc.integer({ min: -2, max: 9 }), fc.constantFrom(2 ** 53, -(2 ** 53)))
+const figure = fc.oneof(fc.integer({ min: -2, max: 9 }), fc.constantFrom(2 ** 51, -(2 ** 51)))
 const usage: fc.Arbitrary<ModelUsage> = fc.record({
   model: fc.oneof(model, fc.constant('unknown')),
   ...(Object.fromEntries(FIGURES.map((name) => [name, figure])) as Record<

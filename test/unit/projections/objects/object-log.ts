@@ -10,7 +10,7 @@ import { doDeed, type Deed, type Model, type Name } from '../../../support/objec
 
 const digestOf = (content: number): string => weaveDigest(String(content).padStart(64, '0'))
 export const text = (name: Name) => (typeof name === 'number' ? digestOf(name) : name)
-export const TIME = '2026-01-01T00:00:00.123456Z' as Instant
+const TIME = '2026-01-01T00:00:00.123456Z' as Instant
 
 const commandOf = (project_id: string, deed: Deed): ObjectCommand => {
   const ofObject = { project_id, object_id: deed.object, wb_user_id: 'ada' }

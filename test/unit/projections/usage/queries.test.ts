@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
-import { usageJson } from '../../../../src/api/tracing/usage-json.js'
 import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
 import { migrate } from '../../../../src/projections/migrate.js'
-import { AnswerTooLarge, usageFrom } from '../../../../src/projections/usage/queries.js'
+import {
+  AnswerTooLarge,
+  saturated,
+  TraceTooLarge,
+  usageFrom,
+} from '../../../../src/projections/usage/queries.js'
 import { openTestClickHouse } from '../../../support/engine.js'
+import { fillTrace, type TraceShape } from '../../../support/whole-traces.js'
 
-const PROJECT = 'default/event-loop'
-/** How long a request of another tenant may be delayed. */
-const MOST_DELAY_MS = 250
+const PROJECT = 'default/usage'
 
-/** Milliseconds that the main thread has run for: on Linux without those in which other processes had its core. */
-const mainThreadMs = (): number => {
-  if (process.platform !== 'linux') return performance.now()
-  const fields = readFileSync(`/proc/self/task/${process.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
-
-describe('a question about usage lets other requests have their turn', function () {
+describe('usage of large traces', function () {
   this.timeout(120_000)
   let clickHouse: ClickHouse
   before(async () => {
@@ -27,92 +22,57 @@ describe('a question about usage lets other requests have their turn', function 
   })
   after(() => clickHouse.close())
 
-  /** Calls whose parent is the call before, or the first one; without an end where they have no model. */
-  const given = async (
-    trace: string,
-    calls: number,
-    { parent, model, figure = '1' }: { parent: string; model: string | null; figure?: string },
-  ) => {
-    const at = `toDateTime64('2026-01-01 00:00:00', 6, 'UTC')`
-    const id = (number: string) => `concat('${trace}-', leftPad(toString(${number}), 8, '0'))`
-    const parentId = `if(number = 0, '', ${id(parent)})`
-    const ended = model === null ? '0' : '1'
-    await clickHouse.writer.command(`INSERT INTO usage_facts
-      SELECT '${PROJECT}', '${trace}', ${id('number')}, 1, 1, ${ended}, 0, ${parentId}, ${at}, ${at}, '', NULL,
-        ${model === null ? '[]' : `[${model}]`}, ${model === null ? '[]' : `[1, ${figure}, 0, 5, 0, 0, 0, 0]`}
-      FROM numbers(${calls})`)
-    await clickHouse.writer.command(`INSERT INTO calls
-      (project_id, trace_id, id, parent_id, op_name, started_at, started_position)
-      SELECT '${PROJECT}', '${trace}', ${id('number')}, nullIf(${parentId}, ''), 'op', ${at}, 1 FROM numbers(${calls})`)
-    await clickHouse.writer.command(
-      `INSERT INTO call_index SELECT project_id, id, assumeNotNull(trace_id), started_at, 1 FROM calls WHERE trace_id = '${trace}'`,
+  const given = (trace: string, calls: number, shape: TraceShape) =>
+    fillTrace(clickHouse.writer, PROJECT, trace, calls, shape)
+
+  const ask = async (filter: object, { limit = 10_000, maxTraceCalls = 1_000_000 } = {}) => {
+    const question = { projectId: PROJECT, operation: null, position: 1n, limit, maxTraceCalls }
+    const { calls } = await usageFrom(clickHouse.reader)({ ...question, filter: { ...NO_FILTER, ...filter } })
+    return calls.map(({ id, usage }) => ({ id, models: usage.size, counters: [...usage.values()][0] ?? [] }))
+  }
+
+  it('sums a chain 20,000 calls deep', async () => {
+    await given('deep', 20_000, { parent: 'previous', models: 'one' })
+    const [root] = await ask({ call_ids: ['deep-00000000'] })
+    assert.equal(root!.counters[0], 20_000)
+    const all = await ask({ trace_ids: ['deep'] }, { limit: 1_000_000 })
+    assert.deepEqual(
+      all.map(({ counters }) => counters[0]).sort((a, b) => a! - b!),
+      Array.from({ length: 20_000 }, (_, n) => n + 1),
     )
-  }
-
-  /** The longest work between two turns of the event loop while the answer was read, in milliseconds. */
-  const longestDelay = async (trace: string, filter: object, limit: number) => {
-    let last = mainThreadMs()
-    let longest = 0
-    const look = () => {
-      const now = mainThreadMs()
-      longest = Math.max(longest, now - last)
-      last = now
-    }
-    const looking = setInterval(look, 5)
-    let bytes = 0
-    try {
-      const { answered } = await usageFrom(clickHouse.reader)({
-        projectId: PROJECT,
-        filter: { ...NO_FILTER, ...filter },
-        operation: null,
-        position: 1n,
-        limit,
-        maxTraceCalls: 10_000_000,
-      })
-      for await (const chunk of usageJson(answered)) bytes += chunk.length
-    } catch (error) {
-      assert.ok(error instanceof AnswerTooLarge, String(error))
-    } finally {
-      look()
-      clearInterval(looking)
-    }
-    return { longest, bytes }
-  }
-
-  const CHAIN = { parent: 'number - 1' }
-  const FLAT = { parent: '0' }
-
-  it('when each call of a chain names another model', async () => {
-    for (const calls of [1800, 4500]) {
-      const trace = `models-${calls}`
-      await given(trace, calls, { ...CHAIN, model: `concat('model-', toString(number))` })
-      const { longest, bytes } = await longestDelay(trace, { call_ids: [`${trace}-00000000`] }, 10)
-      assert.ok(longest < MOST_DELAY_MS, `${calls} calls: ${longest} ms`)
-      assert.equal(bytes > 0, calls === 1800)
-    }
   })
 
-  it('when the figures are too large for doubles', async () => {
-    const model = `concat('model-', toString(number))`
-    for (const calls of [1000, 4500]) {
-      const trace = `large-${calls}`
-      await given(trace, calls, { ...CHAIN, model, figure: '9007199254740992' })
-      const { longest, bytes } = await longestDelay(trace, { call_ids: [`${trace}-00000000`] }, 10)
-      assert.ok(longest < MOST_DELAY_MS, `${calls} calls: ${longest} ms`)
-      assert.equal(bytes > 0, calls === 1000)
-    }
+  it('gives every call of a cycle the sum of the cycle', async () => {
+    await given('cycle', 1000, { parent: 'cycle', models: 'one' })
+    const all = await ask({ trace_ids: ['cycle'] })
+    assert.equal(all.length, 1000)
+    assert.ok(all.every(({ counters }) => counters[0] === 1000))
   })
 
-  it('when a trace has many calls', async () => {
-    await given('many', 300_000, { ...FLAT, model: `'model'` })
-    await given('unfinished', 300_000, { ...FLAT, model: null })
-    for (const trace of ['many', 'unfinished'])
-      for (const limit of [200_000, 1_000_000]) {
-        const whole = await longestDelay(trace, { trace_ids: [trace] }, limit)
-        assert.ok(whole.longest < MOST_DELAY_MS, `${trace}, whole, ${limit}: ${whole.longest} ms`)
-        const matching = await longestDelay(trace, { trace_ids: [trace], op_names: ['op'] }, limit)
-        assert.ok(matching.bytes > 0)
-        assert.ok(matching.longest < MOST_DELAY_MS, `${trace}, filtered, ${limit}: ${matching.longest} ms`)
-      }
+  it('sums a chain in which each call has its own model, and refuses to answer every call of it', async () => {
+    await given('models', 4000, { parent: 'previous', models: 'each' })
+    const [root] = await ask({ call_ids: ['models-00000000'] })
+    assert.equal(root!.models, 4000)
+    await assert.rejects(ask({ trace_ids: ['models'] }), AnswerTooLarge)
+  })
+
+  it('refuses to answer every call of a cycle in which each call has its own model', async () => {
+    await given('model-cycle', 2000, { parent: 'cycle', models: 'each' })
+    assert.equal((await ask({ call_ids: ['model-cycle-00000000'] }))[0]!.models, 2000)
+    await assert.rejects(ask({ trace_ids: ['model-cycle'] }), AnswerTooLarge)
+  })
+
+  it('applies the limit of calls to each trace, also when several are loaded together', async () => {
+    await given('limit-a', 20, { parent: 'first', models: 'one' })
+    await given('limit-b', 10, { parent: 'first', models: 'one' })
+    const both = { trace_ids: ['limit-a', 'limit-b'] }
+    assert.equal((await ask(both, { maxTraceCalls: 20 })).length, 30)
+    await assert.rejects(ask(both, { maxTraceCalls: 19 }), TraceTooLarge)
+    await assert.rejects(ask({ ...both, op_names: ['op'] }, { maxTraceCalls: 19 }), TraceTooLarge)
+    await assert.rejects(ask({ trace_ids: ['limit-a'] }, { maxTraceCalls: 19 }), TraceTooLarge)
+  })
+
+  it('shows sums beyond 2^53 as 2^53', () => {
+    assert.deepEqual([2 ** 54, -(2 ** 54), 2 ** 53, 7].map(saturated), [2 ** 53, -(2 ** 53), 2 ** 53, 7])
   })
 })

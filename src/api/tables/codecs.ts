@@ -1,0 +1,120 @@
+import type * as t from 'io-ts'
+import { Codec, refuse } from '../../domain/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
+import { boolean, int64, integerBetween, jsonObject, oneOf, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { projectId } from '../../domain/ids.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import type { SortBy } from '../../projections/tables/queries.js'
+import { Failure, invalidField } from '../failure.js'
+
+export const noSuchTable = (): Failure =>
+  new Failure('not-found', 'Table not found: the project has no table with this digest.')
+
+export const tableCreate = closed('TableCreateRequest', {
+  required: {
+    table: open('TableToCreate', {
+      required: { project_id: projectId, rows: arrayOf(jsonObject) },
+      optional: { expected_digest: nullable(string) },
+    }),
+  },
+})
+
+export const tableCreateFromDigests = closed('TableCreateFromDigestsRequest', {
+  required: { project_id: projectId, row_digests: arrayOf(string) },
+  optional: { expected_digest: nullable(string) },
+})
+
+const append = open('TableAppend', {
+  required: { append: open('RowToAppend', { required: { row: jsonObject } }) },
+})
+const pop = open('TablePop', { required: { pop: open('RowToPop', { required: { index: int64 } }) } })
+const insert = open('TableInsert', {
+  required: { insert: open('RowToInsert', { required: { index: int64, row: jsonObject } }) },
+})
+
+/** Exactly one of `append`, `pop` and `insert`. */
+export type TableUpdate =
+  | { readonly append: { readonly row: JsonObject } }
+  | { readonly pop: { readonly index: number } }
+  | { readonly insert: { readonly index: number; readonly row: JsonObject } }
+
+const KINDS = { append, pop, insert } as const
+
+const kindsOf = (u: unknown) =>
+  isJsonObject(u)
+    ? (['append', 'pop', 'insert'] as const).filter((kind) => Object.hasOwn(u, kind) && u[kind] !== null)
+    : []
+
+const tableUpdateItem: Codec<TableUpdate> = new Codec<TableUpdate>(
+  'TableUpdate',
+  (u): u is TableUpdate => kindsOf(u).length === 1 && KINDS[kindsOf(u)[0]!].is(u),
+  (u, c): t.Validation<TableUpdate> => {
+    const [kind, ...others] = kindsOf(u)
+    if (kind !== undefined && others.length === 0) return KINDS[kind].validate(u, c)
+    const msg = "Input should have exactly one of 'append', 'pop' and 'insert'"
+    return refuse(u, c, 'union_tag_invalid', msg)
+  },
+  { oneOf: [append.schema, pop.schema, insert.schema] },
+)
+
+export const tableUpdate = closed('TableUpdateRequest', {
+  required: { project_id: projectId, base_digest: string, updates: arrayOf(tableUpdateItem) },
+})
+
+const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
+
+export const tableQuery = closed('TableQueryRequest', {
+  required: { project_id: projectId, digest: string },
+  optional: {
+    filter: nullable(closed('TableRowFilter', { optional: { row_digests: nullable(arrayOf(string)) } })),
+    limit: count,
+    offset: count,
+    sort_by: nullable(
+      arrayOf(closed('TableSortBy', { required: { field: string, direction: oneOf('asc', 'desc') } })),
+    ),
+  },
+})
+export type TableQuery = t.TypeOf<typeof tableQuery>
+
+export const tableQueryStats = closed('TableQueryStatsRequest', {
+  required: { project_id: projectId, digest: string },
+})
+
+export const tableQueryStatsBatch = closed('TableQueryStatsBatchRequest', {
+  required: { project_id: projectId },
+  optional: {
+    digests: nullable(arrayOf(string)),
+    include_storage_size: withDefault(boolean, false, true),
+  },
+})
+
+const MAX_SORT_FIELDS = 16
+const MAX_KEYS = 64
+const MAX_CHARACTERS = 65_536
+
+/** Parses the fields to sort by into paths of keys. */
+export const sortFieldsOf = (sortBy: TableQuery['sort_by']): readonly SortBy[] => {
+  if (sortBy === null) return []
+  if (sortBy.length > MAX_SORT_FIELDS)
+    throw invalidField(['sort_by'], 'too_long', `List should have at most ${MAX_SORT_FIELDS} items`)
+  return sortBy.map(({ field, direction }, i) => {
+    const loc = ['sort_by', i, 'field']
+    if (field.length > MAX_CHARACTERS)
+      throw invalidField(loc, 'string_too_long', `String should have at most ${MAX_CHARACTERS} characters`)
+    const path = keysIn(field)
+    if (path.length > MAX_KEYS)
+      throw invalidField(loc, 'value_error', `Value error, a field should have at most ${MAX_KEYS} keys`)
+    return { path, direction }
+  })
+}
+
+/** `a.b` is the key b in a, `\.` a dot in a key, and `\\` a backslash. */
+const keysIn = (field: string): readonly string[] => {
+  const keys = ['']
+  for (const [part] of field.matchAll(/\\[\\.]|\.|[^\\.]+|\\/g)) {
+    if (part === '.') keys.push('')
+    else keys.push(keys.pop()! + (part.length === 2 && part.startsWith('\\') ? part.slice(1) : part))
+  }
+  return keys
+}

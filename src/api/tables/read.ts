@@ -1,0 +1,185 @@
+import { Readable } from 'node:stream'
+import { arrayOf, nullable } from '../../domain/codec/containers.js'
+import { int64, jsonObject, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { inPages } from '../../domain/pages.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { isDigest } from '../../domain/table/events.js'
+import {
+  rowsByDigest,
+  tableBytes,
+  tableOrder,
+  tableStats,
+  type TableEntry,
+} from '../../projections/tables/queries.js'
+import { inBody } from '../authorization.js'
+import { Failure } from '../failure.js'
+import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import type { AnyRoute, ResponseSpec } from '../route.js'
+import { readProject, type ProjectReads } from '../route-kinds.js'
+import {
+  noSuchTable,
+  sortFieldsOf,
+  tableQuery,
+  tableQueryStats,
+  tableQueryStatsBatch,
+  type TableQuery,
+} from './codecs.js'
+
+export const tableReadRoutes = (reads: ProjectReads): readonly AnyRoute[] => [
+  rowsRoute(reads, {
+    path: '/table/query',
+    summary: 'Read the rows of a table in one response.',
+    response: open('TableQueryResponse', { required: { rows: arrayOf(tableRow) } }),
+    bodyOf: (pages) => asArray('rows', pages),
+    type: 'application/json; charset=utf-8',
+  }),
+  rowsRoute(reads, {
+    path: '/table/query_stream',
+    summary: 'Stream the rows of a table, one per line.',
+    response: { schema: linesOf('One row per line.', tableRow.schema), type: JSON_LINES },
+    bodyOf: asLines,
+    type: JSON_LINES,
+  }),
+  countRoute(reads),
+  countsRoute(reads),
+]
+
+/** The engine is slow with longer lists of values. */
+const MAX_ROWS = 8192
+const MAX_TABLES = 1000
+
+const checkMaxItems = (name: string, values: readonly string[], most: number): void => {
+  if (values.length > most)
+    throw new Failure('bad-request', `${name} has more than ${most} values. Split it into several requests.`)
+}
+
+const tableRow = open('TableRowResponse', {
+  required: { digest: string, val: jsonObject, original_index: int64 },
+})
+
+interface RowsRoute {
+  readonly path: string
+  readonly summary: string
+  readonly response: ResponseSpec
+  readonly bodyOf: (pages: AsyncIterable<readonly string[]>) => AsyncIterable<string>
+  readonly type: string
+}
+
+const rowsRoute = (reads: ProjectReads, { bodyOf, type, ...spec }: RowsRoute): AnyRoute =>
+  readProject(reads, {
+    ...spec,
+    method: 'post',
+    body: tableQuery,
+    project: inBody,
+    handle: ({ body, reader }) => {
+      const sortBy = sortFieldsOf(body.sort_by)
+      const rowDigests = body.filter?.row_digests ?? []
+      checkMaxItems('filter.row_digests', rowDigests, MAX_ROWS)
+      return async (position) => {
+        const entries = await entriesOf(reader, body, rowDigests, sortBy, position)
+        const pages = await prefetchFirst(pagesOfRows(reader, body.project_id, entries, position))
+        return { body: Readable.from(bodyOf(pages)), type }
+      }
+    },
+  })
+
+const entriesOf = async (
+  reader: ClickHouseReader,
+  { project_id: projectId, digest: tableDigest, limit, offset }: TableQuery,
+  rowDigests: readonly string[],
+  sortBy: ReturnType<typeof sortFieldsOf>,
+  position: Position,
+): Promise<readonly TableEntry[]> => {
+  if (!(await countsOf(reader, projectId, [tableDigest], position)).has(tableDigest)) throw noSuchTable()
+  return tableOrder(reader)({
+    projectId,
+    tableDigest,
+    rowDigests: rowDigests.length === 0 ? null : rowDigests.filter(isDigest),
+    sortBy,
+    limit,
+    offset: offset ?? 0,
+  })
+}
+
+/** Rows are read in pages, so that memory stays bounded by one page. */
+const PAGE = { items: 8192, bytes: 8 * 1024 * 1024 }
+
+/** Serialises pages of rows as `{digest, val, original_index}`. */
+async function* pagesOfRows(
+  reader: ClickHouseReader,
+  projectId: string,
+  entries: readonly TableEntry[],
+  position: Position,
+): AsyncGenerator<readonly string[]> {
+  for (const page of inPages(entries, ({ bytes }) => bytes, PAGE)) {
+    const digests = page.map(({ digest }) => digest)
+    const contents = await rowsByDigest(reader)(projectId, digests, position)
+    yield page.map(({ index, digest }) => {
+      const val = contents.get(digest)
+      if (val === undefined) throw new Error('a row of a table is missing from the read model')
+      return `{"digest":"${digest}","val":${val},"original_index":${index}}`
+    })
+  }
+}
+
+const countsOf = async (
+  reader: ClickHouseReader,
+  projectId: string,
+  digests: readonly string[],
+  position: Position,
+): Promise<ReadonlyMap<string, number>> => {
+  const stats = await tableStats(reader)(projectId, digests.filter(isDigest), position)
+  return new Map(stats.map(({ digest, row_count }) => [digest, row_count]))
+}
+
+const countRoute = (reads: ProjectReads): AnyRoute =>
+  readProject(reads, {
+    method: 'post',
+    path: '/table/query_stats',
+    summary: 'Count the rows of a table.',
+    body: tableQueryStats,
+    response: open('TableQueryStatsResponse', { required: { count: int64 } }),
+    project: inBody,
+    handle:
+      ({ body: { digest }, project, reader }) =>
+      async (position) => {
+        const count = (await countsOf(reader, project, [digest], position)).get(digest)
+        if (count === undefined) throw noSuchTable()
+        return { body: { count } }
+      },
+  })
+
+const tableCount = open('TableStats', {
+  required: { count: int64, digest: string },
+  optional: { storage_size_bytes: nullable(int64) },
+})
+
+const countsRoute = (reads: ProjectReads): AnyRoute =>
+  readProject(reads, {
+    method: 'post',
+    path: '/table/query_stats_batch',
+    summary: 'Count the rows of several tables; missing tables are omitted.',
+    body: tableQueryStatsBatch,
+    response: open('TableQueryStatsBatchResponse', { required: { tables: arrayOf(tableCount) } }),
+    project: inBody,
+    handle: ({ body, project, reader }) => {
+      const digests = [...new Set(body.digests ?? [])]
+      checkMaxItems('digests', digests, MAX_TABLES)
+      return async (position) => {
+        const counts = await countsOf(reader, project, digests, position)
+        const sizes =
+          body.include_storage_size && counts.size > 0
+            ? await tableBytes(reader)(project, [...counts.keys()])
+            : null
+        const tables = digests.flatMap((digest) => {
+          const count = counts.get(digest)
+          if (count === undefined) return []
+          return [{ count, digest, storage_size_bytes: sizes === null ? null : (sizes.get(digest) ?? 0) }]
+        })
+        return { body: { tables } }
+      }
+    },
+  })

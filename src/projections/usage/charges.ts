@@ -1,0 +1,81 @@
+import { microseconds } from '../../domain/codec/instant.js'
+import { exact, product, sum, type Exact } from '../../domain/price/exact.js'
+import type { Price, PriceBook } from '../prices/book.js'
+import { COUNTERS, saturated, type Counter } from './own-usage.js'
+import type { TraceCalls } from './trace.js'
+
+/** The counters that are charged, in the order of a price's costs. */
+const CHARGED = (
+  [
+    'charged_prompt_tokens',
+    'completion_tokens',
+    'cache_read_input_tokens',
+    'cache_creation_input_tokens',
+  ] as const satisfies readonly Counter[]
+).map((counter) => COUNTERS.indexOf(counter))
+
+/** A model at one of its prices. Usage that is charged differently is summed apart. */
+export interface Charge {
+  readonly model: string
+  /** Of a token of prompt, completion, cache read and cache creation; null if the model has no price. */
+  readonly costs: readonly Exact[] | null
+}
+
+export interface Charges {
+  readonly charges: readonly Charge[]
+  /** The index of the charge that applies to a call. */
+  readonly keyOf: (call: number, model: number) => number
+}
+
+/** The price of each call for each of its models, by its start. Without a price book, a charge per model. */
+export const chargesOf = (
+  { started, models }: Pick<TraceCalls, 'started' | 'models'>,
+  book: PriceBook | null,
+): Charges => {
+  if (book === null)
+    return { charges: models.map((model) => ({ model, costs: null })), keyOf: (_call, model) => model }
+  const charges: Charge[] = []
+  const stepsOf = models.map((model): readonly Step[] => {
+    const timeline = book.timelines.get(model)
+    const add = (price: Price | null) =>
+      charges.push({ model, costs: price === null ? null : price.costs.map(exact) }) - 1
+    if (timeline === undefined) return [{ from: -Infinity, key: add(null) }]
+    return [
+      { from: -Infinity, key: add(timeline.first) },
+      ...timeline.steps.map(({ from, price }) => ({ from: since2100(from), key: add(price) })),
+    ]
+  })
+  const keyOf = (call: number, model: number): number => {
+    const steps = stepsOf[model]!
+    let [low, high] = [0, steps.length - 1]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if (steps[middle]!.from <= started[call]!) low = middle
+      else high = middle - 1
+    }
+    return steps[low]!.key
+  }
+  return { charges, keyOf }
+}
+
+interface Step {
+  readonly from: number
+  readonly key: number
+}
+
+const YEAR_2100 = 4_102_444_800_000_000n
+
+/** Like `TraceCalls.started`. */
+const since2100 = (instant: Parameters<typeof microseconds>[0]): number =>
+  Number(microseconds(instant) - YEAR_2100)
+
+/** The charged tokens, in the order of a price's costs. */
+export const chargedTokens = (counters: readonly number[]): readonly number[] =>
+  CHARGED.map((counter) => saturated(counters[counter]!))
+
+/** What tokens cost, in the order of a price's costs, in units of 10^-12. Without a price they cost 0. */
+export const costsOf = (counters: readonly number[], costs: Charge['costs']): readonly Exact[] =>
+  chargedTokens(counters).map((tokens, kind) => (costs === null ? 0 : product(tokens, costs[kind]!)))
+
+export const addCosts = (a: readonly Exact[], b: readonly Exact[]): readonly Exact[] =>
+  a.map((cost, kind) => sum(cost, b[kind]!))

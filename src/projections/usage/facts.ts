@@ -1,0 +1,145 @@
+import { FIGURES } from '../../domain/call/usage.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { UsageReporting } from '../../domain/project/events.js'
+import { yielding } from '../../yield-to-event-loop.js'
+import { nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
+import { traceBuilder, type Fact, type TraceCalls } from './trace.js'
+
+/** Loads the calls of traces as of a position. */
+export const loadTraces = async (
+  reader: Pick<ClickHouseReader, 'stream'>,
+  projectId: string,
+  traceIds: readonly string[],
+  position: Position,
+  maxTraceCalls = Infinity,
+): Promise<TraceCalls> => {
+  const pause = yielding()
+  const builder = traceBuilder(maxTraceCalls)
+  const chunks = reader.stream(
+    `WITH
+      (started_position > 0 AND started_position <= {position:UInt64}) AS started,
+      (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
+      (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
+    SELECT ${FACTS} FROM usage_facts
+    WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)} AND (started OR ended OR deleted)
+    ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`,
+    { project: projectId, traces: traceIds, position },
+  )
+  for await (const { rows, columns } of nativeBlocks(chunks)) {
+    const fact = factReader(columns as unknown as FactColumns)
+    for (let row = 0; row < rows; row += 1) {
+      builder.add(fact(row))
+      if (row % 64 === 0) await pause()
+    }
+  }
+  return builder.finish()
+}
+
+const FACTS = `
+  transform(trace_id, {traces:Array(String)}, arrayEnumerate({traces:Array(String)}), toUInt32(0)),
+  call_id,
+  parent_id,
+  toUInt8(started OR ended),
+  toUInt8(ended),
+  toUInt8(deleted),
+  toFloat64(toUnixTimestamp64Micro(started_at) - 4102444800000000),
+  toFloat64(toUnixTimestamp64Micro(ended_at) - 4102444800000000),
+  toUInt8(source),
+  ifNull(toFloat64(status_total), nan),
+  if(ended, CAST(models, 'Array(String)'), []),
+  if(ended, CAST(figures, 'Array(Float64)'), [])`
+
+type FactColumns = readonly [
+  trace: Numbers,
+  id: Strings,
+  parentId: Strings,
+  hasStart: Numbers,
+  hasEnd: Numbers,
+  isDeleted: Numbers,
+  started: Numbers,
+  ended: Numbers,
+  source: Numbers,
+  statusTotal: Numbers,
+  models: Arrays,
+  figures: Arrays,
+]
+
+/** Reads rows into one reused object. */
+const factReader = (columns: FactColumns): ((row: number) => Fact) => {
+  const [trace, id, parentId, hasStart, hasEnd, isDeleted, started, ended, source, statusTotal] = columns
+  const [models, figures] = [columns[10], columns[11]]
+  const values = (figures.elements as Numbers).values
+  const fact = {
+    ...{ trace: 0, id: '', parentId: '', hasStart: false, hasEnd: false, isDeleted: false },
+    ...{ started: 0.5, ended: 0.5, source: 0, statusTotal: NaN },
+    ...{ models: [] as string[], figures: [] as number[] },
+  }
+  return (row) => {
+    fact.trace = trace.values[row]!
+    fact.id = textAt(id, row)
+    fact.parentId = textAt(parentId, row)
+    fact.hasStart = hasStart.values[row] === 1
+    fact.hasEnd = hasEnd.values[row] === 1
+    fact.isDeleted = isDeleted.values[row] === 1
+    fact.started = started.values[row]!
+    fact.ended = ended.values[row]!
+    fact.source = source.values[row]!
+    fact.statusTotal = statusTotal.values[row]!
+    fact.models.length = 0
+    fact.figures.length = 0
+    const [first, end] = [row === 0 ? 0 : models.ends[row - 1]!, models.ends[row]!]
+    for (let n = first; n < end; n += 1) fact.models.push(textAt(models.elements as Strings, n))
+    for (let k = first * FIGURES.length; k < end * FIGURES.length; k += 1) fact.figures.push(values[k]!)
+    return fact
+  }
+}
+
+/** The `usage_reporting` of a project at a position. */
+export const usageReportingAt = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  position: Position,
+): Promise<UsageReporting> => {
+  const [row] = await reader.query<{ usage_reporting: UsageReporting }>(
+    `SELECT usage_reporting FROM usage_reporting
+    WHERE project_id = {project:String} AND position <= {position:UInt64}
+    ORDER BY position DESC LIMIT 1`,
+    { project: projectId, position },
+  )
+  return row?.usage_reporting ?? 'auto'
+}
+
+/** The facts that are loaded at once. A larger trace is loaded alone. */
+const FACTS_AT_ONCE = 250_000
+const TRACES_AT_ONCE = 5000
+
+/** Groups traces to be loaded together. Traces without facts are left out. */
+export async function* batchesOfTraces(
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  traceIds: readonly string[],
+): AsyncGenerator<readonly string[]> {
+  if (traceIds.length === 1) yield traceIds
+  if (traceIds.length <= 1) return
+  let batch: string[] = []
+  let facts = 0
+  for (let from = 0; from < traceIds.length; from += TRACES_AT_ONCE) {
+    const sizes = await reader.query<{ trace_id: string; facts: number }>(
+      `SELECT trace_id, count() AS facts FROM usage_facts
+      WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
+      GROUP BY trace_id ORDER BY trace_id`,
+      { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
+    )
+    for (const size of sizes) {
+      if (batch.length > 0 && (facts + size.facts > FACTS_AT_ONCE || batch.length >= TRACES_AT_ONCE)) {
+        yield batch
+        batch = []
+        facts = 0
+      }
+      batch.push(size.trace_id)
+      facts += size.facts
+    }
+  }
+  if (batch.length > 0) yield batch
+}

@@ -1,0 +1,158 @@
+import { FIGURES, type Figure } from '../../domain/call/usage.js'
+import type { UsageReporting } from '../../domain/project/events.js'
+import { yielding } from '../../yield-to-event-loop.js'
+import { topologyOf } from './topology.js'
+import type { ModelEntries, TraceCalls } from './trace.js'
+import { SOURCES } from './usage-fact.js'
+
+/** The counters that answers show. */
+export const SHOWN_COUNTERS = [
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const
+
+/** The counters of a call's usage of a model. */
+export const COUNTERS = [...SHOWN_COUNTERS, 'charged_prompt_tokens'] as const
+export type Counter = (typeof COUNTERS)[number]
+
+const at = (figure: Figure): number => FIGURES.indexOf(figure)
+const [REQUESTS, TOTAL] = [at('requests'), at('total_tokens')]
+const [PROMPT, INPUT] = [at('prompt_tokens'), at('input_tokens')]
+const [COMPLETION, OUTPUT] = [at('completion_tokens'), at('output_tokens')]
+const [READ, CREATION] = [at('cache_read_input_tokens'), at('cache_creation_input_tokens')]
+
+const LARGEST = 2 ** 53
+
+/** Sums are exact up to 2^53. Larger ones are shown as 2^53. */
+export const saturated = (value: number): number => Math.max(-LARGEST, Math.min(LARGEST, value))
+
+/** Makes counters of a model's figures. Cached tokens are charged apart from the prompt's, which stay at least 0. */
+export const countersOf = (figures: ArrayLike<number>, from = 0): number[] => {
+  const prompt = figures[from + PROMPT]! + figures[from + INPUT]!
+  const completion = figures[from + COMPLETION]! + figures[from + OUTPUT]!
+  const total = figures[from + TOTAL]!
+  const [read, creation] = [figures[from + READ]!, figures[from + CREATION]!]
+  return [
+    figures[from + REQUESTS]!,
+    prompt,
+    completion,
+    total === 0 ? prompt + completion : total,
+    read,
+    creation,
+    Math.max(0, prompt - read - creation),
+  ]
+}
+
+/**
+ * The usage of each call without its descendants': its reported figures minus those of the children that an SDK has
+ * already added to it. `COUNTERS` per entry; entries without a counter and those of deleted calls are left out.
+ */
+export const ownUsage = async (calls: TraceCalls, reporting: UsageReporting): Promise<ModelEntries> => {
+  const { ids, isDeleted, models, reported } = calls
+  const pause = yielding()
+  const childrenOf = includableChildren(calls, reporting)
+  const entryOf = new Int32Array(models.length).fill(-1)
+  const own = { offsets: [0], model: [] as number[], values: [] as number[] }
+  for (let call = 0; call < ids.length; call += 1) {
+    if (call % 64 === 0) await pause()
+    const [from, to] = [reported.offsets[call]!, reported.offsets[call + 1]!]
+    if (isDeleted[call] === 0 && from < to) {
+      const figures = reported.values.slice(from * FIGURES.length, to * FIGURES.length)
+      const children = childrenOf(call)
+      if (children.length > 0) {
+        for (let entry = from; entry < to; entry += 1) entryOf[reported.model[entry]!] = entry - from
+        const included = alreadyIncluded(calls, call, children, entryOf, reporting)
+        for (const [n, child] of included.entries()) {
+          subtract(figures, reported, child, entryOf)
+          if (n % 64 === 0) await pause()
+        }
+        if (included.length > 0) figures.forEach((figure, k) => (figures[k] = Math.max(0, figure)))
+        for (let entry = from; entry < to; entry += 1) entryOf[reported.model[entry]!] = -1
+      }
+      for (let entry = from; entry < to; entry += 1) {
+        const counters = countersOf(figures, (entry - from) * FIGURES.length)
+        if (counters.every((counter) => counter === 0)) continue
+        own.model.push(reported.model[entry]!)
+        own.values.push(...counters)
+      }
+    }
+    own.offsets.push(own.model.length)
+  }
+  return own
+}
+
+/** Lists the children of a call, except those on a cycle, which no parent's figures include. */
+const includableChildren = (
+  { parent }: TraceCalls,
+  reporting: UsageReporting,
+): ((call: number) => readonly number[]) => {
+  if (reporting === 'own') return () => []
+  const { order, acyclic } = topologyOf(parent)
+  const first = new Int32Array(parent.length).fill(-1)
+  const next = new Int32Array(parent.length).fill(-1)
+  for (let at = acyclic - 1; at >= 0; at -= 1) {
+    const [child, above] = [order[at]!, parent[order[at]!]!]
+    if (above < 0) continue
+    next[child] = first[above]!
+    first[above] = child
+  }
+  return (call) => {
+    const children: number[] = []
+    for (let child = first[call]!; child >= 0; child = next[child]!) children.push(child)
+    return children
+  }
+}
+
+/** The children whose usage an SDK has added to the parent's, by the rules of docs/usage.md. */
+const alreadyIncluded = (
+  calls: TraceCalls,
+  parent: number,
+  children: readonly number[],
+  entryOf: Int32Array,
+  reporting: UsageReporting,
+): readonly number[] => {
+  if (reporting === 'rolled_up') return children
+  const included = children.filter(
+    (child) =>
+      isOfOneSource(calls, child, parent) &&
+      isInTime(calls, child, parent) &&
+      hasItsModels(calls, child, entryOf),
+  )
+  const { statusTotal } = calls
+  const counted = included.filter((child) => !Number.isNaN(statusTotal[child]!))
+  const least = counted.reduce((sum, child) => sum + statusTotal[child]!, 1)
+  return counted.length > 0 && statusTotal[parent]! < least ? [] : included
+}
+
+const GATEWAY = SOURCES.indexOf('gateway')
+
+/** An SDK adds up the calls that it wrote itself, and reads the usage of a completion in the gateway's response. */
+const isOfOneSource = ({ source }: TraceCalls, child: number, parent: number): boolean =>
+  source[parent] !== 0 &&
+  source[parent] !== GATEWAY &&
+  (source[child] === source[parent] || source[child] === GATEWAY)
+
+/** The gateway's clock isn't that of the SDK's machine, so the order of its ends is not compared. */
+const isInTime = ({ source, ended }: TraceCalls, child: number, parent: number): boolean =>
+  source[child] === GATEWAY
+    ? !Number.isNaN(ended[child]) && !Number.isNaN(ended[parent])
+    : ended[child]! <= ended[parent]!
+
+const hasItsModels = ({ reported }: TraceCalls, child: number, entryOf: Int32Array): boolean => {
+  for (let entry = reported.offsets[child]!; entry < reported.offsets[child + 1]!; entry += 1)
+    if (entryOf[reported.model[entry]!] === -1) return false
+  return true
+}
+
+const subtract = (figures: number[], reported: ModelEntries, child: number, entryOf: Int32Array): void => {
+  for (let entry = reported.offsets[child]!; entry < reported.offsets[child + 1]!; entry += 1) {
+    const to = entryOf[reported.model[entry]!]!
+    if (to < 0) continue
+    for (let k = 0; k < FIGURES.length; k += 1)
+      figures[to * FIGURES.length + k]! -= reported.values[entry * FIGURES.length + k]!
+  }
+}

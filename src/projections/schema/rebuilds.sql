@@ -1,6 +1,5 @@
--- What became of requests to make the read models anew. The row with the highest version counts: version 0 is the
--- request as the log has it, so that a replay never hides what came of it. Tables are named in `rebuilt` with the
--- identity that theirs, made anew, have.
+-- Requested rebuilds and their outcome. The row with the highest version counts: version 0 is the request in the log, so
+-- that a replay never hides the outcome. `rebuilt` has the UUIDs of the new tables while they are exchanged.
 CREATE TABLE rebuilds
 (
     id String,
@@ -16,7 +15,6 @@ CREATE TABLE rebuilds
     events UInt64,
     events_per_second Float64,
     remaining_seconds Nullable(Float64),
-    changed_models Array(String),
     rebuilt Map(String, String),
     reason Nullable(String)
 )

@@ -20,31 +20,3 @@ CREATE TABLE object_versions
 ENGINE = ReplacingMergeTree
 ORDER BY (project_id, object_id, version_index, position)
 SETTINGS index_granularity = 256, fsync_after_insert = 1, fsync_part_directory = 1;
-
--- Tags of versions as they were put on and taken off.
-CREATE TABLE object_tags
-(
-    project_id String,
-    object_id String,
-    version_index UInt64,
-    tag String,
-    position UInt64,
-    is_on Bool
-)
-ENGINE = ReplacingMergeTree
-ORDER BY (project_id, object_id, version_index, tag, position)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
--- Aliases of objects as they were pointed at versions, or, where `is_set` is false, at none.
-CREATE TABLE object_aliases
-(
-    project_id String,
-    object_id String,
-    alias String,
-    position UInt64,
-    version_index UInt64,
-    is_set Bool
-)
-ENGINE = ReplacingMergeTree
-ORDER BY (project_id, object_id, alias, position)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,23 +1,22 @@
 import { instantOf } from '../../domain/codec/instant.js'
 import type { Cause } from '../../domain/event.js'
 import { execute } from '../../runtime/execute.js'
-import { projectId } from '../../domain/ids.js'
+import { projectId, teamName } from '../../domain/ids.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { ProjectCommand } from '../../domain/project/commands.js'
 import { projectDecider, type ProjectState } from '../../domain/project/decider.js'
 import { MAX_PROJECT_TEXT, projectStream, projectText } from '../../domain/project/events.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
-import { authorizeRead } from '../projects/access.js'
+import { authorizeRead, type Teams } from '../projects/access.js'
 import { acknowledgeProjects, prepareProjects } from '../projects/write-steps.js'
 import type { ProjectWrites } from '../route-kinds.js'
-import { defaultEntityOf, entityOf } from './entities.js'
 
 export interface GraphQlParts extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
 }
 
-interface Asking {
+interface GraphQlCaller {
   readonly principal: Principal
   readonly cause: Cause
 }
@@ -30,7 +29,7 @@ export interface ProjectNames {
 /** Within a team of the key every project exists. */
 export const projectNamed = async (
   parts: GraphQlParts,
-  { principal, cause }: Asking,
+  { principal, cause }: GraphQlCaller,
   names: ProjectNames,
 ) => {
   const project_id = projectIdOf(principal, names)
@@ -49,7 +48,7 @@ export interface UpsertModelInput extends ProjectNames {
 /** Creates a project by name. A retry writes nothing. */
 export const upsertModel = async (
   parts: GraphQlParts,
-  { principal, cause }: Asking,
+  { principal, cause }: GraphQlCaller,
   input: UpsertModelInput,
 ) => {
   const { ports, teams } = parts
@@ -108,4 +107,58 @@ const projectOf = (project_id: string, { createdAt, description, repo }: Project
     dockerImage: null,
     createdAt,
   }
+}
+
+const MAX_TEAMS = 1000
+
+/** Every entity is a team. */
+const entityOf = (name: string) => ({ id: name, name, isTeam: true, readOnly: false })
+
+/** The entity of requests that name none; undefined for a user without a team. */
+const defaultEntityOf = ({ administrator, teams }: Principal): string | undefined =>
+  administrator ? 'default' : teams[0]
+
+export const viewerOf = (principal: Principal) => {
+  const { userId, administrator, teams } = principal
+  const entity = defaultEntityOf(principal)
+  return {
+    id: userId,
+    username: userId,
+    name: userId,
+    email: null,
+    admin: administrator,
+    entity: entity ?? null,
+    defaultEntity: entity === undefined ? null : entityOf(entity),
+    teams: (page: TeamsPage) => pageOf(teams, page),
+    flags: '{}',
+    photoUrl: null,
+  }
+}
+
+interface TeamsPage {
+  readonly first?: number | null
+  readonly after?: string | null
+}
+
+const pageOf = (teams: readonly string[], { first, after }: TeamsPage) => {
+  const limit = first ?? MAX_TEAMS
+  if (limit < 1 || limit > MAX_TEAMS)
+    throw new Failure('bad-request', `first should be between 1 and ${MAX_TEAMS}.`)
+  const left = after == null ? teams : teams.filter((team) => team > after)
+  const shown = left.slice(0, limit)
+  return {
+    edges: shown.map((team) => ({ node: entityOf(team), cursor: team })),
+    pageInfo: { hasNextPage: left.length > shown.length, endCursor: shown.at(-1) ?? null },
+  }
+}
+
+/** Does not distinguish missing entities from those without access. */
+export const visibleEntity = (
+  { canAccessTeam }: Teams,
+  principal: Principal,
+  name: string | null | undefined,
+) => {
+  if (name == null || !teamName.is(name) || !canAccessTeam(principal, name))
+    throw new Failure('not-found', 'Entity not found, or the API key has no access to it.')
+  return entityOf(name)
 }

@@ -12,22 +12,11 @@ CREATE TABLE usage_facts
     parent_id String,
     started_at DateTime64(6, 'UTC'),
     ended_at DateTime64(6, 'UTC'),
-    source Enum8('' = 0, 'js-sdk' = 1, 'python-sdk' = 2),
+    source Enum8('' = 0, 'js-sdk' = 1, 'python-sdk' = 2, 'gateway' = 3),
     status_total Nullable(Int64),
     models Array(LowCardinality(String)),
     figures Array(Int64)
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (project_id, trace_id, call_id, position)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
-
--- Which children's usage a project takes as already added to their parents, from which position on.
-CREATE TABLE usage_reporting
-(
-    project_id String,
-    position UInt64,
-    usage_reporting Enum8('auto' = 0, 'own' = 1, 'rolled_up' = 2)
-)
-ENGINE = ReplacingMergeTree
-ORDER BY (project_id, position)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

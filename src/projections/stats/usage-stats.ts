@@ -176,7 +176,7 @@ const pricesJoin = (steps: PriceSteps | undefined): string =>
   steps === undefined
     ? ''
     : `ASOF LEFT JOIN ${steps.sql} AS steps
-      ON rows.model = steps.model AND toUnixTimestamp64Micro(rows.priced_at) >= steps.since`
+      ON rows.model = steps.model AND rows.priced_at >= steps.since`
 
 const unpricedOf = (steps: PriceSteps | undefined): string =>
   steps === undefined

@@ -12,7 +12,7 @@ export interface PriceSteps {
 }
 
 /** Before every call. */
-const ALWAYS = -(2n ** 62n)
+export const ALWAYS = -(2n ** 62n)
 
 export const COSTS = ['prompt_cost', 'completion_cost', 'cache_read_cost', 'cache_creation_cost'] as const
 

@@ -192,7 +192,7 @@ const pricedSql = (query: UsageQuery): Relation => {
   const slot =
     steps === undefined
       ? 'toInt64(0)'
-      : 'roundDown(toUnixTimestamp64Micro(priced_at), {changes:Array(Int64)})'
+      : 'roundDown(priced_at, {changes:Array(Int64)})'
   const isCurrent = isCompared ? "started_at >= {current_from:DateTime64(6, 'UTC')}" : '1'
   const summed = `SELECT ${[...keys, 'model', `${slot} AS slot`, `${isCurrent} AS is_current`].join(', ')},
       ${calls} AS call_count, ${figures.join(', ')}

@@ -1,4 +1,3 @@
-import { microseconds, type Instant } from '../../domain/codec/instant.js'
 import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
@@ -25,11 +24,13 @@ export const CHARGED = [
 
 const TEXTS = ['trace_id', 'op', 'root_op', 'wb_user_id', 'thread_id', 'wb_run_id', 'status'] as const
 
-/** Usage of traces that changed since the totals were written, computed for one read. */
+/** Usage of traces whose stored totals are of another position, computed for one read. */
 export interface OpenTraces {
   readonly traceIds: readonly string[]
-  /** Rows as JSON arrays, in the order of `OPEN_COLUMNS`. */
+  /** See `openRow`. */
   readonly rows: readonly string[]
+  /** No stored totals are read. */
+  readonly isAll?: boolean
 }
 
 export const NO_OPEN_TRACES: OpenTraces = { traceIds: [], rows: [] }
@@ -78,33 +79,20 @@ export const usageRows = ({ kind, open, ...asked }: UsageRowsQuery): Relation =>
   }
   const where = conditions.join(' AND ')
   const closed = open.traceIds.length === 0 ? '' : 'AND trace_id NOT IN {open_traces:Array(String)}'
-  const stored = `SELECT started_at AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')} FROM usage_totals FINAL
-    WHERE project_id = {project:String} AND ${where} ${closed}`
-  if (open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
+  const stored = `SELECT toUnixTimestamp64Micro(started_at) AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')}
+    FROM usage_totals FINAL WHERE project_id = {project:String} AND coverage != 'none' AND ${where} ${closed}`
+  const computed = `SELECT priced_at, is_first_of_model, ${columns.join(', ')} FROM ${OPEN_ROWS} WHERE ${where}`
+  if (open.isAll !== true && open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
   return {
-    sql: `(${stored} UNION ALL SELECT priced_at, is_first_of_model, ${columns.join(', ')} FROM ${OPEN_ROWS} WHERE ${where})`,
+    sql: open.isAll === true ? `(${computed})` : `(${stored} UNION ALL ${computed})`,
     parameters: { ...parameters, open_traces: open.traceIds, open_rows: open.rows },
   }
 }
 
-/** The columns of a row of an open trace with their types; instants in microseconds. */
-const OPEN_COLUMNS: readonly (readonly [name: string, type: string])[] = [
-  ['started_at', 'Int64'],
-  ['priced_at', 'Int64'],
-  ['call_id', 'String'],
-  ['model', 'String'],
-  ['is_first', 'UInt8'],
-  ['is_first_of_model', 'UInt8'],
-  ...TEXTS.map((name) => [name, 'String'] as const),
-  ['is_root', 'UInt8'],
-  ...FIGURES.map((name) => [`own_${name}`, 'Int64'] as const),
-  ...FIGURES.map((name) => [name, 'Int64'] as const),
-]
-
-/** A row of usage: figures in the order of `FIGURES`. */
+/** The usage of a model by a call of an open trace, own or inclusive. Times are in microseconds since 1970. */
 export interface UsageRow {
-  readonly started_at: Instant
-  readonly priced_at: Instant
+  readonly started_at: bigint
+  readonly priced_at: bigint
   readonly call_id: string
   readonly model: string
   readonly trace_id: string
@@ -117,32 +105,43 @@ export interface UsageRow {
   readonly thread_id: string
   readonly wb_run_id: string
   readonly status: string
-  readonly own: readonly number[]
-  readonly inclusive: readonly number[]
+  /** In the order of `FIGURES`. */
+  readonly figures: readonly number[]
 }
 
-/** A row of an open trace, in the order of `OPEN_COLUMNS`. */
+/** The columns of an open row with their types. */
+const OPEN_COLUMNS: readonly (readonly [name: string, type: string])[] = [
+  ['started_at', 'Int64'],
+  ['priced_at', 'Int64'],
+  ['call_id', 'String'],
+  ['model', 'String'],
+  ['is_root', 'UInt8'],
+  ['is_first', 'UInt8'],
+  ['is_first_of_model', 'UInt8'],
+  ...TEXTS.map((name) => [name, 'String'] as const),
+  ...FIGURES.map((name) => [name, 'Int64'] as const),
+]
+
+/** A row as a JSON array, in the order of `OPEN_COLUMNS`. */
 export const openRow = (row: UsageRow): string =>
   `[${[
-    String(microseconds(row.started_at)),
-    String(microseconds(row.priced_at)),
+    String(row.started_at),
+    String(row.priced_at),
     JSON.stringify(row.call_id),
     JSON.stringify(row.model),
+    Number(row.is_root),
     Number(row.is_first),
     Number(row.is_first_of_model),
     ...TEXTS.map((name) => JSON.stringify(row[name])),
-    Number(row.is_root),
-    ...row.own,
-    ...row.inclusive,
+    ...row.figures,
   ].join(',')}]`
 
-const isInstant = (name: string): boolean => name.endsWith('_at')
-
+/** The figures of a row are those of the kind that is read, so both names have them. */
 const OPEN_ROWS = `(SELECT ${OPEN_COLUMNS.map(([name], index) =>
-  isInstant(name)
+  name === 'started_at'
     ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
     : `row.${index + 1} AS ${name}`,
-).join(', ')}
+).join(', ')}, ${FIGURES.map((name) => `${name} AS own_${name}`).join(', ')}
   FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}),
     'Tuple(${OPEN_COLUMNS.map(([, type]) => type).join(', ')})') AS row))`
 

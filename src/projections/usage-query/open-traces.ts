@@ -1,0 +1,214 @@
+import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { CallSelection } from '../calls/select.js'
+import { dateTime64 } from '../clickhouse-values.js'
+import type { PriceBook } from '../prices/book.js'
+import { chargesOf, type Charge } from '../usage/charges.js'
+import { batchesOfTraces, loadTraces, usageReportingAt } from '../usage/facts.js'
+import {
+  AnswerTooLarge,
+  EntryBudget,
+  inclusiveUsage,
+  livingForest,
+  type UsageByKey,
+} from '../usage/inclusive-usage.js'
+import { COUNTERS, ownUsage, saturated } from '../usage/own-usage.js'
+import { openTraces, readTotalsState } from '../usage/queries-of-totals.js'
+import { topOf } from '../usage/totals.js'
+import type { ModelEntries, TraceCalls } from '../usage/trace.js'
+import { ALWAYS } from './price-steps.js'
+import { openRow, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
+
+type Reader = Pick<ClickHouseReader, 'query' | 'stream'>
+
+export interface UsageReading extends Omit<CallSelection, 'operation'> {
+  readonly kind: UsageKind
+  /** Of the costs; null without costs. */
+  readonly prices: PriceBook | null
+}
+
+const MAX_ATTEMPTS = 4
+
+/** Each time the totals were read, a later pass replaced some of them. */
+export class TotalsChanged extends Error {
+  override readonly name = 'TotalsChanged'
+}
+
+/**
+ * Reads rows of `usage_totals` as of a position. Traces whose rows are of another position are given to `read` as open
+ * traces. It is repeated if a later pass replaced rows meanwhile.
+ *
+ * @throws AnswerTooLarge, TotalsChanged
+ */
+export const readTotals = async <A>(
+  reader: Reader,
+  reading: UsageReading,
+  read: (open: OpenTraces) => Promise<A>,
+): Promise<A> => {
+  const { projectId, position } = reading
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const { complete, target } = await readTotalsState(reader)
+    const until = position > target ? position : target
+    const changed = position < complete ? null : await openTraces(reader, projectId, until, complete)
+    const traceIds =
+      changed === null
+        ? await tracesInRange(reader, reading)
+        : [...new Set([...selectedTraces(changed, reading), ...(await repricedTraces(reader, reading))])]
+    const open = await usageOfTraces(reader, reading, traceIds)
+    const answer = await read(changed === null ? { ...open, isAll: true } : open)
+    const after = await readTotalsState(reader)
+    if (after.target <= until) return answer
+  }
+  throw new TotalsChanged('the totals of usage changed while they were read')
+}
+
+const selectedTraces = (traceIds: readonly string[], { filter }: UsageReading): readonly string[] => {
+  const selected = new Set(filter?.trace_ids ?? [])
+  return selected.size === 0 ? traceIds : traceIds.filter((id) => selected.has(id))
+}
+
+/** Conditions and parameters of the range and the traces that a reading selects. */
+const rangeOf = ({ projectId, filter, began }: UsageReading) => {
+  const conditions = ['project_id = {project:String}']
+  const parameters: Record<string, SqlParameter> = { project: projectId }
+  if (began !== undefined) {
+    conditions.push(
+      "started_at >= {usage_from:DateTime64(6, 'UTC')}",
+      "started_at < {usage_to:DateTime64(6, 'UTC')}",
+    )
+    parameters['usage_from'] = dateTime64(began.from)
+    parameters['usage_to'] = dateTime64(began.to)
+  }
+  const traces = filter?.trace_ids ?? []
+  if (traces.length > 0) {
+    conditions.push('trace_id IN {traces:Array(String)}')
+    parameters['traces'] = traces
+  }
+  return { conditions, parameters }
+}
+
+/** All traces with calls that started in the range. */
+const tracesInRange = async (reader: Reader, reading: UsageReading): Promise<readonly string[]> => {
+  const { conditions, parameters } = rangeOf(reading)
+  const rows = await reader.query<{ trace_id: string }>(
+    `SELECT DISTINCT trace_id FROM usage_facts WHERE ${conditions.join(' AND ')} LIMIT ${MAX_OPEN_FACTS + 1}`,
+    parameters,
+  )
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+/** The traces in which a price changed between calls whose usage one row sums up. */
+const repricedTraces = async (reader: Reader, reading: UsageReading): Promise<readonly string[]> => {
+  const { kind, prices } = reading
+  if (kind === 'own' || prices === null) return []
+  const steps = [...prices.timelines].flatMap(([model, timeline]) =>
+    timeline.steps.map(({ from }) => ({ model, from: dateTime64(from) })),
+  )
+  if (steps.length === 0) return []
+  const { conditions, parameters } = rangeOf(reading)
+  const rows = await reader.query<{ trace_id: string }>(
+    `SELECT DISTINCT trace_id FROM usage_totals WHERE ${conditions.join(' AND ')}
+    AND first_started_at < last_started_at AND model IN {models:Array(String)}
+    AND arrayExists((priced, at) -> priced = model AND first_started_at < at AND at <= last_started_at,
+      {models:Array(String)}, arrayMap(at -> toDateTime64(at, 6, 'UTC'), {times:Array(String)}))`,
+    { ...parameters, models: steps.map(({ model }) => model), times: steps.map(({ from }) => from) },
+  )
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+/** The most facts that are summed for one answer. */
+const MAX_OPEN_FACTS = 1_000_000
+const FACTS_AT_ONCE = 50_000
+
+const requireFewFacts = async (reader: Reader, project: string, traces: readonly string[]) => {
+  const [row] = await reader.query<{ facts: number }>(
+    'SELECT count() AS facts FROM usage_facts WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}',
+    { project, traces },
+  )
+  if ((row?.facts ?? 0) > MAX_OPEN_FACTS)
+    throw new AnswerTooLarge(`more than ${MAX_OPEN_FACTS} facts of traces without totals`)
+}
+
+/** The usage of traces as of a position. */
+const usageOfTraces = async (
+  reader: Reader,
+  { projectId, position, kind, prices }: UsageReading,
+  traceIds: readonly string[],
+): Promise<OpenTraces> => {
+  if (traceIds.length === 0) return { traceIds, rows: [] }
+  await requireFewFacts(reader, projectId, traceIds)
+  const reporting = await usageReportingAt(reader, projectId, position)
+  const budget = new EntryBudget()
+  const rows: string[] = []
+  for await (const batch of batchesOfTraces(reader, projectId, traceIds, FACTS_AT_ONCE)) {
+    const calls = await loadTraces(reader, projectId, batch, position, { withLabels: true })
+    const own = await ownUsage(calls, reporting)
+    const selected = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
+    const callOf = callReader(calls, batch)
+    if (kind === 'own') {
+      for (const call of selected) for (const row of ownRows(callOf(call), calls, own, call)) rows.push(openRow(row))
+      continue
+    }
+    const { charges, keyOf } = chargesOf(calls, prices)
+    const { usage } = await inclusiveUsage({ calls, own, selected, keyOf, budget })
+    for (const [n, call] of selected.entries())
+      for (const row of inclusiveRows(callOf(call), usage[n]!, charges)) rows.push(openRow(row))
+  }
+  return { traceIds, rows }
+}
+
+type CallOfRow = Omit<UsageRow, 'priced_at' | 'model' | 'is_first' | 'is_first_of_model' | 'figures'>
+
+const YEAR_2100 = 4_102_444_800_000_000n
+
+/** Reads what all rows of a call have. */
+const callReader = (calls: TraceCalls, traceIds: readonly string[]) => {
+  const forest = livingForest(calls)
+  const top = topOf(forest)
+  return (call: number): CallOfRow => ({
+    started_at: BigInt(calls.started[call]!) + YEAR_2100,
+    call_id: calls.ids[call]!,
+    trace_id: traceIds[calls.trace[call]! - 1]!,
+    is_root: calls.hasNoParent[call] === 1,
+    root_op: calls.labels[top[forest.node[call]!]!]!.op,
+    ...calls.labels[call]!,
+  })
+}
+
+function* ownRows(
+  call: CallOfRow,
+  { models }: TraceCalls,
+  own: ModelEntries,
+  index: number,
+): Generator<UsageRow> {
+  const first = own.offsets[index]!
+  for (let entry = first; entry < own.offsets[index + 1]!; entry += 1)
+    yield {
+      ...call,
+      priced_at: call.started_at,
+      model: models[own.model[entry]!]!,
+      is_first: entry === first,
+      is_first_of_model: true,
+      figures: own.values.slice(entry * COUNTERS.length, (entry + 1) * COUNTERS.length).map(saturated),
+    }
+}
+
+function* inclusiveRows(
+  call: CallOfRow,
+  usage: UsageByKey,
+  charges: readonly Charge[],
+): Generator<UsageRow> {
+  const seen = new Set<string>()
+  for (const [key, counters] of usage) {
+    if (!counters.some(Boolean)) continue
+    const { model, since } = charges[key]!
+    yield {
+      ...call,
+      priced_at: since === -Infinity ? ALWAYS : BigInt(since) + YEAR_2100,
+      model,
+      is_first: seen.size === 0,
+      is_first_of_model: !seen.has(model),
+      figures: counters.map(saturated),
+    }
+    seen.add(model)
+  }
+}

@@ -11,6 +11,7 @@ import { migrate } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
 import { emptyReadModels, findLogMismatch, noteSourceLog } from '../projections/runtime/log-identity.js'
 import { startProjector } from '../projections/runtime/projector.js'
+import { startTotals } from '../projections/usage/totals-pass.js'
 import type { Stores } from './stores.js'
 
 /** The read models as this process sees them: it projects them itself, or follows the projector's checkpoint. */
@@ -54,8 +55,18 @@ export const openReadSide = async (
     noteSource: () => noteSourceLog(clickHouse.writer, eventStore),
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
+  const totals = startTotals({
+    ...{ reader: clickHouse.reader, writer: clickHouse.writer },
+    ...{ reached: projector.reached, log },
+  })
   const tablesCreatedAt = projector.startedAt === 0n ? head : 0n
-  const rebuilder = startRebuilder({ ...stores, projections, log, clock, projector, tablesCreatedAt })
+  const rebuilder = startRebuilder({
+    ...{ ...stores, projections, log, clock, tablesCreatedAt },
+    projector: {
+      reached: projector.reached,
+      whileStopped: (exchange) => totals.whileStopped(() => projector.whileStopped(exchange)),
+    },
+  })
   return {
     ...projector,
     lagging: projector,
@@ -64,6 +75,7 @@ export const openReadSide = async (
       eventStoreUrl === null ? Number((await eventStore.head()) - projector.reached()) : projector.behind(),
     stop: async () => {
       await rebuilder.stop()
+      await totals.stop()
       await projector.stop()
     },
   }

@@ -8,7 +8,8 @@ import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { requiresCosts, unpricedHeader, waitForPrices } from '../tracing/requested-costs.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
-import { NO_OPEN_TRACES } from '../../projections/usage-query/usage-rows.js'
+import { readTotals } from '../../projections/usage-query/queries.js'
+import { refuseTooLarge } from '../tracing/usage.js'
 import { callStatsRequest, callStatsResponse } from './codecs.js'
 import { requireBoundedResponse, requestedMetrics } from './metrics.js'
 import { rangeOf } from './range.js'
@@ -52,12 +53,9 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
             const callBuckets = await callStats(reader)(span, calls)
             const prices = costs === null ? null : await books({ projectId, list, position })
-            const { buckets, unpriced } = await usageStats(reader)(span, {
-              wanted: usage,
-              prices,
-              open: NO_OPEN_TRACES,
-              requireFew,
-            })
+            const { buckets, unpriced } = await readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
+              usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),
+            ).catch(refuseTooLarge)
             const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
             return {
               body: Readable.from(json, { objectMode: false }),

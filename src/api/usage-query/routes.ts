@@ -1,17 +1,23 @@
 import { Readable } from 'node:stream'
 import { instantOf } from '../../domain/codec/instant.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Clock } from '../../domain/ports/clock.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
-import { exportUsage, usageBy, type UsageQuery } from '../../projections/usage-query/queries.js'
-import { NO_OPEN_TRACES } from '../../projections/usage-query/usage-rows.js'
+import {
+  exportUsage,
+  readTotals,
+  usageBy,
+  withPreviousRange,
+  type UsageQuery,
+} from '../../projections/usage-query/queries.js'
 import { inBody } from '../authorization.js'
 import { JSON_LINES } from '../http/json-pages.js'
-import { prefetchFirst } from '../http/prefetch-first.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
 import { requiresCosts, unpricedHeader, waitForPrices } from '../tracing/requested-costs.js'
-import { usageQueryRequest, usageQueryResponse } from './codecs.js'
+import { refuseTooLarge } from '../tracing/usage.js'
+import { usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
 import { usageQueryJson, usageQueryLines } from './usage-query-json.js'
 
@@ -50,37 +56,47 @@ export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] =>
         return {
           waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {
-            const query: UsageQuery = {
-              projectId,
-              filter,
+            const selection = {
+              ...{ projectId, filter, position, kind: body.usage },
               operation: body.query?.$expr ?? null,
-              position,
               ...(range === undefined ? {} : { began: range }),
-              kind: body.usage,
-              open: NO_OPEN_TRACES,
-              groupBy,
-              orderBy,
-              limit,
               prices: costs === null ? null : await books({ projectId, list, position }),
-              isCompared: body.compare !== null,
             }
-            if (format === 'csv' || format === 'parquet') {
-              const bytes = await prefetchFirst(exportUsage(reader, query, EXPORTS[format].format))
-              return { body: Readable.from(bytes, { objectMode: false }), type: EXPORTS[format].type }
-            }
-            const groups = await usageBy(reader, query)
             const shown = { groupBy, hasCosts: include_costs }
-            return {
-              body: Readable.from(
-                [format === 'json' ? usageQueryJson(groups, shown) : usageQueryLines(groups, shown)],
-                { objectMode: false },
-              ),
-              type: format === 'json' ? 'application/json; charset=utf-8' : JSON_LINES,
-              headers: unpricedHeader([...new Set(groups.flatMap(({ unpriced }) => unpriced))].sort()),
-            }
+            return readTotals(reader, withPreviousRange(selection, body.compare !== null), (open) => {
+              const isCompared = body.compare !== null
+              return respond(
+                reader,
+                { ...selection, open, groupBy, orderBy, limit, isCompared },
+                format,
+                shown,
+              )
+            }).catch(refuseTooLarge)
           },
         }
       },
     }),
   ]
+}
+
+type Shown = Parameters<typeof usageQueryJson>[1]
+
+const respond = async (
+  reader: ClickHouseReader,
+  query: UsageQuery,
+  format: UsageQueryRequest['format'],
+  shown: Shown,
+) => {
+  if (format === 'csv' || format === 'parquet') {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of exportUsage(reader, query, EXPORTS[format].format)) chunks.push(chunk)
+    return { body: Readable.from(chunks, { objectMode: false }), type: EXPORTS[format].type }
+  }
+  const groups = await usageBy(reader, query)
+  const text = format === 'json' ? usageQueryJson(groups, shown) : usageQueryLines(groups, shown)
+  return {
+    body: Readable.from([text], { objectMode: false }),
+    type: format === 'json' ? 'application/json; charset=utf-8' : JSON_LINES,
+    headers: unpricedHeader([...new Set(groups.flatMap(({ unpriced }) => unpriced))].sort()),
+  }
 }

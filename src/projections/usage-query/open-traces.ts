@@ -145,7 +145,8 @@ const usageOfTraces = async (
     const selected = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
     const callOf = callReader(calls, batch)
     if (kind === 'own') {
-      for (const call of selected) for (const row of ownRows(callOf(call), calls, own, call)) rows.push(openRow(row))
+      for (const call of selected)
+        for (const row of ownRows(callOf(call), calls, own, call)) rows.push(openRow(row))
       continue
     }
     const { charges, keyOf } = chargesOf(calls, prices)
@@ -192,18 +193,14 @@ function* ownRows(
     }
 }
 
-function* inclusiveRows(
-  call: CallOfRow,
-  usage: UsageByKey,
-  charges: readonly Charge[],
-): Generator<UsageRow> {
+function* inclusiveRows(call: CallOfRow, usage: UsageByKey, charges: readonly Charge[]): Generator<UsageRow> {
   const seen = new Set<string>()
   for (const [key, counters] of usage) {
     if (!counters.some(Boolean)) continue
-    const { model, since } = charges[key]!
+    const { model, from } = charges[key]!
     yield {
       ...call,
-      priced_at: since === -Infinity ? ALWAYS : BigInt(since) + YEAR_2100,
+      priced_at: from === -Infinity ? ALWAYS : BigInt(from) + YEAR_2100,
       model,
       is_first: seen.size === 0,
       is_first_of_model: !seen.has(model),

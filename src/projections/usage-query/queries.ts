@@ -12,6 +12,8 @@ import type { PriceBook } from '../prices/book.js'
 import { COSTS, priceSteps } from './price-steps.js'
 import { CHARGED, usageRows, type Relation, type UsageRowsQuery } from './usage-rows.js'
 
+export { readTotals, TotalsChanged } from './open-traces.js'
+
 export const COUNTERS = [
   'requests',
   'prompt_tokens',
@@ -189,10 +191,7 @@ const pricedSql = (query: UsageQuery): Relation => {
   const figures = [...COUNTERS, 'charged_prompt_tokens'].map(
     (name) => `sum(toInt128(${name})) AS ${name}_sum`,
   )
-  const slot =
-    steps === undefined
-      ? 'toInt64(0)'
-      : 'roundDown(priced_at, {changes:Array(Int64)})'
+  const slot = steps === undefined ? 'toInt64(0)' : 'roundDown(priced_at, {changes:Array(Int64)})'
   const isCurrent = isCompared ? "started_at >= {current_from:DateTime64(6, 'UTC')}" : '1'
   const summed = `SELECT ${[...keys, 'model', `${slot} AS slot`, `${isCurrent} AS is_current`].join(', ')},
       ${calls} AS call_count, ${figures.join(', ')}
@@ -219,15 +218,13 @@ const pricedSql = (query: UsageQuery): Relation => {
 /** The rows with the keys that they are grouped by. */
 const rowsSql = (query: UsageQuery): Relation => {
   const { groupBy, began, isCompared } = query
-  const length = began === undefined ? 0n : microseconds(began.to) - microseconds(began.from)
-  const before = began === undefined || !isCompared ? began : { ...began, from: earlier(began.from, length) }
-  const asked = before === undefined ? query : { ...query, began: before }
+  const asked = withPreviousRange(query, isCompared)
   const rows = usageRows(asked)
   const attributes = attributesSql(asked)
   const parameters: Record<string, SqlParameters[string]> = { ...rows.parameters, ...attributes?.parameters }
   if (isCompared && began !== undefined) {
     parameters['current_from'] = dateTime64(began.from)
-    parameters['length'] = length
+    parameters['length'] = microseconds(began.to) - microseconds(began.from)
   }
   const moved =
     'toUnixTimestamp64Micro(started_at)' +
@@ -264,6 +261,14 @@ const attributesSql = (query: UsageQuery): Relation | undefined => {
   if (columns.length === 0) return undefined
   const selected = selection(`call_id AS id, ${columns.join(', ')}`, query)
   return { sql: `(${selected.sql})`, parameters: { ...selected.parameters, ...parameters.all() } }
+}
+
+/** The selection with its range extended by the range of the same length before. */
+export const withPreviousRange = <S extends Pick<UsageQuery, 'began'>>(query: S, isCompared: boolean): S => {
+  const { began } = query
+  if (began === undefined || !isCompared) return query
+  const length = microseconds(began.to) - microseconds(began.from)
+  return { ...query, began: { ...began, from: earlier(began.from, length) } }
 }
 
 const FIRST = '1900-01-01T00:00:00.000000Z' as Instant

@@ -17,6 +17,8 @@ const CHARGED = (
 /** A model at one of its prices. Usage that is charged differently is summed apart. */
 export interface Charge {
   readonly model: string
+  /** From when on it applies, like `TraceCalls.started`. */
+  readonly from: number
   /** Of a token of prompt, completion, cache read and cache creation; null if the model has no price. */
   readonly costs: readonly Exact[] | null
 }
@@ -33,16 +35,21 @@ export const chargesOf = (
   book: PriceBook | null,
 ): Charges => {
   if (book === null)
-    return { charges: models.map((model) => ({ model, costs: null })), keyOf: (_call, model) => model }
+    return {
+      charges: models.map((model) => ({ model, from: -Infinity, costs: null })),
+      keyOf: (_call, model) => model,
+    }
   const charges: Charge[] = []
   const stepsOf = models.map((model): readonly Step[] => {
     const timeline = book.timelines.get(model)
-    const add = (price: Price | null) =>
-      charges.push({ model, costs: price === null ? null : price.costs.map(exact) }) - 1
-    if (timeline === undefined) return [{ from: -Infinity, key: add(null) }]
+    const add = (from: number, price: Price | null): Step => {
+      const costs = price === null ? null : price.costs.map(exact)
+      return { from, key: charges.push({ model, from, costs }) - 1 }
+    }
+    if (timeline === undefined) return [add(-Infinity, null)]
     return [
-      { from: -Infinity, key: add(timeline.first) },
-      ...timeline.steps.map(({ from, price }) => ({ from: since2100(from), key: add(price) })),
+      add(-Infinity, timeline.first),
+      ...timeline.steps.map(({ from, price }) => add(since2100(from), price)),
     ]
   })
   const keyOf = (call: number, model: number): number => {

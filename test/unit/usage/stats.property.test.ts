@@ -17,6 +17,8 @@ import {
   type RequestedMetric,
 } from '../../../src/projections/stats/queries.js'
 import type { Span } from '../../../src/projections/stats/span.js'
+import { readTotals } from '../../../src/projections/usage-query/queries.js'
+import { runTotalsPass } from '../../../src/projections/usage/totals-pass.js'
 import { usageFrom, withDescendants } from '../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
@@ -80,11 +82,12 @@ describe('statistics', () => {
       arbitraryPricing,
       fc.array(fc.nat(100), { maxLength: 3 }),
       fc.nat(100),
-      async (usageCase, operation, { lives, list }, cuts, share) => {
+      fc.boolean(),
+      async (usageCase, operation, { lives, list }, cuts, share, hasTotals) => {
         const projectId = `team/stats-${(projects += 1)}`
         const { operations, question } = inProject(projectId, usageCase)
         const known = operations.slice(0, Math.round((operations.length * share) / 100))
-        const position = await recorded(projectId, operations, lives, known.length)
+        const position = await recorded(projectId, operations, lives, known.length, hasTotals)
         const { calls, reporting } = record(known)
         const everyone = new Family(calls)
         const { own } = costsAfter(known, standing(lives, list, position))
@@ -190,10 +193,11 @@ describe('statistics', () => {
   })
 
   const statsOf = (span: Span, wanted: readonly RequestedMetric<UsageMetric>[], list: string | null) =>
-    usageStats(clickHouse.reader, booksFrom(clickHouse.reader))(span, {
-      ...{ wanted, list, maxTraceCalls: 1000 },
-      requireFew: () => undefined,
-    })
+    booksFrom(clickHouse.reader)({ ...span, list }).then((prices) =>
+      readTotals(clickHouse.reader, { ...span, kind: 'own', prices }, (open) =>
+        usageStats(clickHouse.reader)(span, { wanted, prices, open, requireFew: () => undefined }),
+      ),
+    )
 
   /** The position of so many of the operations; price lists are those of this case alone. */
   const recorded = async (
@@ -201,8 +205,11 @@ describe('statistics', () => {
     operations: readonly Operation[],
     lives: readonly Life[],
     asOf: number,
+    hasTotals = false,
   ) => {
     const { reader, writer } = clickHouse
+    for (const table of ['checkpoints', 'usage_facts', 'touched_traces'])
+      await writer.command(`TRUNCATE TABLE ${table}`)
     const tables = { reader, insert: (rows: Rows) => writer.insert(rows) }
     await writer.command('TRUNCATE TABLE prices')
     await insertRows(tables, pricesOf(projectId, lives))
@@ -221,6 +228,7 @@ describe('statistics', () => {
       if (index + 1 === asOf) position = recorder.head
     }
     await project()
+    if (hasTotals) await runTotalsPass(clickHouse, position)
     return position
   }
 })

@@ -8,12 +8,12 @@ import { bookOf } from '../../../../src/projections/prices/book.js'
 import type { StoredPrice } from '../../../../src/projections/prices/queries.js'
 import {
   COUNTERS,
-  DIMENSIONS,
   usageBy,
   type Dimension,
   type UsageGroup,
 } from '../../../../src/projections/usage-query/queries.js'
-import { FIGURES, openRow, type UsageRow } from '../../../../src/projections/usage-query/usage-rows.js'
+import { NO_OPEN_TRACES, openRow } from '../../../../src/projections/usage-query/usage-rows.js'
+import { TOTALS_COLUMNS } from '../../../../src/projections/usage/totals.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 
 const PROJECT = 'team/project'
@@ -75,29 +75,26 @@ const PRICES = bookOf(
 const promptCost = (model: string, second: number): bigint =>
   model === 'claude' ? 7n * 10n ** 12n : (START + second < STEP ? 1n : 2n) * 10n ** 11n
 
-const rowOf = (row: (typeof rows)[number]): UsageRow => {
-  const started_at = instantAt(START + row.second)
-  return {
-    started_at,
-    priced_at: started_at,
-    call_id: `call-${row.call}`,
-    model: row.model,
-    trace_id: `trace-${row.call % 3}`,
-    is_root: false,
-    is_first: row.isFirst,
-    is_first_of_model: true,
-    op: row.op,
-    root_op: 'root',
-    wb_user_id: row.user,
-    thread_id: '',
-    wb_run_id: '',
-    status: row.status,
-    own: row.own,
-    inclusive: row.inclusive,
-  }
-}
-declare const rows: readonly (Row & { isFirst: boolean })[]
 type Row = typeof arbitraryRow extends fc.Arbitrary<infer R> ? R : never
+type Calls = readonly (Row & { readonly isFirst: boolean })[]
+
+const instantOf = ({ second }: Row): Instant => instantAt(START + second)
+const traceOf = ({ call }: Row): string => `trace-${call % 3}`
+
+const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
+  const started_at = microseconds(instantOf(row))
+  return openRow({
+    ...{
+      started_at,
+      priced_at: started_at,
+      call_id: `call-${row.call}`,
+      model: row.model,
+      trace_id: traceOf(row),
+    },
+    ...{ is_root: false, is_first: row.isFirst, is_first_of_model: true, op: row.op, root_op: 'root' },
+    ...{ wb_user_id: row.user, thread_id: '', wb_run_id: '', status: row.status, figures: row[kind] },
+  })
+}
 
 describe('usage by group', () => {
   let clickHouse: ClickHouse
@@ -107,40 +104,24 @@ describe('usage by group', () => {
   })
   after(() => clickHouse.close())
 
-  const insert = (calls: readonly UsageRow[]) =>
+  const insert = (calls: Calls) =>
     clickHouse.writer.insert({
       table: 'usage_totals',
-      columns: [
-        ...[
-          'project_id',
-          'started_at',
-          'call_id',
-          'model',
-          'trace_id',
-          'is_root',
-          'is_first',
-          'op',
-          'root_op',
-        ],
-        ...['wb_user_id', 'thread_id', 'wb_run_id', 'status'],
-        ...FIGURES.map((name) => `own_${name}`),
-        ...FIGURES,
-        'position',
-      ],
+      columns: [...TOTALS_COLUMNS, 'position'],
       values: calls.map((row) => [
         ...[
           PROJECT,
-          dateTime64(row.started_at),
-          row.call_id,
+          dateTime64(instantOf(row)),
+          `call-${row.call}`,
           row.model,
-          row.trace_id,
-          row.is_root,
-          row.is_first,
+          traceOf(row),
+          false,
+          row.isFirst,
         ],
-        ...[row.op, row.root_op, row.wb_user_id, row.thread_id, row.wb_run_id, row.status],
+        ...['all', row.op, 'root', row.user, '', '', row.status],
         ...row.own.map(String),
         ...row.inclusive.map(String),
-        1,
+        ...[dateTime64(instantOf(row)), dateTime64(instantOf(row)), 1],
       ]),
     })
 
@@ -154,14 +135,11 @@ describe('usage by group', () => {
         async (drawn, query, isOpen) => {
           await clickHouse.writer.command('TRUNCATE TABLE usage_totals')
           const calls = withFirst(drawn, query.kind)
-          const stored = calls.map((row) => rowOf(row as never))
-          await insert(stored)
+          await insert(calls)
+          const isOfOpen = (row: Row) => isOpen && traceOf(row) === 'trace-1'
           const open = isOpen
-            ? {
-                traceIds: ['trace-1'],
-                rows: stored.filter(({ trace_id }) => trace_id === 'trace-1').map(openRow),
-              }
-            : { traceIds: [], rows: [] }
+            ? { traceIds: ['trace-1'], rows: calls.filter(isOfOpen).map((row) => openRowOf(row, query.kind)) }
+            : NO_OPEN_TRACES
           const groupBy = query.groupBy.map((name): Dimension =>
             name === 'day'
               ? { name, starts: Array.from({ length: 10 }, (_, day) => START + day * DAY) }
@@ -197,7 +175,6 @@ const simple = ({ key, groups, figures, previous, unpriced }: UsageGroup) => ({
   unpriced: [...unpriced].sort(),
 })
 
-type Calls = readonly (Row & { isFirst: boolean })[]
 type Query = typeof arbitraryQuery extends fc.Arbitrary<infer Q> ? Q : never
 
 /** The first row of each call is one with usage of the kind, where there is one. */
@@ -282,5 +259,3 @@ const total = (all: readonly Sums[]): Sums =>
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : Number(a > b))
 const compareKeys = (a: readonly (string | number)[], b: readonly (string | number)[]): number =>
   a.reduce<number>((order, value, index) => order || compare(value, b[index]!), 0)
-void DIMENSIONS
-void microseconds

@@ -1,13 +1,17 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { OrderBy } from '../expression/order.js'
-import { compileSelection, SETTINGS, type CallSelection, type Parameters } from './select.js'
-
-/** The place of a call in the order of starts. */
-export interface CallKey {
-  /** As ClickHouse prints it. */
-  readonly started_at: string
-  readonly id: string
-}
+import {
+  AT_TIMES,
+  compileSelection,
+  DELETED_KEYS,
+  KEY_FIRST,
+  SETTINGS,
+  TIME,
+  type CallKey,
+  type CallSelection,
+  type CompiledSelection,
+  type Parameters,
+} from './select.js'
 
 export interface CallPageQuery extends CallSelection {
   readonly sortBy: readonly OrderBy[]
@@ -17,13 +21,14 @@ export interface CallPageQuery extends CallSelection {
   readonly after?: CallKey | undefined
 }
 
-/** Fewer candidates than this cost as much, unless they are exactly the page. */
-const FIRST_CANDIDATES = 4000
-const GROWTH = 8
-/** From here on the whole range is read instead. */
-const MAX_CANDIDATES = 1_000_000
-/** Deleted calls are candidates too. */
-const SPARE_CANDIDATES = 50
+export const WINDOW = {
+  /** Fewer candidates cost as much, unless they are exactly the page. */
+  firstCandidates: 4000,
+  /** From here on the whole range is read instead. */
+  maxCandidates: 1_000_000,
+  /** Larger offsets are turned into a cursor first. */
+  maxOffset: 100,
+}
 
 /**
  * Columns of a page of calls. In the order of starts it reads a window from the start of the range that widens until the
@@ -32,74 +37,121 @@ const SPARE_CANDIDATES = 50
  * @throws UnknownField
  */
 const callPage =
-  (reader: ClickHouseReader) =>
+  (reader: ClickHouseReader, size: typeof WINDOW) =>
   async <Row>(columns: string, query: CallPageQuery): Promise<readonly Row[]> => {
     const { sortBy, limit, offset, after } = query
     const compiled = compileSelection(query, sortBy)
-    const direction = sortBy[0]?.direction ?? 'asc'
-    const cursor = after === undefined ? [] : [afterKey(direction)]
-    const parameters = {
-      ...compiled.parameters,
-      ...(after && { after_time: after.started_at, after_id: after.id }),
-      ...(limit === null ? {} : { limit }),
-      offset: offset ?? 0,
-    }
-    const read = (range: readonly string[], more: Parameters = {}) =>
+    const readRange = (range: Range, skipped: number) =>
       reader.query<Row>(
-        `${compiled.selected(columns, [...cursor, ...range])} ORDER BY ${compiled.order.join(', ')}
-        ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${SETTINGS}`,
-        { ...parameters, ...more },
+        `${compiled.selected(columns, range.conditions)} ORDER BY ${compiled.order.join(', ')}
+        ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${KEY_FIRST}`,
+        {
+          ...compiled.parameters,
+          ...range.parameters,
+          ...(limit === null ? {} : { limit }),
+          offset: skipped,
+        },
       )
-
-    if (limit === null || compiled.isById || sortBy[0]?.field !== 'started_at') return read([])
-    const wanted = limit + (offset ?? 0)
-    let candidates = compiled.isDecidedByStart
-      ? wanted + SPARE_CANDIDATES
-      : Math.max(wanted, FIRST_CANDIDATES)
-    for (; candidates <= MAX_CANDIDATES; candidates *= GROWTH) {
-      const window = await candidateWindow(
-        reader,
-        compiled.candidates(cursor),
-        direction,
-        candidates,
-        parameters,
-      )
-      if (window.found === 0) return []
-      const rows = await read([WINDOW], { window_from: window.from, window_to: window.to })
-      if (rows.length === limit || window.found < candidates) return rows
+    const direction = sortBy[0]?.direction ?? 'asc'
+    let range: Range = after === undefined ? WHOLE_RANGE : afterKey(direction, after)
+    let skipped = offset ?? 0
+    if (limit === null || compiled.isById || sortBy[0]?.field !== 'started_at')
+      return readRange(range, skipped)
+    if (skipped > size.maxOffset && after === undefined && sortBy.length === 1 && compiled.isDecidedByStart) {
+      const last = await keyAt(reader, compiled, direction, skipped)
+      if (last === undefined) return []
+      range = afterKey(direction, last)
+      skipped = 0
     }
-    return read([])
+    const wanted = limit + skipped
+    let count = compiled.isDecidedByStart ? wanted : Math.max(wanted, size.firstCandidates)
+    while (count <= size.maxCandidates) {
+      const window = await candidateWindow(reader, compiled, range, direction, count)
+      if (window.found === 0) return []
+      const rows = await readRange(within(range, window), skipped)
+      if (rows.length === limit || window.found < count) return rows
+      count = Math.ceil(count * Math.min(8, Math.max(2, (1.5 * wanted) / (rows.length + 1))))
+    }
+    return readRange(range, skipped)
   }
 
-const WINDOW = "started_at BETWEEN {window_from:DateTime64(6, 'UTC')} AND {window_to:DateTime64(6, 'UTC')}"
+/** A part of the order of starts. */
+interface Range {
+  readonly conditions: readonly string[]
+  readonly parameters: Parameters
+}
+
+const WHOLE_RANGE: Range = { conditions: [], parameters: {} }
+
+const both = (a: Range, b: Range): Range => ({
+  conditions: [...a.conditions, ...b.conditions],
+  parameters: { ...a.parameters, ...b.parameters },
+})
 
 interface CandidateWindow {
   readonly found: number
   readonly from: string
   readonly to: string
+  /** Their distinct start times, up to one more than the limit. */
+  readonly times: readonly string[]
 }
 
-/** The range of the first candidates. Reads rows in the order of the key, so it stops early. */
+const MAX_TIMES = 1000
+
+/** The first candidates of a range. Reads rows in the order of the key, so it stops early. */
 const candidateWindow = async (
   reader: ClickHouseReader,
-  candidates: string,
+  { candidates, parameters }: CompiledSelection,
+  range: Range,
   direction: OrderBy['direction'],
   count: number,
-  parameters: Parameters,
 ): Promise<CandidateWindow> => {
   const [row] = await reader.query<CandidateWindow>(
-    `SELECT count() AS found, min(call_started_at) AS from, max(call_started_at) AS to FROM (
-      ${candidates} ORDER BY call_started_at ${direction.toUpperCase()} LIMIT {candidates:UInt64}) ${SETTINGS}`,
-    { ...parameters, candidates: count },
+    `SELECT count() AS found, min(call_started_at) AS from, max(call_started_at) AS to,
+      groupUniqArray(${MAX_TIMES + 1})(call_started_at) AS times
+    FROM (${candidates('call_started_at', range.conditions)}
+      ORDER BY call_started_at ${direction.toUpperCase()} LIMIT {candidates:UInt64}) ${SETTINGS}`,
+    { ...parameters, ...range.parameters, candidates: count },
   )
-  return row ?? { found: 0, from: '', to: '' }
+  return row ?? { found: 0, from: '', to: '', times: [] }
+}
+
+/** Few times are listed, so that calls between them are not read. */
+const within = (range: Range, { from, to, times }: CandidateWindow): Range =>
+  both(
+    range,
+    times.length > MAX_TIMES
+      ? {
+          conditions: [`started_at BETWEEN {window_from:${TIME}} AND {window_to:${TIME}}`],
+          parameters: { window_from: from, window_to: to },
+        }
+      : { conditions: [AT_TIMES], parameters: { times } },
+  )
+
+/** The call at a place, counted from 1, where the start alone decides which calls are selected. */
+const keyAt = async (
+  reader: ClickHouseReader,
+  { candidates, parameters }: CompiledSelection,
+  direction: OrderBy['direction'],
+  place: number,
+): Promise<CallKey | undefined> => {
+  const [row] = await reader.query<CallKey>(
+    `SELECT call_started_at AS started_at, call_id AS id FROM (${candidates('call_started_at, call_id')})
+    WHERE (call_started_at, call_id) NOT IN ${DELETED_KEYS} ORDER BY call_started_at ${direction.toUpperCase()}, call_id
+    LIMIT 1 BY call_started_at, call_id LIMIT 1 OFFSET {skipped:UInt64} ${SETTINGS}`,
+    { ...parameters, skipped: place - 1 },
+  )
+  return row
 }
 
 /** After a call in the order of starts; calls that started at once are in the order of ids. */
-const afterKey = (direction: OrderBy['direction']): string => {
+const afterKey = (direction: OrderBy['direction'], { started_at, id }: CallKey): Range => {
   const than = direction === 'asc' ? '>' : '<'
-  const time = "{after_time:DateTime64(6, 'UTC')}"
-  return `started_at ${than}= ${time} AND (started_at ${than} ${time} OR id > {after_id:String})`
+  const time = `{after_time:${TIME}}`
+  return {
+    conditions: [`started_at ${than}= ${time} AND (started_at ${than} ${time} OR id > {after_id:String})`],
+    parameters: { after_time: started_at, after_id: id },
+  }
 }
 
 export interface CallId extends CallKey {
@@ -109,9 +161,9 @@ export interface CallId extends CallKey {
 
 /** @throws UnknownField */
 export const callIds =
-  (reader: ClickHouseReader) =>
+  (reader: ClickHouseReader, size = WINDOW) =>
   (query: CallPageQuery): Promise<readonly CallId[]> =>
-    callPage(reader)<CallId>('call_id AS id, call_started_at AS started_at, call_bytes AS bytes', query)
+    callPage(reader, size)<CallId>('call_id AS id, call_started_at AS started_at, call_bytes AS bytes', query)
 
 const IDS_AT_ONCE = 20_000
 

@@ -13,30 +13,53 @@ import {
 } from './columns.js'
 import { filterConditions, NO_FILTER, type CallsFilter } from './filter.js'
 import { locate } from './locate.js'
-import { allOf, selection, SETTINGS, VISIBLE, type CallSelection } from './select.js'
-
-/** Reads payload only of blocks with a selected key. With FINAL, conditions on other columns apply after the merge. */
-const KEY_FIRST = 'optimize_move_to_prewhere_if_final = 1'
+import { allOf, AT_TIMES, KEY_FIRST, VISIBLE, type CallKey, type Parameters } from './select.js'
 
 /** The given calls as of a position, in the order of the ids, without those that are not visible. */
 export const callsById =
   (reader: ClickHouseReader) =>
-  async (
+  (
     projectId: string,
     ids: readonly string[],
     position: Position,
     payload: readonly PayloadColumn[] = PAYLOAD,
   ): Promise<readonly StoredCall[]> => {
-    if (ids.length === 0) return []
-    const fields = callFields.filter((field) => !isPayload(field) || payload.includes(field))
-    const rows = await reader.query<Readonly<Record<string, unknown>>>(
-      `SELECT ${fields.map((field) => `${columnAsOf(field)} AS field_${field}`).join(', ')}
-      FROM calls FINAL WHERE ${visibleCalls({ ...NO_FILTER, call_ids: ids })} SETTINGS ${KEY_FIRST}`,
-      { project: projectId, position, call_ids: ids },
-    )
-    const found = new Map(rows.map((row) => [row['field_id'], storedCall(row)]))
-    return ids.flatMap((id) => found.get(id) ?? [])
+    const condition = visibleCalls({ ...NO_FILTER, call_ids: ids })
+    return readCalls(reader, condition, { project: projectId, position, call_ids: ids }, payload)
   }
+
+/** As {@link callsById}, for calls whose times are known. */
+export const callsByKey =
+  (reader: ClickHouseReader) =>
+  (projectId: string, keys: readonly CallKey[], position: Position): Promise<readonly StoredCall[]> => {
+    const times = keys.map(({ started_at }) => started_at)
+    const condition = allOf([
+      'project_id = {project:String}',
+      AT_TIMES,
+      'id IN {call_ids:Array(String)}',
+      ...VISIBLE,
+    ])
+    const call_ids = keys.map(({ id }) => id)
+    return readCalls(reader, condition, { project: projectId, position, call_ids, times }, PAYLOAD)
+  }
+
+const readCalls = async (
+  reader: ClickHouseReader,
+  condition: string,
+  parameters: Parameters & { readonly call_ids: readonly string[] },
+  payload: readonly PayloadColumn[],
+): Promise<readonly StoredCall[]> => {
+  const ids = parameters.call_ids
+  if (ids.length === 0) return []
+  const fields = callFields.filter((field) => !isPayload(field) || payload.includes(field))
+  const rows = await reader.query<Readonly<Record<string, unknown>>>(
+    `SELECT ${fields.map((field) => `${columnAsOf(field)} AS field_${field}`).join(', ')}
+      FROM calls FINAL WHERE ${condition} ${KEY_FIRST}`,
+    parameters,
+  )
+  const found = new Map(rows.map((row) => [row['field_id'], storedCall(row)]))
+  return ids.flatMap((id) => found.get(id) ?? [])
+}
 
 const isPayload = (field: CallField): field is PayloadColumn =>
   (PAYLOAD as readonly CallField[]).includes(field)
@@ -57,19 +80,6 @@ const storedCall = (row: Readonly<Record<string, unknown>>): StoredCall =>
       return [field, isInstant ? instantFrom(value) : value]
     }),
   ) as unknown as StoredCall
-
-/**
- * How many calls are selected, counted up to a limit, and the bytes of their payload.
- *
- * @throws UnknownField
- */
-export const countCalls =
-  (reader: ClickHouseReader) => async (selected: CallSelection, limit: number | null) => {
-    const { sql, parameters } = selection('count() AS total, sum(call_bytes) AS bytes', selected)
-    const [row] = await reader.query<{ total: number; bytes: number }>(`${sql} ${SETTINGS}`, parameters)
-    const { total, bytes } = row ?? { total: 0, bytes: 0 }
-    return { count: Math.min(total, limit ?? Infinity), has_more: limit !== null && total > limit, bytes }
-  }
 
 type Sizes = ReadonlyMap<string, number>
 

@@ -25,21 +25,37 @@ export type Parameters = Readonly<Record<string, SqlParameter>>
 
 export const SETTINGS = `SETTINGS ${JSON_SETTINGS}`
 
-export const VISIBLE = [
-  'started_position <= {position:UInt64}',
-  '(deleted_position IS NULL OR deleted_position > {position:UInt64})',
-]
+/** With FINAL, conditions on the key apply before the merge, so that other columns are read of few rows. */
+export const KEY_FIRST = `${SETTINGS}, optimize_move_to_prewhere_if_final = 1`
+
+/** The place of a call in the order of starts. */
+export interface CallKey {
+  /** As ClickHouse prints it. */
+  readonly started_at: string
+  readonly id: string
+}
+
+export const TIME = "DateTime64(6, 'UTC')"
+export const AT_TIMES = `started_at IN {times:Array(${TIME})}`
+
+const STARTED = 'started_position <= {position:UInt64}'
+export const VISIBLE = [STARTED, '(deleted_position IS NULL OR deleted_position > {position:UInt64})']
+export const DELETED = [STARTED, 'deleted_position <= {position:UInt64}']
+
+/** The keys of deleted calls of the project. An index knows the granules without any. */
+export const DELETED_KEYS = `(SELECT started_at, id FROM calls
+  WHERE project_id = {project:String} AND deleted_position <= {position:UInt64})`
 
 export const allOf = (conditions: readonly string[]): string =>
   conditions.map((one) => `(${one})`).join(' AND ')
 const whereAll = (conditions: readonly string[]): string =>
   conditions.length === 0 ? '' : `WHERE ${allOf(conditions)}`
 
-interface CompiledSelection {
+export interface CompiledSelection {
   /** Columns of the selected calls in a range of the key, as `SELECT`, `FROM` and `WHERE`. */
-  readonly selected: (columns: string, range?: readonly string[]) => string
-  /** The start times of all calls whose start meets the conditions on it; a superset. Rows are not merged. */
-  readonly candidates: (range?: readonly string[]) => string
+  readonly selected: (columns: string, range?: readonly string[], visible?: readonly string[]) => string
+  /** Columns of all starts that meet the conditions on starts; a superset. Rows are not merged. */
+  readonly candidates: (columns: string, range?: readonly string[]) => string
   /** Whether the start alone decides, except for deletion. */
   readonly isDecidedByStart: boolean
   readonly isById: boolean
@@ -72,17 +88,17 @@ export const compileSelection = (
   const common = ['project_id = {project:String}', ...located.conditions, ...range, ...filtered.ofStart]
 
   return {
-    selected: (columns, keyRange = []) => {
+    selected: (columns, keyRange = [], visible = VISIBLE) => {
       const where = whereAll([...ofStart.sql, ...ofRest.sql])
       const used = columnsIn([columns, where, joins(), ...order, 'call_id'].join(' '))
-      const inner = allOf([...common, ...keyRange, ...VISIBLE, ...filtered.ofEnd])
+      const inner = allOf([...common, ...keyRange, ...visible, ...filtered.ofEnd])
       return `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${inner}) AS selected ${joins()} ${where}`
     },
-    candidates: (keyRange = []) => {
+    candidates: (columns, keyRange = []) => {
       const where = whereAll(ofStart.sql)
-      const used = columnsIn(`call_started_at ${where}`)
-      return `SELECT call_started_at FROM (SELECT ${used} FROM calls
-        WHERE ${allOf([...common, ...keyRange, VISIBLE[0]!])}) ${where}`
+      const used = columnsIn(`${columns} ${where}`)
+      return `SELECT ${columns} FROM (SELECT ${used} FROM calls
+        PREWHERE ${allOf([...common, ...keyRange, STARTED])}) ${where}`
     },
     isDecidedByStart: ofRest.sql.length === 0 && filtered.ofEnd.length === 0,
     isById: located.isById,
@@ -100,8 +116,7 @@ export const compileSelection = (
   }
 }
 
-const BEGAN =
-  "started_at >= {began_from:DateTime64(6, 'UTC')} AND started_at < {began_to:DateTime64(6, 'UTC')}"
+const BEGAN = `started_at >= {began_from:${TIME}} AND started_at < {began_to:${TIME}}`
 
 const wrapped = ({ sql, parameters }: { readonly sql: string; readonly parameters: Parameters }) => ({
   sql: [sql],

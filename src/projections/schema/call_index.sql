@@ -1,7 +1,7 @@
 -- The key of a call in `calls`, by its id.
 CREATE TABLE call_index
 (
-    project_id String,
+    project_id LowCardinality(String),
     id String,
     trace_id String,
     started_at DateTime64(6, 'UTC'),

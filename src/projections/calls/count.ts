@@ -6,7 +6,9 @@ import {
   KEY_FIRST,
   SETTINGS,
   type CallSelection,
+  WHOLE_RANGE,
   type CompiledSelection,
+  type Range,
 } from './select.js'
 
 export interface CallCount {
@@ -48,13 +50,17 @@ const countMerged = async (
 }
 
 /** Without merging rows, which costs several times as much: counts starts, less those of deleted calls. */
-const countStarts = async (reader: ClickHouseReader, compiled: CompiledSelection): Promise<number> => {
-  const { selected, parameters } = compiled
+export const countStarts = async (
+  reader: ClickHouseReader,
+  compiled: CompiledSelection,
+  range = WHOLE_RANGE,
+): Promise<number> => {
+  const conditions = [...range.conditions, `(started_at, id) IN ${DELETED_KEYS}`]
   const [started, [deleted]] = await Promise.all([
-    countDistinctStarts(reader, compiled),
+    countDistinctStarts(reader, compiled, range),
     reader.query<{ total: number }>(
-      `SELECT count() AS total FROM (${selected('1', [`(started_at, id) IN ${DELETED_KEYS}`], DELETED)}) ${KEY_FIRST}`,
-      parameters,
+      `SELECT count() AS total FROM (${compiled.selected('1', conditions, DELETED)}) ${KEY_FIRST}`,
+      { ...compiled.parameters, ...range.parameters },
     ),
   ])
   return started - (deleted?.total ?? 0)
@@ -72,18 +78,20 @@ interface PartCount {
  */
 const countDistinctStarts = async (
   reader: ClickHouseReader,
-  { candidates, parameters }: CompiledSelection,
+  { candidates, parameters: own }: CompiledSelection,
+  { conditions, parameters: more }: Range,
 ): Promise<number> => {
+  const parameters = { ...own, ...more }
   const parts = await reader.query<PartCount>(
     `SELECT count() AS starts, min(call_started_position) AS first, max(call_started_position) AS last
-    FROM (${candidates('call_part, call_started_position')}) GROUP BY call_part ORDER BY first ${SETTINGS}`,
+    FROM (${candidates('call_part, call_started_position', conditions)}) GROUP BY call_part ORDER BY first ${SETTINGS}`,
     parameters,
   )
   let reached = -1
   for (const { first, last } of parts) {
     if (first <= reached) {
       const [row] = await reader.query<{ total: number }>(
-        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id')}) ${SETTINGS}`,
+        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id', conditions)}) ${SETTINGS}`,
         parameters,
       )
       return row?.total ?? 0

@@ -35,6 +35,14 @@ export interface CallKey {
   readonly id: string
 }
 
+/** Conditions on the key. */
+export interface Range {
+  readonly conditions: readonly string[]
+  readonly parameters: Parameters
+}
+
+export const WHOLE_RANGE: Range = { conditions: [], parameters: {} }
+
 export const TIME = "DateTime64(6, 'UTC')"
 export const AT_TIMES = `started_at IN {times:Array(${TIME})}`
 

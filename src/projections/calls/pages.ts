@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { OrderBy } from '../expression/order.js'
-import { countStarts } from './count.js'
+import { countCandidates } from './count.js'
 import {
   AT_TIMES,
   compileSelection,
@@ -58,13 +58,13 @@ const callPage =
     let skipped = offset ?? 0
     if (limit === null || compiled.isById || sortBy[0]?.field !== 'started_at')
       return readRange(range, skipped)
-    if (skipped > size.maxOffset && after === undefined && compiled.isDecidedByStart) {
+    if (skipped > size.maxOffset && after === undefined && compiled.isDecidedByCandidates) {
       const rest = await skipTo(reader, compiled, direction, skipped)
       if (rest === undefined) return []
       ;({ range, skipped } = rest)
     }
     const wanted = limit + skipped
-    let count = compiled.isDecidedByStart ? wanted : Math.max(wanted, size.firstCandidates)
+    let count = compiled.isDecidedByCandidates ? wanted : Math.max(wanted, size.firstCandidates)
     while (count <= size.maxCandidates) {
       const window = await candidateWindow(reader, compiled, range, direction, count)
       if (window.found === 0) return []
@@ -140,7 +140,7 @@ const skipTo = async (
   const conditions = [`started_at ${direction === 'asc' ? '>=' : '<='} {reached:${TIME}}`]
   return {
     range: { conditions, parameters },
-    skipped: offset - (await countStarts(reader, compiled, before)),
+    skipped: offset - (await countCandidates(reader, compiled, before)),
   }
 }
 

@@ -57,6 +57,10 @@ const compile = async () => {
   })
   const outputs = [...outputFiles, ...(await Promise.all(READ_AT_RUN_TIME.map(filesOf))).flat()]
   await Promise.all(outputs.map(put))
+  const paths = new Set(outputs.map(({ path }) => path))
+  for (const folder of READ_AT_RUN_TIME)
+    for (const name of await readdir(join(TO, folder)))
+      if (!paths.has(join(TO, folder, name))) await rm(join(TO, folder, name))
   const made = new Set(outputs.map(({ path }) => relative(TO, path).split(sep)[0]))
   const old = (await readdir(TO)).filter((name) => !made.has(name))
   await Promise.all(old.map((name) => rm(join(TO, name), { recursive: true, force: true })))

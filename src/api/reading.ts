@@ -9,6 +9,8 @@ export interface ReadableProjection {
   waitFor(position: Position, timeoutMs: number): Promise<boolean>
   /** Changes when the read models are rebuilt, which invalidates everything that was cached from them. */
   generation(): string
+  /** The progress while the read models are filled again from the log. */
+  rebuilding?(): string | undefined
 }
 
 /** Read-your-writes: a read waits until the projection passes the last position acknowledged for its project. */
@@ -59,7 +61,7 @@ export const readingFrom = (projector: ReadableProjection, history: History, hea
   /** Waits until the read models reach the position; with `Tallytree-Stale: allow` it does not wait. */
   const reached = async (position: Position, headers: IncomingHttpHeaders): Promise<Position> => {
     if (stale(headers) || (await projector.waitFor(position, WAIT_MS))) return projector.reached()
-    throw notYetReadable()
+    throw notYetReadable(projector.rebuilding?.())
   }
 
   const present = (projectId: string, headers: IncomingHttpHeaders, lastWrite?: Position) =>
@@ -112,10 +114,11 @@ export const readingFrom = (projector: ReadableProjection, history: History, hea
 
 const later = (a: Position, b: Position): Position => (a > b ? a : b)
 
-const notYetReadable = (): Failure =>
+const notYetReadable = (rebuilding?: string): Failure =>
   new Failure(
     'not-yet-readable',
-    'The read models have not caught up with the requested position. Try again, or send "Tallytree-Stale: allow" to read the current state.',
+    `The read models have not caught up with the requested position${rebuilding === undefined ? '' : `: ${rebuilding}`}. ` +
+      'Try again, or send "Tallytree-Stale: allow" to read the current state.',
     { retryAfter: 1 },
   )
 

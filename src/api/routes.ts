@@ -14,7 +14,8 @@ import { deliveryRoutes } from './deliveries/routes.js'
 import { evaluationRuleRoutes } from './evaluation-rules/rules.js'
 import type { Evaluations } from './evaluations/evaluations.js'
 import { evaluationRoutes } from './evaluations/routes.js'
-import { feedbackRoutes } from './feedback/routes.js'
+import { feedbackReadRoute } from './feedback/read.js'
+import { feedbackWriteRoutes } from './feedback/write.js'
 import { fileRoutes } from './files/routes.js'
 import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
@@ -71,7 +72,8 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...tableReadRoutes(parts),
   ...refRoutes(parts),
   ...fileRoutes(parts),
-  ...feedbackRoutes(parts),
+  ...feedbackWriteRoutes(parts),
+  feedbackReadRoute(parts),
   ...costRoutes(parts),
   ...evaluationRoutes(parts),
   ...evaluationRuleRoutes(parts),

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { parsedCall } from '../api/evaluations/parsed-call.js'
 import { feedbackCreate } from '../api/feedback/codecs.js'
-import { prepareFeedback, recordFeedback } from '../api/feedback/write.js'
+import { prepareFeedback, recordFeedback } from '../api/feedback/record-feedback.js'
 import { pages } from '../api/tracing/pages.js'
 import type { RulePorts } from '../dispatch/evaluations/rule-ports.js'
 import { instantOf } from '../domain/codec/instant.js'
@@ -72,8 +72,8 @@ export const rulePorts = (
       if (E.isLeft(decoded)) throw new Error(`the score is no valid feedback: ${decoded.left[0]?.message}`)
       const prepared = await prepareFeedback(ports, decoded.right, id)
       // The first score is kept where another was given under this id.
-      const { readableAt } = await recordFeedback(ports, prepared, instantOf(ports.clock.now()), cause)
-      ackPosition(projectId, readableAt)
+      const { position } = await recordFeedback(ports, prepared, instantOf(ports.clock.now()), cause)
+      ackPosition(projectId, position)
     },
   }
 }

@@ -3,14 +3,14 @@ import type { ReadableProjection } from '../api/reading.js'
 import type { Config } from '../config.js'
 import { ClickHouseUnavailable, type ClickHouse } from '../domain/ports/clickhouse.js'
 import type { Clock } from '../domain/ports/clock.js'
-import type { EventStore } from '../domain/ports/event-store.js'
+import type { EventStore, Position } from '../domain/ports/event-store.js'
 import type { Log } from '../domain/ports/log.js'
 import { projections } from '../projections/all.js'
 import { startRebuilder } from '../projections/rebuild/rebuilder.js'
-import { migrate } from '../projections/migrate.js'
+import { dropTables, migrate } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
-import { emptyReadModels, findLogMismatch, noteSourceLog } from '../projections/runtime/log-identity.js'
-import { startProjector } from '../projections/runtime/projector.js'
+import { findLogMismatch } from '../projections/runtime/checkpoint.js'
+import { startProjector, type Projector } from '../projections/runtime/projector.js'
 import { startTotals } from '../projections/usage/totals-pass.js'
 import type { Stores } from './stores.js'
 
@@ -29,9 +29,11 @@ export interface ReadSide extends ReadableProjection {
 /** For readers in other processes: they see only the checkpoint, and cannot ask for a batch to be written at once. */
 const READ_BY_OTHER_PROCESSES = { gatherMs: 100, checkpointMs: 0 }
 
+const FILLING_LOG_MS = 5000
+
 /**
- * Checks that the database belongs to this log and migrates its tables. In the projector's process it also starts the
- * projector and the rebuilder.
+ * Checks that the database belongs to this log. In the projector's process it also creates the tables, or replaces those
+ * of an earlier release, and starts the projector and the rebuilder.
  *
  * @throws ClickHouseUnavailable when the database of a server was filled from another log
  */
@@ -44,15 +46,14 @@ export const openReadSide = async (
   const { roles, eventStoreUrl } = config
   const { eventStore, clickHouse } = stores
   await requireOwnDatabase(config, clickHouse, eventStore, log)
-  await migrate(clickHouse.writer)
   if (!roles.has('projector')) return followReadState(clickHouse.reader, eventStore, log)
+  await migrate(clickHouse.writer)
   const head = await eventStore.head()
   const projector = await startProjector({
     ...stores,
     clickHouse: clickHouse.writer,
     projections,
     log,
-    noteSource: () => noteSourceLog(clickHouse.writer, eventStore),
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
   const totals = startTotals({
@@ -60,6 +61,7 @@ export const openReadSide = async (
     ...{ reached: projector.reached, log },
   })
   const tablesCreatedAt = projector.startedAt === 0n ? head : 0n
+  const filling = followFilling(projector, tablesCreatedAt, log)
   const rebuilder = startRebuilder({
     ...{ ...stores, projections, log, clock, tablesCreatedAt },
     projector: {
@@ -70,14 +72,48 @@ export const openReadSide = async (
   return {
     ...projector,
     lagging: projector,
+    rebuilding: filling.progress,
+    failing: () => projector.failing() ?? filling.progress(),
     // Only positions of the embedded log have no gaps, so only they can be subtracted.
     behind: async () =>
       eventStoreUrl === null ? Number((await eventStore.head()) - projector.reached()) : projector.behind(),
     stop: async () => {
+      filling.stop()
       await rebuilder.stop()
       await totals.stop()
       await projector.stop()
     },
+  }
+}
+
+/** While empty tables are filled from the log up to `target`: the progress, for the log, `/health` and refused reads. */
+const followFilling = (
+  projector: Pick<Projector, 'reached'>,
+  target: Position,
+  log: Pick<Log, 'info'>,
+): { readonly progress: () => string | undefined; readonly stop: () => void } => {
+  const startedAt = performance.now()
+  const isFilling = () => projector.reached() < target
+  const note = () => {
+    const position = String(projector.reached())
+    const seconds = Math.round((performance.now() - startedAt) / 1000)
+    log.info(`projection.${isFilling() ? 'rebuilding' : 'rebuilt'}`, {
+      position,
+      target: String(target),
+      seconds,
+    })
+    if (!isFilling()) clearInterval(timer)
+  }
+  const timer = setInterval(note, FILLING_LOG_MS)
+  timer.unref()
+  if (isFilling()) note()
+  else clearInterval(timer)
+  return {
+    progress: () =>
+      isFilling()
+        ? `the read models are being rebuilt from the log: position ${projector.reached()} of ${target}`
+        : undefined,
+    stop: () => clearInterval(timer),
   }
 }
 
@@ -91,7 +127,7 @@ const requireOwnDatabase = async (
   eventStore: EventStore,
   log: Pick<Log, 'error'>,
 ): Promise<void> => {
-  const mismatch = await findLogMismatch(clickHouse.writer, clickHouse.database, eventStore)
+  const mismatch = await findLogMismatch(clickHouse.writer, eventStore)
   if (mismatch === undefined) return
   const { kind, reason } = mismatch
   if (clickHouseUrl !== null)
@@ -105,5 +141,5 @@ const requireOwnDatabase = async (
   log.error(`projection.${kind}`, {
     reason: `${reason}; the read models are emptied and filled from the log`,
   })
-  await emptyReadModels(clickHouse)
+  await dropTables(clickHouse.writer)
 }

@@ -1,70 +1,93 @@
+import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import type { ClickHouseWriter } from '../domain/ports/clickhouse.js'
+import type { ClickHouseReader, ClickHouseWriter } from '../domain/ports/clickhouse.js'
 import { OperatorError } from '../domain/ports/operator-error.js'
 import { SCHEMA } from '../files.js'
 
-/** The file that makes the table of events whose rows could not be made. */
-const WITH_QUARANTINE = '0001_checkpoints.sql'
+/**
+ * Raise it when a release changes a table of `schema/` or the rows that an event makes: the tables of an older version
+ * are dropped and filled again from the log.
+ */
+export const SCHEMA_VERSION = 1
 
-const MIGRATIONS = 'CREATE TABLE migrations (name String) ENGINE = ReplacingMergeTree ORDER BY name'
+const VERSION_TABLE = 'schema_version'
+
+/** Tables of releases that had numbered migrations. */
+const FORMER_TABLES = ['migrations', 'source_log']
+
+type Querying = Pick<ClickHouseReader, 'query'>
+
+/** The statement that creates each table, by its name. */
+export const tableStatements = async (): Promise<ReadonlyMap<string, string>> => {
+  const files = (await readdir(SCHEMA)).filter((name) => name.endsWith('.sql')).sort()
+  const statements = files.map(async (name): Promise<[string, string]> => {
+    const text = await readFile(new URL(name, SCHEMA), 'utf8')
+    const statement = text.replace(/^ *--.*$\n/gm, '').trim()
+    return [name.slice(0, -'.sql'.length), statement.replace(/;$/, '')]
+  })
+  return new Map(await Promise.all(statements))
+}
 
 /**
- * Brings the tables up to date: runs each numbered file of `schema/` that this database has not seen. Every statement
- * may be run again, so one that was cut off is, and processes that start at once do not disturb each other. Where there
- * was one to run, events that were set aside before are projected again.
+ * Creates the tables. Those of an older schema are dropped before. Can be cut off and repeated.
  *
- * @throws OperatorError before anything is changed
+ * @throws OperatorError when a newer release has used the database, before anything is changed
  */
 export const migrate = async (clickHouse: ClickHouseWriter): Promise<void> => {
-  await clickHouse.command(repeatable(MIGRATIONS))
-  const rows = await clickHouse.query<{ name: string }>('SELECT DISTINCT name FROM migrations ORDER BY name')
-  const files = await schemaFiles()
-  refuseNewer(
-    rows.map(({ name }) => name),
-    files,
-  )
-  const done = new Set(rows.map(({ name }) => name))
-  const missing = files.filter((name) => !done.has(name))
-  if (done.has(WITH_QUARANTINE) && missing.length > 0) await takeUpQuarantined(clickHouse)
-  for (const name of missing) {
-    for (const statement of await statementsOf(name)) await clickHouse.command(repeatable(statement))
-    await clickHouse.insert({ table: 'migrations', columns: ['name'], values: [[name]] })
+  const statements = await tableStatements()
+  const create = (table: string) =>
+    clickHouse.command(statements.get(table)!.replace(/^CREATE TABLE /, 'CREATE TABLE IF NOT EXISTS '))
+  // Listed before the version is read: what another process creates meanwhile, under the version of this release, stays.
+  const tables = await readModelTables(clickHouse)
+  await create(VERSION_TABLE)
+  if ((await schemaState(clickHouse)) === 'older') {
+    await dropTables(clickHouse, tables)
+    await clickHouse.insert({
+      table: VERSION_TABLE,
+      columns: ['version', 'digest'],
+      values: [[SCHEMA_VERSION, digestOf(statements)]],
+    })
   }
+  for (const table of statements.keys()) await create(table)
 }
 
-/**
- * What the release before, which knew fewer tables, could not make rows of may be right for this one: the log is projected
- * once more. Before any file is noted as done, so that it is not forgotten where this is cut off.
- */
-const takeUpQuarantined = async (clickHouse: ClickHouseWriter): Promise<void> => {
-  const [row] = await clickHouse.query<{ events: number }>(
-    'SELECT uniqExact(position) AS events FROM quarantine',
+/** Drops the read models; `migrate` creates them again, and the projector fills them from the log. */
+export const dropTables = async (clickHouse: ClickHouseWriter, names?: readonly string[]): Promise<void> => {
+  const tables = names ?? (await readModelTables(clickHouse))
+  // A start after a crash still finds by these that the database is not of this log.
+  const last = ['checkpoints', 'source_log', 'migrations']
+  for (const table of [...tables.filter((name) => !last.includes(name)), ...last])
+    await clickHouse.command(`DROP TABLE IF EXISTS ${table} SYNC`)
+  const rebuilding = await clickHouse.query<{ name: string }>(
+    "SELECT name FROM system.databases WHERE startsWith(name, concat(currentDatabase(), '_rebuild_'))",
   )
-  if (row === undefined || row.events === 0) return
-  await clickHouse.command('TRUNCATE TABLE checkpoints')
-  await clickHouse.command('TRUNCATE TABLE quarantine')
+  for (const { name } of rebuilding) await clickHouse.command(`DROP DATABASE IF EXISTS ${name} SYNC`)
 }
 
-export const schemaFiles = async (): Promise<readonly string[]> =>
-  (await readdir(SCHEMA)).filter((name) => name.endsWith('.sql')).sort()
-
-/** The statements of a schema file as they stand there, without comments. */
-export const statementsOf = async (name: string): Promise<readonly string[]> =>
-  (await readFile(new URL(name, SCHEMA), 'utf8'))
-    .split(/;\s*$/m)
-    .map((statement) => statement.replace(/^--.*$/gm, '').trim())
-    .filter((statement) => statement !== '')
-
-const repeatable = (statement: string): string =>
-  statement.replace(/^CREATE TABLE (?!IF NOT EXISTS)/, 'CREATE TABLE IF NOT EXISTS ')
-
-const refuseNewer = (done: readonly string[], files: readonly string[]): void => {
-  const newer = done.find(
-    (name) => /^\d{4}_/.test(name) && name.slice(0, 4) > (files.at(-1) ?? '').slice(0, 4),
+/** `older` also for a database without tables, and where a statement changed under the same version. */
+export const schemaState = async (clickHouse: Querying): Promise<'current' | 'older'> => {
+  const [newest] = await clickHouse.query<{ version: number; digest: string }>(
+    `SELECT version, digest FROM ${VERSION_TABLE} ORDER BY created_at DESC LIMIT 1`,
   )
-  if (newer === undefined) return
-  throw new OperatorError(
-    `the ClickHouse database was used by a newer release (it has ${newer}): start that release, or configure ` +
-      'another database, which is filled from the log',
+  if (newest !== undefined && newest.version > SCHEMA_VERSION)
+    throw new OperatorError(
+      `the ClickHouse database was used by a newer release (its schema has version ${newest.version}, this release ` +
+        `has ${SCHEMA_VERSION}): start that release, or configure another database, which is filled from the log`,
+    )
+  return newest?.digest === digestOf(await tableStatements()) ? 'current' : 'older'
+}
+
+const digestOf = (statements: ReadonlyMap<string, string>): string =>
+  createHash('sha256')
+    .update(JSON.stringify([SCHEMA_VERSION, ...statements]))
+    .digest('hex')
+
+const readModelTables = async (clickHouse: Querying): Promise<readonly string[]> => {
+  const names = [...(await tableStatements()).keys(), ...FORMER_TABLES]
+  const rows = await clickHouse.query<{ name: string }>(
+    `SELECT name FROM system.tables
+    WHERE database = currentDatabase() AND name != '${VERSION_TABLE}' AND name IN {names:Array(String)}`,
+    { names },
   )
+  return rows.map(({ name }) => name)
 }

@@ -16,8 +16,6 @@ export const onCluster = (cluster: string, statement: string): string => {
 const CREATE = /^CREATE TABLE IF NOT EXISTS [\w.]+/
 const FORMS = [
   CREATE,
-  /^ALTER TABLE [\w.]+/,
-  /^TRUNCATE TABLE [\w.]+/,
   /^DROP TABLE IF EXISTS [\w.]+/,
   /^EXCHANGE TABLES [\w.]+ AND [\w.]+/,
   /^CREATE DATABASE IF NOT EXISTS \w+/,

@@ -1,6 +1,6 @@
-import { arrayOf } from '../../domain/codec/containers.js'
+import { arrayOf, withDefault } from '../../domain/codec/containers.js'
 import { int64, string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import { closed, open } from '../../domain/codec/struct.js'
 import { digestsOf } from '../../projections/digests/queries.js'
 import { KeyedMutex } from '../../runtime/keyed-mutex.js'
 import { administratorKey } from '../authorization.js'
@@ -8,8 +8,9 @@ import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { readPresent } from '../route-kinds.js'
 import type { Audit } from './audit.js'
-import { digestsQuery } from './query.js'
+import { positionText } from './events.js'
 
+const digestsQuery = closed('DigestsAt', { optional: { at: withDefault(positionText, undefined) } })
 const modelDigest = open('ModelDigest', { required: { model: string, rows: int64, digest: string } })
 
 export const digestsRoute = (parts: Audit): AnyRoute => {

@@ -1,21 +1,111 @@
 import { Readable } from 'node:stream'
+import * as t from 'io-ts'
 import { mayRead, mayReadFrom } from '../../domain/access/visible.js'
+import { catalogue } from '../../domain/catalogue.js'
+import { Codec, describedAs, refuse } from '../../domain/codec/codec.js'
+import { withDefault } from '../../domain/codec/containers.js'
+import { boolean, jsonObject, string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../domain/codec/struct.js'
+import { jsonText } from '../../domain/json/text.js'
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import { anyKey } from '../authorization.js'
-import type { Principal } from '../principal.js'
-import { prefetchFirst } from '../http/prefetch-first.js'
 import { linesOf } from '../http/json-pages.js'
+import { prefetchFirst } from '../http/prefetch-first.js'
+import type { Principal } from '../principal.js'
 import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import type { Audit } from './audit.js'
-import { eventsQuery } from './query.js'
-import { cursorLine, cursorLineOf, eventLine, lineOf } from './event-line.js'
+
+const MAX_POSITION = 2n ** 63n - 1n
+
+export const positionText: Codec<Position> = new Codec<Position>(
+  'position',
+  (u): u is Position => typeof u === 'bigint',
+  (u, c) =>
+    typeof u === 'string' && /^\d{1,19}$/.test(u) && BigInt(u) <= MAX_POSITION
+      ? t.success(BigInt(u))
+      : refuse(u, c, 'int_parsing', 'Input should be a log position in decimal digits'),
+  { type: 'integer', format: 'int64', minimum: 0 },
+)
+
+const limitText: Codec<number> = new Codec<number>(
+  'limit',
+  (u): u is number => typeof u === 'number',
+  (u, c) =>
+    typeof u === 'string' && /^[1-9]\d{0,14}$/.test(u)
+      ? t.success(Number(u))
+      : refuse(u, c, 'int_parsing', 'Input should be a whole number of at least 1'),
+  { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
+)
+
+const TYPES: ReadonlySet<string> = new Set(catalogue.flatMap(({ events }) => Object.keys(events)))
+
+const typesText: Codec<ReadonlySet<string>> = new Codec<ReadonlySet<string>>(
+  'types',
+  (u): u is ReadonlySet<string> => u instanceof Set,
+  (u, c) => {
+    const types = typeof u === 'string' ? u.split(',') : []
+    return types.length > 0 && types.every((type) => TYPES.has(type))
+      ? t.success(new Set(types))
+      : refuse(u, c, 'literal_error', 'Input should be a comma-separated list of event types')
+  },
+  {
+    type: 'string',
+    pattern: `^(${[...TYPES].join('|')})(,(${[...TYPES].join('|')}))*$`,
+    description: 'A comma-separated list of event types.',
+  },
+)
+
+const eventsQuery = closed('Events', {
+  optional: {
+    /** Exclusive. */
+    after: withDefault(positionText, 0n),
+    /** The full name of a stream. */
+    stream: withDefault(string, undefined),
+    types: withDefault(typesText, undefined),
+    /** The maximum number of events; without it, all up to the head of the log at the time of the request. */
+    limit: withDefault(limitText, undefined),
+  },
+})
+
+const digits = describedAs(string, { pattern: '^[0-9]+$', description: 'A 64-bit integer.' })
+
+/** An event of the log, as one line of JSON. */
+const eventLine = open('RecordedEvent', {
+  required: {
+    id: string,
+    type: string,
+    stream: string,
+    /** Counts from 0 within the stream. */
+    revision: digits,
+    /** Its position in the log. */
+    position: digits,
+    recorded_at: describedAs(string, { format: 'date-time' }),
+    data: jsonObject,
+    metadata: jsonObject,
+  },
+})
+
+/** The last line of a response that stops before the end of the log. */
+const cursorLine = open('EventsCursor', { required: { position: digits, more: boolean } })
+
+const cursorLineOf = (position: Position): string =>
+  `${JSON.stringify({ position: String(position), more: true })}\n`
+
+const lineOf = (event: RecordedEvent): string => {
+  const { id, type, stream, revision, position, recordedAt, data, metadata } = event
+  const line = {
+    ...{ id, type, stream, revision: String(revision), position: String(position) },
+    ...{ recorded_at: recordedAt.toISOString(), data, metadata },
+  }
+  return `${jsonText(line)}\n`
+}
 
 const NDJSON = 'application/x-ndjson'
 
 /** Limits of one response without the administrator key: scanned events and their characters. */
-const MOST_SCANNED = 20_000
-const MOST_CHARACTERS = 32 * 1024 * 1024
+const MAX_SCANNED = 20_000
+const MAX_CHARACTERS = 32 * 1024 * 1024
 
 export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): AnyRoute =>
   readDirectory({
@@ -24,7 +114,7 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
     summary:
       "Read the log in order: all of it for the administrator, otherwise the events of the caller's teams and their " +
       'projects; events of webhooks, secrets, upstreams, limits and members need the role team_administrator. To resume an interrupted response, request the events after the position of its last complete line. ' +
-      `Without the administrator key a response ends after scanning ${MOST_SCANNED} events of the log, ` +
+      `Without the administrator key a response ends after scanning ${MAX_SCANNED} events of the log, ` +
       'with a line that has only `position`, to continue after, and `more`.',
     query: eventsQuery,
     errors: ['overloaded'],
@@ -42,7 +132,7 @@ export const eventsRoute = ({ ports: { eventStore } }: Pick<Audit, 'ports'>): An
     },
   })
 
-interface Question {
+interface EventsRequest {
   readonly after: Position
   readonly stream: string | undefined
   readonly types: ReadonlySet<string> | undefined
@@ -51,42 +141,42 @@ interface Question {
 }
 
 /** Lines are written in chunks of about this many characters. */
-const TOGETHER = 65_536
+const CHUNK_CHARACTERS = 65_536
 
 async function* linesFor(
   eventStore: EventStore,
-  { limit = Infinity, ...question }: Question,
+  { limit = Infinity, ...request }: EventsRequest,
   principal: Principal,
 ): AsyncGenerator<string> {
-  const isBounded = !principal.administrator && question.stream === undefined
-  let gathered = ''
+  const isBounded = !principal.administrator && request.stream === undefined
+  let chunk = ''
   let left = limit
   let scanned = 0
   let characters = 0
-  let last = question.after
-  for await (const event of eventsOf(eventStore, question, principal)) {
-    if (isBounded && (scanned === MOST_SCANNED || characters > MOST_CHARACTERS)) {
-      yield gathered + cursorLineOf(last)
+  let last = request.after
+  for await (const event of eventsOf(eventStore, request, principal)) {
+    if (isBounded && (scanned === MAX_SCANNED || characters > MAX_CHARACTERS)) {
+      yield chunk + cursorLineOf(last)
       return
     }
     scanned += 1
     characters += event.size
     last = event.position
-    if (question.types?.has(event.type) === false || !mayRead(principal, event)) continue
-    gathered += lineOf(event)
+    if (request.types?.has(event.type) === false || !mayRead(principal, event)) continue
+    chunk += lineOf(event)
     left -= 1
     if (left === 0) break
-    if (gathered.length < TOGETHER) continue
-    yield gathered
-    gathered = ''
+    if (chunk.length < CHUNK_CHARACTERS) continue
+    yield chunk
+    chunk = ''
   }
-  if (gathered !== '') yield gathered
+  if (chunk !== '') yield chunk
 }
 
 /** Does not read a stream that the principal may not read, so that it looks the same as a missing one. */
 async function* eventsOf(
   eventStore: EventStore,
-  { after, stream, head }: Omit<Question, 'limit'>,
+  { after, stream, head }: Omit<EventsRequest, 'limit'>,
   principal: Principal,
 ): AsyncGenerator<RecordedEvent> {
   if (stream !== undefined && !mayReadFrom(principal, stream)) return

@@ -19,7 +19,7 @@ import { callRef } from '../../domain/ref/ref.js'
 import { inPath } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import { feedbackCreate, type FeedbackCreate } from '../feedback/codecs.js'
-import { prepareBatch } from '../feedback/create.js'
+import { prepareBatch } from '../feedback/record-feedback.js'
 import type { AnyRoute } from '../route.js'
 import { readProjectLog, writeProject } from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
@@ -81,7 +81,8 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
           },
           inputs: { self: scorer, inputs: prediction.inputs['inputs'] ?? {}, output: prediction.output },
         }
-        const give = prepareBatch(evaluations)(
+        const give = prepareBatch(
+          evaluations.ports,
           [feedbackOf(projectId, prediction_id, scoreId, body)],
           request,
           (problem) => problem,

@@ -1,10 +1,13 @@
 import { Readable } from 'node:stream'
+import type { JsonObject } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import {
   countFeedback,
   feedbackById,
   feedbackIds,
+  fieldPicker,
   type FeedbackId,
   type OrderBy,
   type StoredFeedback,
@@ -16,13 +19,12 @@ import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { pages } from '../tracing/pages.js'
 import { feedbackQueried, feedbackQuery, type FeedbackQuery } from './codecs.js'
-import { rowsOf } from './row-json.js'
 
 const MAX_FIELDS = 1000
 const MAX_SORT_FIELDS = 8
 
 /** `/feedback/query` returns a page and the total count. */
-export const readRoute = (reads: ProjectReads): AnyRoute =>
+export const feedbackReadRoute = (reads: ProjectReads): AnyRoute =>
   readProject(reads, {
     method: 'post',
     path: '/feedback/query',
@@ -33,30 +35,30 @@ export const readRoute = (reads: ProjectReads): AnyRoute =>
     project: inBody,
     handle: ({ body, project: projectId, reader }) => {
       const { fields, query, limit, offset } = body
-      requireFew(fields ?? [], 'fields', MAX_FIELDS)
+      checkMaxItems(fields ?? [], 'fields', MAX_FIELDS)
       const row = rowsOf(fields)
       const order = orderOf(body.sort_by)
       return async (position) => {
-        const asked = { projectId, operation: query?.$expr ?? null, position }
-        const ids = await feedbackIds(reader)({ ...asked, order, limit, offset })
+        const selection = { projectId, operation: query?.$expr ?? null, position }
+        const ids = await feedbackIds(reader)({ ...selection, order, limit, offset })
         const isAll = limit === null && (offset ?? 0) === 0
-        const total = isAll ? ids.length : await countFeedback(reader)(asked)
+        const total = isAll ? ids.length : await countFeedback(reader)(selection)
         const rows = await prefetchFirst(rowsOfPages(reader, projectId, ids, position, row))
-        return { body: Readable.from(asAnswer(rows, total)), type: 'application/json; charset=utf-8' }
+        return { body: Readable.from(asResponse(rows, total)), type: 'application/json; charset=utf-8' }
       }
     },
   })
 
 /** The default order is by time. If a field is repeated, its first occurrence counts. */
-const orderOf = (asked: FeedbackQuery['sort_by']): readonly OrderBy[] => {
-  if (asked === null) return [{ field: 'created_at', direction: 'asc' }]
+const orderOf = (sortBy: FeedbackQuery['sort_by']): readonly OrderBy[] => {
+  if (sortBy === null) return [{ field: 'created_at', direction: 'asc' }]
   const order = new Map<string, OrderBy>()
-  for (const one of asked) if (!order.has(one.field)) order.set(one.field, one)
-  requireFew([...order.keys()], 'sort_by', MAX_SORT_FIELDS)
+  for (const one of sortBy) if (!order.has(one.field)) order.set(one.field, one)
+  checkMaxItems([...order.keys()], 'sort_by', MAX_SORT_FIELDS)
   return [...order.values()]
 }
 
-const requireFew = (names: readonly string[], field: string, most: number): void => {
+const checkMaxItems = (names: readonly string[], field: string, most: number): void => {
   if (names.length > most)
     throw invalidField([field], 'too_long', `List should have at most ${most} items after validation`)
 }
@@ -78,7 +80,7 @@ async function* rowsOfPages(
   }
 }
 
-async function* asAnswer(rows: AsyncIterable<readonly string[]>, total: number): AsyncGenerator<string> {
+async function* asResponse(rows: AsyncIterable<readonly string[]>, total: number): AsyncGenerator<string> {
   let separator = ''
   yield '{"result":['
   for await (const page of rows) {
@@ -87,4 +89,40 @@ async function* asAnswer(rows: AsyncIterable<readonly string[]>, total: number):
     separator = ','
   }
   yield `],"total_count":${total}}`
+}
+
+/** Columns that every client version knows; newer columns are only included if set. */
+const ALWAYS = [
+  'id',
+  'project_id',
+  'weave_ref',
+  'wb_user_id',
+  'creator',
+  'created_at',
+  'feedback_type',
+  'payload',
+  'annotation_ref',
+  'runnable_ref',
+  'call_ref',
+  'trigger_ref',
+] as const
+
+export const feedbackJson = (feedback: StoredFeedback): JsonObject => {
+  const given = Object.entries(feedback).filter(([, value]) => value !== null)
+  return {
+    ...Object.fromEntries(ALWAYS.map((column) => [column, feedback[column]])),
+    ...Object.fromEntries(given),
+  }
+}
+
+/**
+ * Serialises feedback, or only the requested fields, each under its dotted name.
+ *
+ * @throws UnknownField
+ */
+const rowsOf = (fields: readonly string[] | null): ((feedback: StoredFeedback) => string) => {
+  if (fields === null || fields.length === 0) return (feedback) => jsonText(feedbackJson(feedback))
+  const pickers = [...new Set(fields)].map((field) => [field, fieldPicker(field)] as const)
+  return (feedback) =>
+    `{${pickers.map(([field, pick]) => `${JSON.stringify(field)}:${pick(feedback)}`).join(',')}}`
 }

@@ -1,72 +1,124 @@
-import type { Instant } from '../../domain/codec/instant.js'
 import type { Problem } from '../../domain/codec/problem.js'
-import type { Decider } from '../../domain/decider.js'
-import type { Cause } from '../../domain/event.js'
-import { execute, type ExecuteResult } from '../../runtime/execute.js'
-import type { FeedbackCommand, GiveFeedback } from '../../domain/feedback/commands.js'
-import { FEEDBACK_PAYLOAD } from '../../domain/feedback/content.js'
-import { feedbackDecider, type FeedbackState } from '../../domain/feedback/decider.js'
-import { feedbackStream, type FeedbackContent, type FeedbackEvent } from '../../domain/feedback/events.js'
-import { keptPayload, kindProblems } from '../../domain/feedback/kinds.js'
-import type { JsonObject } from '../../domain/json/json.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import { spill } from '../../domain/spill/spill.js'
-import { Failure } from '../failure.js'
-import type { FeedbackCreate } from './codecs.js'
+import { feedbackDecider } from '../../domain/feedback/decider.js'
+import { feedbackStream } from '../../domain/feedback/events.js'
+import { id as feedbackId } from '../../domain/ids.js'
+import { execute } from '../../runtime/execute.js'
+import { inChunks } from '../../runtime/in-chunks.js'
+import { inBody } from '../authorization.js'
+import { emptyResponse } from '../empty-response.js'
+import { invalidField } from '../failure.js'
+import { namedIds } from '../purging.js'
+import type { AnyRoute } from '../route.js'
+import { changeProject, writeProject, type ProjectWrites } from '../route-kinds.js'
+import { later } from '../tracing/tracing.js'
+import {
+  feedbackBatch,
+  feedbackBatchCreated,
+  feedbackCreate,
+  feedbackCreated,
+  feedbackPurge,
+  feedbackReplace,
+} from './codecs.js'
+import { AT_ONCE, lastOf, prepareBatch, type FeedbackPorts } from './record-feedback.js'
 
-export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
-
-export interface PreparedFeedback {
-  readonly content: FeedbackContent
-  readonly payload: JsonObject
+export interface FeedbackWrites extends ProjectWrites {
+  readonly ports: FeedbackPorts
 }
 
-/** Validation beyond the codec. */
-export const problemsOf = (asked: FeedbackCreate): readonly Problem[] => {
-  const own = asked.weave_ref.startsWith(`weave:///${asked.project_id}/`)
-  const msg = 'Value error, the reference should be in the same project'
-  return [...(own ? [] : [{ loc: ['weave_ref'], type: 'value_error', msg }]), ...kindProblems(asked)]
-}
+export const feedbackWriteRoutes = (writes: FeedbackWrites): readonly AnyRoute[] => [
+  createRoute(writes),
+  createBatchRoute(writes),
+  purgeRoute(writes),
+  replaceRoute(writes),
+]
 
-export const prepareFeedback = async (
-  ports: FeedbackPorts,
-  asked: FeedbackCreate,
-  id: string,
-): Promise<PreparedFeedback> => {
-  const payload = keptPayload(asked.feedback_type, asked.payload)
-  const { wb_user_id: _ignored, ...said } = asked
-  const content = await spill(ports)({ ...said, id, payload, spilled: {} }, FEEDBACK_PAYLOAD)
-  return { content, payload }
-}
+const createRoute = (writes: FeedbackWrites): AnyRoute =>
+  writeProject(writes, {
+    method: 'post',
+    path: '/feedback/create',
+    summary: 'Create feedback on a call or an object. With an id from the client it can be retried.',
+    body: feedbackCreate,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: feedbackCreated,
+    project: inBody,
+    handle: (request) => {
+      const record = prepareBatch(writes.ports, [request.body], request, (problem) => problem)
+      return async () => {
+        const { responses, position } = await record()
+        return { body: responses[0], position }
+      }
+    },
+  })
 
-/** Records feedback. A retry with the same id and content writes nothing. */
-export const recordFeedback = (
-  ports: FeedbackPorts,
-  { content }: PreparedFeedback,
-  now: Instant,
-  cause: Cause,
-  decider: FeedbackDecider = feedbackDecider,
-): Promise<ExecuteResult<FeedbackState>> => {
-  const command: GiveFeedback = { type: 'GiveFeedback', content, userId: cause.actor, now }
-  const stream = feedbackStream(content.project_id, content.id)
-  return execute(ports)(decider, stream, [command], cause, { assumeNew: decider === feedbackDecider })
-}
+const createBatchRoute = (writes: FeedbackWrites): AnyRoute =>
+  writeProject(writes, {
+    method: 'post',
+    path: '/feedback/batch/create',
+    summary: 'Create several pieces of feedback. If one is invalid, none is created.',
+    body: feedbackBatch,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: feedbackBatchCreated,
+    project: ({ body: { batch } }) => batch.map(({ project_id }) => project_id),
+    handle: (request) => {
+      const inBatch = (problem: Problem, index: number) => ({
+        ...problem,
+        loc: ['batch', index, ...problem.loc],
+      })
+      const record = prepareBatch(writes.ports, request.body.batch, request, inBatch)
+      return async () => {
+        const { responses, position } = await record()
+        return { body: { res: responses }, position }
+      }
+    },
+  })
 
-type FeedbackDecider = Decider<FeedbackState, FeedbackCommand, FeedbackEvent>
+const purgeRoute = (writes: FeedbackWrites): AnyRoute =>
+  changeProject(writes, {
+    method: 'post',
+    path: '/feedback/purge',
+    summary: 'Purge feedback by its ids.',
+    body: feedbackPurge,
+    response: emptyResponse,
+    project: inBody,
+    handle: ({ body: { project_id, query } }) => {
+      const ids = [...new Set(namedIds(query.$expr, 'Feedback is'))].filter(feedbackId.is)
+      return async (cause) => {
+        const purged = await inChunks(ids, AT_ONCE, (id) => {
+          const command = { type: 'PurgeFeedback', project_id, id } as const
+          return execute(writes.ports)(feedbackDecider, feedbackStream(project_id, id), [command], cause)
+        })
+        return { body: {}, position: lastOf(purged.map(({ readableAt }) => readableAt)) }
+      }
+    },
+  })
 
-/** A dry run: returns the refusals of the real decider without events. */
-export const dryRunDecider: FeedbackDecider = {
-  ...feedbackDecider,
-  decide: (state, command) => ({ ...feedbackDecider.decide(state, command), events: [] }),
-}
-
-/** The response for recorded feedback. */
-export const responseOf = (
-  { content, payload }: PreparedFeedback,
-  { state, refusals }: ExecuteResult<FeedbackState>,
-) => {
-  const [refusal] = refusals.values()
-  if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
-  const given = state.given!
-  return { id: content.id, created_at: given.created_at, wb_user_id: given.wb_user_id ?? '', payload }
-}
+/** Writes the replacement before purging the old feedback, so that an interruption loses neither. */
+const replaceRoute = (writes: FeedbackWrites): AnyRoute =>
+  writeProject(writes, {
+    method: 'post',
+    path: '/feedback/replace',
+    summary: 'Replace feedback: creates the new one and purges the old one.',
+    body: feedbackReplace,
+    requestHeaders: ['Idempotency-Key'],
+    errors: ['conflict'],
+    response: feedbackCreated,
+    project: inBody,
+    handle: (request) => {
+      const { feedback_id: id, ...replacement } = request.body
+      const { project_id } = replacement
+      if (replacement.id === id)
+        throw invalidField(['id'], 'value_error', 'Value error, a replacement should have a new id')
+      const record = prepareBatch(writes.ports, [replacement], request, (problem) => problem, id)
+      return async (cause) => {
+        const { responses, position } = await record()
+        const body = responses[0]!
+        if (!feedbackId.is(id)) return { body, position }
+        const command = { type: 'ReplaceFeedback', project_id, id, replaced_by: body.id } as const
+        const stream = feedbackStream(project_id, id)
+        const replaced = await execute(writes.ports)(feedbackDecider, stream, [command], cause)
+        return { body, position: later(position, replaced.readableAt) }
+      }
+    },
+  })

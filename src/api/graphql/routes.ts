@@ -1,4 +1,4 @@
-import { execute, GraphQLError } from 'graphql'
+import { execute, GraphQLError, parse, validate, type DocumentNode } from 'graphql'
 import { nullable, nullableText } from '../../domain/codec/containers.js'
 import { json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
@@ -8,15 +8,15 @@ import { anyKey } from '../authorization.js'
 import { Failure, invalidField } from '../failure.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { writeDirectory } from '../route-kinds.js'
-import { viewerOf, visibleEntity } from './entities.js'
-import { readDocument } from './limits.js'
 import {
   projectNamed,
   upsertModel,
+  viewerOf,
+  visibleEntity,
   type GraphQlParts,
   type ProjectNames,
   type UpsertModelInput,
-} from './projects.js'
+} from './resolvers.js'
 import { schema } from './schema.js'
 
 const MAX_QUERY_BYTES = 32_768
@@ -62,7 +62,7 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
           variableValues: variables,
           operationName,
         })
-        errors.forEach(rethrowUnforeseen)
+        errors.forEach(rethrowServiceErrors)
         return {
           body: { ...(data === undefined ? {} : { data }), ...(errors.length === 0 ? {} : { errors }) },
           position: lastWritten(),
@@ -72,10 +72,28 @@ export const graphQlRoutes = (parts: GraphQlParts): readonly AnyRoute[] => [
   }),
 ]
 
+const MAX_TOKENS = 1000
+const MAX_ERRORS = 10
+
+/**
+ * Parses and validates a query, or returns the errors. Tokens bound its work: the schema has no recursive types, and
+ * validation limits the depth of introspection.
+ */
+const readDocument = (query: string): DocumentNode | readonly GraphQLError[] => {
+  try {
+    const document = parse(query, { maxTokens: MAX_TOKENS })
+    const errors = validate(schema, document, undefined, { maxErrors: MAX_ERRORS })
+    return errors.length > 0 ? errors : document
+  } catch (error) {
+    if (error instanceof GraphQLError) return [error]
+    throw error
+  }
+}
+
 const rootFor = (parts: GraphQlParts, { principal, cause }: Pick<RouteRequest, 'principal' | 'cause'>) => {
   let written: Position | undefined
-  const asking = { principal, cause }
-  const project = (names: ProjectNames) => projectNamed(parts, asking, names)
+  const caller = { principal, cause }
+  const project = (names: ProjectNames) => projectNamed(parts, caller, names)
   return {
     rootValue: {
       viewer: () => viewerOf(principal),
@@ -84,7 +102,7 @@ const rootFor = (parts: GraphQlParts, { principal, cause }: Pick<RouteRequest, '
       entity: ({ name }: ProjectNames) => visibleEntity(parts.teams, principal, name),
       serverInfo: { frontendHost: null, cliVersionInfo: {}, latestLocalVersionInfo: null, features: [] },
       upsertModel: async ({ input }: { readonly input: UpsertModelInput }) => {
-        const { position, payload } = await upsertModel(parts, asking, input)
+        const { position, payload } = await upsertModel(parts, caller, input)
         written = position
         return payload
       },
@@ -94,7 +112,7 @@ const rootFor = (parts: GraphQlParts, { principal, cause }: Pick<RouteRequest, '
 }
 
 /** Errors in the request are reported in `errors`; errors of the service are reported by the status. */
-const rethrowUnforeseen = ({ originalError }: GraphQLError): void => {
+const rethrowServiceErrors = ({ originalError }: GraphQLError): void => {
   if (originalError == null || originalError instanceof GraphQLError || originalError instanceof Failure)
     return
   throw originalError

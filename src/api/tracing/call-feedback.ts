@@ -3,7 +3,7 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { CallId } from '../../projections/calls/queries.js'
 import { feedbackBytes, feedbackOn } from '../../projections/feedback/queries.js'
-import { feedbackJson } from '../feedback/row-json.js'
+import { feedbackJson } from '../feedback/read.js'
 import { pages, pagesOf } from './pages.js'
 
 const refOf = (projectId: string, callId: string): string => `weave:///${projectId}/call/${callId}`

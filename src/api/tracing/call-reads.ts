@@ -10,7 +10,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import {
   callIdPages,
-  callsById,
+  callsByKey,
   countCalls,
   type CallId,
   type StoredCall,
@@ -110,7 +110,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       ? pagesWithFeedback(reader, projectId, ids, position)
       : pagesOf(ids)) {
       const page = part.map(({ id }) => id)
-      const calls = await expand(await callsById(reader)(projectId, page, position))
+      const calls = await expand(await callsByKey(reader)(projectId, part, position))
       const extras = await extrasOf(reader, projectId, calls, position, asked)
       const feedback = include_feedback
         ? await feedbackOnCalls(reader, projectId, page, position)
@@ -201,10 +201,13 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         return async (position) => {
           const counted =
             filter?.thread_ids?.length === 0
-              ? { count: 0, has_more: false, bytes: 0 }
-              : await countCalls(reader)({ projectId, filter, operation, position }, limit)
-          const { bytes, ...body } = counted
-          const total_storage_size_bytes = include_total_storage_size ? bytes : null
+              ? { count: 0, has_more: false, bytes: include_total_storage_size ? 0 : null }
+              : await countCalls(reader)(
+                  { projectId, filter, operation, position },
+                  limit,
+                  include_total_storage_size,
+                )
+          const { bytes: total_storage_size_bytes, ...body } = counted
           return { body: { ...body, total_storage_size_bytes } }
         }
       },

@@ -30,6 +30,7 @@ export const scorerFields = {
   scorer_rating_confidences: nullable(recordOf(number)),
 }
 
+export const TEXT_FIELDS = Object.keys(textFields) as readonly (keyof typeof textFields)[]
 export const SCORER_FIELDS = Object.keys(scorerFields) as readonly (keyof typeof scorerFields)[]
 
 /** Fields that go to the blob store if they are large. */

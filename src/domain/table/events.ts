@@ -14,7 +14,6 @@ const digest = textLike('digest', /^[A-Za-z0-9]{43}$/, 'String should have 43 le
 export const isDigest = (text: string): boolean => digest.is(text)
 
 const tableRow = open('TableRow', { required: { digest, val: jsonObject } })
-export type TableRow = t.TypeOf<typeof tableRow>
 
 export const tableRowsStored = open('TableRowsStored', {
   says: 'A batch of row contents was stored, possibly before the table that contains them.',

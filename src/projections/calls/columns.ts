@@ -52,8 +52,8 @@ export type CallColumnName = keyof Columns
 
 export const columnNames = Object.keys(CALL_COLUMNS) as readonly CallColumnName[]
 
-const columnsWhere = <Name extends CallColumnName>(test: (column: CallColumn) => boolean): readonly Name[] =>
-  columnNames.filter((name): name is Name => test(CALL_COLUMNS[name]))
+const columnsWhere = (test: (column: CallColumn) => boolean): readonly CallColumnName[] =>
+  columnNames.filter((name) => test(CALL_COLUMNS[name]))
 
 export const columnsFrom = (from: CallColumn['from']): readonly CallColumnName[] =>
   columnsWhere((column) => column.from === from)
@@ -75,13 +75,13 @@ export type StoredCall = {
     : FieldValue<Columns[Name]> | null
 }
 
-export const callFields = columnsWhere<CallField>(({ kind }) => kind !== undefined)
+export const callFields = columnsWhere(({ kind }) => kind !== undefined) as readonly CallField[]
 
 export type PayloadColumn = {
   [Name in CallColumnName]: Columns[Name] extends { isPayload: true } ? Name : never
 }[CallColumnName]
 
-export const PAYLOAD = columnsWhere<PayloadColumn>(({ isPayload }) => isPayload === true)
+export const PAYLOAD = columnsWhere(({ isPayload }) => isPayload === true) as readonly PayloadColumn[]
 
 /** NULL as of a position before the end. */
 export const endAsOf = (column: string): string => `if(ended_position <= {position:UInt64}, ${column}, NULL)`

@@ -25,6 +25,8 @@ const SELECTED: Readonly<Record<string, string>> = {
   call_start_is_wide: 'start_is_wide',
   call_end_is_wide: 'end_is_wide',
   call_bytes: BYTES,
+  call_part: '_part',
+  call_started_position: 'started_position',
   call_input_refs: listOf('input_refs'),
   call_output_refs: listOf(endAsOf('output_refs')),
   call_status: `ifNull(${endAsOf('end_status')}, 'running')`,

@@ -3,13 +3,6 @@ export type { OrderBy } from '../expression/order.js'
 export type { PayloadColumn, StoredCall } from './columns.js'
 export { isCallField } from './fields.js'
 export { NO_FILTER, type CallsFilter } from './filter.js'
-export {
-  callIdPages,
-  callIds,
-  callPage,
-  callsById,
-  callSizes,
-  countCalls,
-  traceSizesInBytes,
-  type CallId,
-} from './select.js'
+export { callIdPages, callIds, type CallId } from './pages.js'
+export { callsById, callsByKey, callSizes, traceSizesInBytes } from './read.js'
+export { countCalls } from './count.js'

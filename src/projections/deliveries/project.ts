@@ -3,20 +3,49 @@ import type { DeliveryEvent } from '../../domain/delivery/events.js'
 import type { Rows } from '../../domain/ports/clickhouse.js'
 import { dateTime64, int64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from './delivery-row.js'
+
+export const DELIVERY_COLUMNS = [
+  'team',
+  'automation_id',
+  'position',
+  'delivery_id',
+  'automation_revision',
+  'webhook_id',
+  'event_type',
+  'source_id',
+  'source_type',
+  'source_position',
+  'depth',
+  'scheduled_at',
+  'suppressed',
+] as const
+
+export const CHANGE_COLUMNS = [
+  'team',
+  'delivery_id',
+  'position',
+  'type',
+  'state',
+  'attempt',
+  'status',
+  'error',
+  'reason',
+  'next_at',
+  'duration_ms',
+  'at',
+] as const
 
 type Positioned = DeliveryEvent & Pick<ProjectedEvent, 'position' | 'recordedAt'>
 type Row<Column extends string> = Readonly<Record<Column, string | number | null>>
 type Change = Row<(typeof CHANGE_COLUMNS)[number]>
 
-/** Events of deliveries to rows of `deliveries` and `delivery_changes`, each at its position. */
 export const deliveriesProjection: Projection = {
   name: 'deliveries',
   rowsOf: (events) => {
-    const happened = events as readonly Positioned[]
+    const positioned = events as readonly Positioned[]
     return [
-      ...table('deliveries', DELIVERY_COLUMNS, happened.flatMap(scheduled)),
-      ...table('delivery_changes', CHANGE_COLUMNS, happened.flatMap(changed)),
+      ...table('deliveries', DELIVERY_COLUMNS, positioned.flatMap(scheduled)),
+      ...table('delivery_changes', CHANGE_COLUMNS, positioned.flatMap(changed)),
     ]
   },
 }

@@ -1,25 +1,25 @@
 import { columnsFrom } from '../calls/columns.js'
-import { cameWith, told, upTo, type DigestedModel } from './model.js'
+import { valueAsOf, rowText, atOrBefore, type DigestedModel } from './model.js'
 
-const NAMES = `arrayFilter(naming -> ${upTo('naming.1')}, names)`
-const STARTED = `ifNull(${upTo('started_position')}, 0)`
-const ENDED = `ifNull(${upTo('ended_position')}, 0)`
-const DELETED = `ifNull(${upTo('deleted_position')}, 0)`
+const NAMES = `arrayFilter(naming -> ${atOrBefore('naming.1')}, names)`
+const STARTED = `ifNull(${atOrBefore('started_position')}, 0)`
+const ENDED = `ifNull(${atOrBefore('ended_position')}, 0)`
+const DELETED = `ifNull(${atOrBefore('deleted_position')}, 0)`
 
 /** One row a call: the values of its start and end, its names in their order, and whether it is deleted. */
 export const calls: DigestedModel = {
   table: 'calls',
   key: ['project_id', 'started_at', 'id'],
-  rows: (stretch) => `
-    SELECT ${told([
+  rows: (range) => `
+    SELECT ${rowText([
       ...columnsFrom('key'),
-      ...columnsFrom('start').map(cameWith('started_position')),
+      ...columnsFrom('start').map(valueAsOf('started_position')),
       ENDED,
-      ...columnsFrom('end').map(cameWith('ended_position')),
+      ...columnsFrom('end').map(valueAsOf('ended_position')),
       `arrayMap(naming -> naming.2, arraySort(${NAMES}))`,
       DELETED,
     ])}
-    FROM calls FINAL WHERE ${stretch} AND ${STARTED}`,
+    FROM calls FINAL WHERE ${range} AND ${STARTED}`,
 }
 
 const happened = (position: string): string => `${position} BETWEEN 1 AND {position:UInt64}`
@@ -29,13 +29,14 @@ const any = (column: string, position: string): string => `anyIf(${column}, ${ha
 export const usageFacts: DigestedModel = {
   table: 'usage_facts',
   key: ['project_id', 'trace_id', 'call_id'],
-  rows: (stretch) => `
-    SELECT ${told([
+  rows: (range) => `
+    SELECT ${rowText([
       'project_id',
       'trace_id',
       'call_id',
       ...['started', 'parent_id', 'started_at', 'source'],
-      ...['ended', 'ended_at', 'status_total', 'models', 'figures'],
+      ...['op', 'wb_user_id', 'thread_id', 'wb_run_id'],
+      ...['ended', 'ended_at', 'status_total', 'models', 'figures', 'status'],
       'deleted',
     ])}
     FROM (
@@ -44,13 +45,15 @@ export const usageFacts: DigestedModel = {
         ${any('f.parent_id', 'f.started_position')} AS parent_id,
         ${any('f.started_at', 'f.started_position')} AS started_at,
         ${any('f.source', 'f.started_position')} AS source,
+        ${['op', 'wb_user_id', 'thread_id', 'wb_run_id'].map((column) => `${any(`f.${column}`, 'f.started_position')} AS ${column},`).join(' ')}
         max(${happened('f.ended_position')}) AS ended,
         ${any('f.ended_at', 'f.ended_position')} AS ended_at,
         ${any('f.status_total', 'f.ended_position')} AS status_total,
         ${any('f.models', 'f.ended_position')} AS models,
         ${any('f.figures', 'f.ended_position')} AS figures,
+        ${any('f.status', 'f.ended_position')} AS status,
         max(${happened('f.deleted_position')}) AS deleted
-      FROM usage_facts AS f WHERE ${stretch}
+      FROM usage_facts AS f WHERE ${range}
       GROUP BY project_id, trace_id, call_id
     )
     WHERE started OR ended OR deleted`,
@@ -60,10 +63,10 @@ export const usageFacts: DigestedModel = {
 export const usageReporting: DigestedModel = {
   table: 'usage_reporting',
   key: ['project_id'],
-  rows: (stretch) => `
-    SELECT ${told(['project_id', 'usage_reporting', 'rank'])}
+  rows: (range) => `
+    SELECT ${rowText(['project_id', 'usage_reporting', 'rank'])}
     FROM (
       SELECT project_id, usage_reporting, row_number() OVER (PARTITION BY project_id ORDER BY position) AS rank
-      FROM usage_reporting FINAL WHERE ${stretch} AND ${upTo('position')}
+      FROM usage_reporting FINAL WHERE ${range} AND ${atOrBefore('position')}
     )`,
 }

@@ -1,29 +1,25 @@
-/** How a table of a read model is told as a digest. */
+/** How the rows of a table become a digest. */
 export interface DigestedModel {
   readonly table: string
   /**
-   * Columns of the table's sorting key, from its first, that compare with their text: rows that belong together, such as
-   * the facts about one call, have the same.
+   * The first columns of the table's sorting key, whose values compare as their text does. All rows about one subject,
+   * such as a call, have the same key.
    */
   readonly key: readonly string[]
   /**
-   * A statement of one row a fact or a thing, with one column `row` that is text and tells it unambiguously. What came
-   * later than `{position:UInt64}` is left out, and positions themselves are; where an order matters, a rank stands in
-   * their place. `stretch` is the condition that bounds the rows it reads by their key.
+   * Selects one text column `row`, unambiguous for its values. Rows after `{position:UInt64}` and positions themselves
+   * are excluded; where order matters, a rank replaces the position. `range` is a condition on the key.
    */
-  readonly rows: (stretch: string) => string
+  readonly rows: (range: string) => string
 }
 
-/** Values as one text: quoted and escaped, so that no two lists of values have the same. */
-export const told = (values: readonly string[]): string => `toString(tuple(${values.join(', ')})) AS row`
+/** Values as one text, quoted and escaped. */
+export const rowText = (values: readonly string[]): string => `toString(tuple(${values.join(', ')})) AS row`
 
-/** What a text weighs too much for sorting. */
-export const hashed = (column: string): string => `hex(SHA256(${column}))`
+export const atOrBefore = (column: string): string => `(${column} <= {position:UInt64})`
 
-export const upTo = (column: string): string => `(${column} <= {position:UInt64})`
-
-/** A column that came with what stands at `position`; nothing where that is later. */
-export const cameWith =
+/** A column if the position column of its event is not after the position, else NULL. */
+export const valueAsOf =
   (position: string) =>
   (column: string): string =>
-    `if(ifNull(${upTo(position)}, 0), ${column}, NULL)`
+    `if(ifNull(${atOrBefore(position)}, 0), ${column}, NULL)`

@@ -1,101 +1,91 @@
-import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../deliveries/delivery-row.js'
-import { FEEDBACK_COLUMNS } from '../feedback/feedback-row.js'
-import { PRICE_COLUMNS } from '../prices/price-row.js'
+import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../deliveries/project.js'
+import { FEEDBACK_COLUMNS } from '../feedback/stored-feedback.js'
+import { ALIAS_COLUMNS, TAG_COLUMNS, VERSION_COLUMNS } from '../objects/project.js'
+import { PRICE_COLUMNS } from '../prices/stored-price.js'
 import { calls, usageFacts, usageReporting } from './call-models.js'
-import { cameWith, hashed, told, upTo, type DigestedModel } from './model.js'
+import { atOrBefore, rowText, valueAsOf, type DigestedModel } from './model.js'
 
-/** Facts at positions of their own, ranked among those that tell of the same thing. */
-const facts = (
+interface Columns {
+  /** Part of the sorting key. */
+  readonly key: readonly string[]
+  /** Identifies the subject of a row; by default the key. */
+  readonly subject?: readonly string[]
+  readonly columns: readonly string[]
+}
+
+/** Positions, and times at which a log recorded something, differ between copies of a log. */
+const OF_THE_LOG = ['position', 'at']
+
+/** One row for each event about a subject, with its rank among them. */
+const history = (table: string, { key, subject = key, columns }: Columns): DigestedModel => {
+  const values = columns
+    .filter((column) => !subject.includes(column) && !OF_THE_LOG.includes(column))
+    .map((column) => (column === 'val' ? 'hex(SHA256(val))' : column))
+  return {
+    table,
+    key,
+    rows: (range) => `
+      SELECT ${rowText([...subject, ...values.map((_, index) => `value_${index}`), 'rank'])}
+      FROM (
+        SELECT ${subject.join(', ')}, ${values.map((value, index) => `${value} AS value_${index}`).join(', ')},
+          row_number() OVER (PARTITION BY ${subject.join(', ')} ORDER BY position) AS rank
+        FROM ${table} FINAL WHERE ${range} AND ${atOrBefore('position')}
+      )`,
+  }
+}
+
+/** One row for each key, with values that never change. */
+const contents = (table: string, key: readonly string[], values: readonly string[]): DigestedModel => ({
+  table,
+  key,
+  rows: (range) => `
+    SELECT ${rowText([...key, ...values])} FROM ${table} FINAL WHERE ${range} AND ${atOrBefore('position')}`,
+})
+
+/** One row for each subject, made at one position and ended at another. */
+const lifetimes = (
   table: string,
-  { key, of, says }: Readonly<Record<'key' | 'of' | 'says', readonly string[]>>,
-): DigestedModel => ({
-  table,
-  key,
-  rows: (stretch) => `
-    SELECT ${told([...of, ...says.map((_, index) => `said_${index}`), 'rank'])}
-    FROM (
-      SELECT ${of.join(', ')}, ${says.map((one, index) => `${one} AS said_${index}`).join(', ')},
-        row_number() OVER (PARTITION BY ${of.join(', ')} ORDER BY position) AS rank
-      FROM ${table} FINAL WHERE ${stretch} AND ${upTo('position')}
-    )`,
-})
-
-/** Content that is known by its digest, wherever and whenever it came. */
-const contents = (table: string, key: readonly string[], says: readonly string[]): DigestedModel => ({
-  table,
-  key,
-  rows: (stretch) => `
-    SELECT ${told([...key, ...says])} FROM ${table} FINAL WHERE ${stretch} AND ${upTo('position')}`,
-})
+  { key, columns }: Columns,
+  [begin, end]: readonly [string, string],
+): DigestedModel => {
+  const isMade = `ifNull(${atOrBefore(begin)}, 0)`
+  const isEnded = `ifNull(${atOrBefore(end)}, 0)`
+  const values = columns.filter((column) => ![...key, begin, end].includes(column))
+  return {
+    table,
+    key,
+    rows: (range) => `
+      SELECT ${rowText([...key, isMade, ...values.map(valueAsOf(begin)), isEnded])}
+      FROM ${table} FINAL WHERE ${range} AND (${isMade} OR ${isEnded})`,
+  }
+}
 
 const OBJECT = ['project_id', 'object_id']
 
-const GIVEN = FEEDBACK_COLUMNS.filter(
-  (column) => !['project_id', 'id', 'given_position', 'purged_position'].includes(column),
-)
-const PURGED = `ifNull(${upTo('purged_position')}, 0)`
-const WAS_GIVEN = `ifNull(${upTo('given_position')}, 0)`
-
-const feedback: DigestedModel = {
-  table: 'feedback',
-  key: ['project_id', 'id'],
-  rows: (stretch) => `
-    SELECT ${told(['project_id', 'id', WAS_GIVEN, ...GIVEN.map(cameWith('given_position')), PURGED])}
-    FROM feedback FINAL WHERE ${stretch} AND (${WAS_GIVEN} OR ${PURGED})`,
-}
-
-const PUBLISHED = `ifNull(${upTo('published_position')}, 0)`
-const WITHDRAWN = `ifNull(${upTo('withdrawn_position')}, 0)`
-const SAID = PRICE_COLUMNS.filter(
-  (column) => !['owner', 'id'].includes(column) && !column.endsWith('_position'),
-)
-
-const prices: DigestedModel = {
-  table: 'prices',
-  key: ['owner', 'id'],
-  rows: (stretch) => `
-    SELECT ${told(['owner', 'id', PUBLISHED, ...SAID.map(cameWith('published_position')), WITHDRAWN])}
-    FROM prices FINAL WHERE ${stretch} AND (${PUBLISHED} OR ${WITHDRAWN})`,
-}
-
-const DELIVERY = ['team', 'automation_id', 'delivery_id']
-const CHANGE = ['team', 'delivery_id']
-/** Positions, and when a log recorded something, are of that log alone. */
-const saidBy = (columns: readonly string[], key: readonly string[]) =>
-  columns.filter((column) => !key.includes(column) && column !== 'position' && column !== 'at')
-
-/** Every read model. The project's own facts, checkpoints and quarantined events are none. */
+/** All read models, without event times, checkpoints and quarantined events. */
 export const digestedModels: readonly DigestedModel[] = [
   calls,
   contents('call_index', ['project_id', 'id'], ['trace_id', 'started_at']),
   usageFacts,
   usageReporting,
-  facts('object_versions', {
-    key: OBJECT,
-    of: OBJECT,
-    says: [
-      'version_index',
-      'digest',
-      'kind',
-      'base_object_class',
-      'leaf_object_class',
-      'created_at',
-      'deleted_at',
-      'wb_user_id',
-      hashed('val'),
-    ],
-  }),
-  facts('object_tags', { key: OBJECT, of: [...OBJECT, 'version_index', 'tag'], says: ['is_on'] }),
-  facts('object_aliases', { key: OBJECT, of: [...OBJECT, 'alias'], says: ['version_index', 'is_set'] }),
+  history('object_versions', { key: OBJECT, columns: VERSION_COLUMNS }),
+  history('object_tags', { key: OBJECT, subject: [...OBJECT, 'version_index', 'tag'], columns: TAG_COLUMNS }),
+  history('object_aliases', { key: OBJECT, subject: [...OBJECT, 'alias'], columns: ALIAS_COLUMNS }),
   contents('table_rows', ['project_id', 'digest'], ['val']),
   contents('table_entries', ['project_id', 'table_digest'], ['first_index', 'row_digests']),
   contents('tables', ['project_id', 'digest'], ['row_count']),
-  feedback,
-  prices,
-  facts('deliveries', {
+  lifetimes('feedback', { key: ['project_id', 'id'], columns: FEEDBACK_COLUMNS }, [
+    'given_position',
+    'purged_position',
+  ]),
+  lifetimes('prices', { key: ['owner', 'id'], columns: PRICE_COLUMNS }, [
+    'published_position',
+    'withdrawn_position',
+  ]),
+  history('deliveries', {
     key: ['team', 'automation_id'],
-    of: DELIVERY,
-    says: saidBy(DELIVERY_COLUMNS, DELIVERY),
+    subject: ['team', 'automation_id', 'delivery_id'],
+    columns: DELIVERY_COLUMNS,
   }),
-  facts('delivery_changes', { key: CHANGE, of: CHANGE, says: saidBy(CHANGE_COLUMNS, CHANGE) }),
+  history('delivery_changes', { key: ['team', 'delivery_id'], columns: CHANGE_COLUMNS }),
 ]

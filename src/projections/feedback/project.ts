@@ -2,14 +2,14 @@ import type { FeedbackEvent } from '../../domain/feedback/events.js'
 import type { Json } from '../../domain/json/json.js'
 import { dateTime64, payloadText } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { FEEDBACK_COLUMNS, JSON_COLUMNS, TEXT_COLUMNS } from './feedback-row.js'
+import { FEEDBACK_COLUMNS, JSON_COLUMNS, TEXT_COLUMNS } from './stored-feedback.js'
 
 type Positioned = FeedbackEvent & Pick<ProjectedEvent, 'position'>
 
-/** Columns by name; those that are left out stay as they were. */
+/** Columns by name; absent ones keep their values. */
 type Row = Partial<Record<(typeof FEEDBACK_COLUMNS)[number], Json>>
 
-/** Feedback events to rows of `feedback`: what happened to one piece within a batch becomes one row. */
+/** One row for each piece of feedback in a batch. */
 export const feedbackProjection: Projection = {
   name: 'feedback',
   rowsOf: (events) => {

@@ -1,6 +1,11 @@
+import { digitsIn } from '../../domain/json/digits.js'
+import type { Json } from '../../domain/json/json.js'
+import { jsonText } from '../../domain/json/text.js'
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import type { Operation } from '../../domain/query/expression.js'
+import type { Operand, Operation } from '../../domain/query/expression.js'
+import { fieldPath, listIndex } from '../../domain/query/field-path.js'
+import { UnknownField } from '../../domain/query/unknown-field.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
@@ -15,23 +20,56 @@ import {
 
 export type { OrderBy } from '../expression/order.js'
 export type { StoredFeedback } from './stored-feedback.js'
-export { fieldPicker } from './pick.js'
 
-interface Asked {
+/** The feedback of a project that is visible at a position, where both are parameters. */
+export const THERE = `project_id = {project:String} AND given_position <= {position:UInt64}
+  AND (purged_position IS NULL OR purged_position > {position:UInt64})`
+
+interface FeedbackSelection {
   readonly projectId: string
   readonly operation: Operation | null
   readonly position: Position
 }
 
-export interface FeedbackQuestion extends Asked {
+export interface FeedbackQuery extends FeedbackSelection {
   readonly order: readonly OrderBy[]
   readonly limit: number | null
   readonly offset: number | null
 }
 
+const condition = ({ projectId, operation, position }: FeedbackSelection) => {
+  const parameters: Readonly<Record<string, SqlParameter>> = { project: projectId, position }
+  if (operation === null) return { sql: THERE, parameters }
+  const compiled = compileCondition(operation, FEEDBACK_FIELDS)
+  const refs = refsIn(operation)
+  // The index on references is only used for a plain condition.
+  const indexed = refs === undefined ? '' : 'AND weave_ref IN {refs:Array(String)}'
+  return {
+    sql: `${THERE} ${indexed} AND ${compiled.sql}`,
+    parameters: { ...parameters, ...compiled.parameters, ...(refs === undefined ? {} : { refs }) },
+  }
+}
+
+/** The references that a condition allows; undefined if it allows any. */
+const refsIn = (operand: Operand): readonly string[] | undefined => {
+  if ('$and' in operand) {
+    for (const one of operand.$and) {
+      const refs = refsIn(one)
+      if (refs !== undefined) return refs
+    }
+  }
+  const [field, values]: readonly [Operand?, (readonly Operand[])?] =
+    '$eq' in operand ? [operand.$eq[0], [operand.$eq[1]]] : '$in' in operand ? operand.$in : []
+  if (field === undefined || values === undefined || !('$getField' in field)) return undefined
+  if (field.$getField !== 'weave_ref') return undefined
+  const refs = values.flatMap((value) => ('$literal' in value ? [value.$literal] : []))
+  const areTexts = refs.length === values.length && refs.every((ref) => typeof ref === 'string' && ref !== '')
+  return areTexts ? (refs as readonly string[]) : undefined
+}
+
 export interface FeedbackId {
   readonly id: string
-  /** The size of its payload, so that pages can be cut before they are read. */
+  /** Bytes of its payload, to cut pages before they are read. */
   readonly bytes: number
 }
 
@@ -42,8 +80,8 @@ export interface FeedbackId {
  */
 export const feedbackIds =
   (reader: ClickHouseReader) =>
-  async ({ order: by, limit, offset, ...asked }: FeedbackQuestion): Promise<readonly FeedbackId[]> => {
-    const { sql, parameters } = condition(asked)
+  async ({ order: by, limit, offset, ...selection }: FeedbackQuery): Promise<readonly FeedbackId[]> => {
+    const { sql, parameters } = condition(selection)
     const ordering = newParameters('o')
     const order = [...orderTerms(by, FEEDBACK_FIELDS, ordering), 'id ASC'].join(', ')
     const range = limit === null ? '' : 'LIMIT {limit:UInt64}'
@@ -59,11 +97,10 @@ export const feedbackIds =
     )
   }
 
-/** How many pieces of feedback a query selects. */
 export const countFeedback =
   (reader: ClickHouseReader) =>
-  async (asked: Asked): Promise<number> => {
-    const { sql, parameters } = condition(asked)
+  async (selection: FeedbackSelection): Promise<number> => {
+    const { sql, parameters } = condition(selection)
     const [row] = await reader.query<{ total: number }>(
       `${withReadable(sql)} SELECT count() AS total FROM feedback FINAL WHERE ${sql} SETTINGS ${JSON_SETTINGS}`,
       parameters,
@@ -71,7 +108,7 @@ export const countFeedback =
     return row?.total ?? 0
   }
 
-/** The given feedback as it stood at a position, in the order of the ids; what is not there is left out. */
+/** The given feedback as of a position, in the order of the ids. Missing feedback is omitted. */
 export const feedbackById =
   (reader: ClickHouseReader) =>
   async (
@@ -87,7 +124,7 @@ export const feedbackById =
     return ids.flatMap((id) => found.get(id) ?? [])
   }
 
-/** The bytes of payload of all feedback on each of the references that have any. */
+/** Bytes of payload of all feedback, by reference. */
 export const feedbackBytes =
   (reader: ClickHouseReader) =>
   async (
@@ -103,7 +140,7 @@ export const feedbackBytes =
     return new Map(rows.map(({ ref, total }) => [ref, total]))
   }
 
-/** All feedback on references, each in the order in which it was given. */
+/** All feedback by reference, in the order of creation. */
 export const feedbackOn =
   (reader: ClickHouseReader) =>
   async (
@@ -112,8 +149,7 @@ export const feedbackOn =
     position: Position,
   ): Promise<ReadonlyMap<string, readonly StoredFeedback[]>> => {
     const rows = await reader.query<Record<string, string | null>>(
-      `SELECT ${SELECTED} FROM feedback FINAL WHERE ${THERE} AND weave_ref IN {refs:Array(String)}
-      ORDER BY created_at, id`,
+      `SELECT ${SELECTED} FROM feedback FINAL WHERE ${THERE} AND weave_ref IN {refs:Array(String)} ORDER BY created_at, id`,
       { project: projectId, position, refs },
     )
     const byRef = new Map<string, StoredFeedback[]>()
@@ -126,13 +162,28 @@ export const feedbackOn =
     return byRef
   }
 
-/** What a project's feedback is at a position, where both are parameters. */
-export const THERE = `project_id = {project:String} AND given_position <= {position:UInt64}
-  AND (purged_position IS NULL OR purged_position > {position:UInt64})`
+/**
+ * Reads a dotted field of feedback as JSON text; null if it is missing.
+ *
+ * @throws UnknownField
+ */
+export const fieldPicker = (name: string): ((feedback: StoredFeedback) => string) => {
+  const [root, ...path] = fieldPath(name)
+  const field = Object.hasOwn(FEEDBACK_FIELDS, root) ? FEEDBACK_FIELDS[root] : undefined
+  if (field === undefined || (path.length > 0 && field.kind !== 'json')) throw new UnknownField(name)
+  const column = (root === 'payload_dump' ? 'payload' : root) as keyof StoredFeedback
+  return (feedback) => textAt(feedback[column], path)
+}
 
-const condition = ({ projectId, operation, position }: Asked) => {
-  const there: Readonly<Record<string, SqlParameter>> = { project: projectId, position }
-  if (operation === null) return { sql: THERE, parameters: there }
-  const { sql, parameters } = compileCondition(operation, FEEDBACK_FIELDS)
-  return { sql: `${THERE} AND ${sql}`, parameters: { ...there, ...parameters } }
+const textAt = (root: Json, path: readonly string[]): string => {
+  let value = root
+  let digits: string | undefined
+  for (const part of path) {
+    const key = Array.isArray(value) ? String(listIndex(part) ?? -1) : part
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return 'null'
+    const holder = value as Readonly<Record<string, Json>>
+    digits = digitsIn(holder, key)
+    value = holder[key]!
+  }
+  return digits ?? jsonText(value)
 }

@@ -1,14 +1,35 @@
+import { SCORER_FIELDS, TEXT_FIELDS } from '../../domain/feedback/content.js'
 import type { Json } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
-import type { Column } from '../expression/fields.js'
 import { instantFrom } from '../clickhouse-values.js'
+import type { Column } from '../expression/fields.js'
 import { readableJson } from '../expression/readable-json.js'
-import { JSON_COLUMNS, TEXT_COLUMNS, type FeedbackColumn } from './feedback-row.js'
 
-/** A piece of feedback as the queries read it. */
+/** The columns of `feedback` that clients read, in the order of responses. */
+export const TEXT_COLUMNS = [
+  'id',
+  'project_id',
+  'weave_ref',
+  'wb_user_id',
+  'feedback_type',
+  ...TEXT_FIELDS,
+] as const
+export const JSON_COLUMNS = ['payload', ...SCORER_FIELDS] as const
+
+/** All columns that are inserted. */
+export const FEEDBACK_COLUMNS = [
+  ...TEXT_COLUMNS,
+  ...JSON_COLUMNS,
+  'created_at',
+  'given_position',
+  'purged_position',
+] as const
+
+type FeedbackColumn = (typeof TEXT_COLUMNS)[number] | (typeof JSON_COLUMNS)[number] | 'created_at'
+
 export type StoredFeedback = Readonly<Record<FeedbackColumn, Json>>
 
-/** What queries may ask about, each as it reads in SQL. */
+/** The fields that queries may name, in SQL. */
 export const FEEDBACK_FIELDS: Readonly<Record<string, Column>> = {
   ...Object.fromEntries(TEXT_COLUMNS.map((column) => [column, { kind: 'text', sql: column }])),
   ...Object.fromEntries(JSON_COLUMNS.map((column) => [column, { kind: 'json', sql: `readable_${column}` }])),
@@ -16,12 +37,12 @@ export const FEEDBACK_FIELDS: Readonly<Record<string, Column>> = {
   created_at: { kind: 'instant', sql: 'created_at' },
 }
 
-/** What stands before a `SELECT` that speaks of {@link FEEDBACK_FIELDS}: what those are that it speaks of. */
+/** The WITH clause that a statement over {@link FEEDBACK_FIELDS} needs. */
 export const withReadable = (sql: string): string => {
-  const spokenOf = JSON_COLUMNS.filter((column) => sql.includes(`readable_${column}`))
-  return spokenOf.length === 0
+  const used = JSON_COLUMNS.filter((column) => sql.includes(`readable_${column}`))
+  return used.length === 0
     ? ''
-    : `WITH ${spokenOf.map((column) => `${readableJson(column)} AS readable_${column}`).join(', ')}`
+    : `WITH ${used.map((column) => `${readableJson(column)} AS readable_${column}`).join(', ')}`
 }
 
 export const SELECTED = [...TEXT_COLUMNS, ...JSON_COLUMNS, 'created_at']

@@ -5,13 +5,13 @@ import type { ProjectedEvent, Projection } from '../projection.js'
 type Positioned = ObjectEvent & Pick<ProjectedEvent, 'position'>
 type Row = readonly unknown[]
 
-interface Written {
+interface ObjectRows {
   readonly versions: Row[]
   readonly tags: Row[]
   readonly aliases: Row[]
 }
 
-const VERSION_COLUMNS = [
+export const VERSION_COLUMNS = [
   'project_id',
   'object_id',
   'version_index',
@@ -25,24 +25,23 @@ const VERSION_COLUMNS = [
   'wb_user_id',
   'val',
 ]
-const TAG_COLUMNS = ['project_id', 'object_id', 'version_index', 'tag', 'position', 'is_on']
-const ALIAS_COLUMNS = ['project_id', 'object_id', 'alias', 'position', 'version_index', 'is_set']
+export const TAG_COLUMNS = ['project_id', 'object_id', 'version_index', 'tag', 'position', 'is_on']
+export const ALIAS_COLUMNS = ['project_id', 'object_id', 'alias', 'position', 'version_index', 'is_set']
 
-/** Object events to rows of `object_versions`, `object_tags` and `object_aliases`: each is a fact at its position. */
 export const objectsProjection: Projection = {
   name: 'objects',
   rowsOf: (events) => {
-    const written: Written = { versions: [], tags: [], aliases: [] }
-    for (const event of events as readonly Positioned[]) add(written, event)
+    const rows: ObjectRows = { versions: [], tags: [], aliases: [] }
+    for (const event of events as readonly Positioned[]) add(rows, event)
     return [
-      { table: 'object_versions', columns: VERSION_COLUMNS, values: written.versions },
-      { table: 'object_tags', columns: TAG_COLUMNS, values: written.tags },
-      { table: 'object_aliases', columns: ALIAS_COLUMNS, values: written.aliases },
+      { table: 'object_versions', columns: VERSION_COLUMNS, values: rows.versions },
+      { table: 'object_tags', columns: TAG_COLUMNS, values: rows.tags },
+      { table: 'object_aliases', columns: ALIAS_COLUMNS, values: rows.aliases },
     ].filter(({ values }) => values.length > 0)
   },
 }
 
-const add = (written: Written, event: Positioned): void => {
+const add = (rows: ObjectRows, event: Positioned): void => {
   const { type, data } = event
   const { project_id, object_id } = data
   const position = String(event.position)
@@ -52,30 +51,29 @@ const add = (written: Written, event: Positioned): void => {
       const created = dateTime64(data.created_at)
       const classes = [kind, base_object_class, leaf_object_class]
       const at = [project_id, object_id, version_index, position]
-      written.versions.push([...at, digest, ...classes, created, null, wb_user_id, asText(data, 'val')])
+      rows.versions.push([...at, digest, ...classes, created, null, wb_user_id, asText(data, 'val')])
       return
     }
     case 'ObjectDeleted': {
       const { version_index, digest, wb_user_id } = data
       const deleted = dateTime64(data.deleted_at)
       const at = [project_id, object_id, version_index, position]
-      written.versions.push([...at, digest, 'object', null, null, deleted, deleted, wb_user_id, ''])
+      rows.versions.push([...at, digest, 'object', null, null, deleted, deleted, wb_user_id, ''])
       return
     }
     case 'ObjectTagsAdded':
     case 'ObjectTagsRemoved': {
       const isOn = type === 'ObjectTagsAdded'
       for (const tag of data.tags)
-        written.tags.push([project_id, object_id, data.version_index, tag, position, isOn])
+        rows.tags.push([project_id, object_id, data.version_index, tag, position, isOn])
       return
     }
     case 'ObjectAliasesSet':
       for (const alias of data.aliases)
-        written.aliases.push([project_id, object_id, alias, position, data.version_index, true])
+        rows.aliases.push([project_id, object_id, alias, position, data.version_index, true])
       return
     case 'ObjectAliasesRemoved':
-      for (const alias of data.aliases)
-        written.aliases.push([project_id, object_id, alias, position, 0, false])
+      for (const alias of data.aliases) rows.aliases.push([project_id, object_id, alias, position, 0, false])
       return
   }
 }

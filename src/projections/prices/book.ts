@@ -3,16 +3,15 @@ import { amountFrom, type Amount } from '../../domain/price/decimal.js'
 import { DEFAULT_LIST, isTeamsList } from '../../domain/price/events.js'
 import type { StoredPrice } from './stored-price.js'
 
-/** A price that calls may be charged. */
 export interface Price extends Candidate {
-  /** Of one token of prompt, completion, cache reading and cache creation, in this order. */
+  /** Per token: prompt, completion, cache read, cache creation. */
   readonly costs: readonly [Amount, Amount, Amount, Amount]
   readonly stored: StoredPrice
 }
 
-/** What every model cost, as it was known at a position. */
+/** The prices of all models as of a position. */
 export interface PriceBook {
-  /** The same for the same book; undefined where later books exist already. */
+  /** Equal for equal books; undefined if prices changed after the position. */
   readonly version: string | undefined
   readonly timelines: ReadonlyMap<string, Timeline<Price>>
 }
@@ -23,7 +22,7 @@ export const bookOf = (
   version: string | undefined,
 ): PriceBook => {
   const byModel = new Map<string, Price[]>()
-  for (const one of withoutOvertaken(stored)) {
+  for (const one of withoutReplaced(stored)) {
     const prices = byModel.get(one.llm_id)
     if (prices === undefined) byModel.set(one.llm_id, [priceOf(one, projectId)])
     else prices.push(priceOf(one, projectId))
@@ -43,8 +42,8 @@ const priceOf = (stored: StoredPrice, projectId: string): Price => ({
   stored,
 })
 
-/** What a model costs at an upstream of the team holds from its first date on, whatever the default list says from then. */
-const withoutOvertaken = (stored: readonly StoredPrice[]): readonly StoredPrice[] => {
+/** A price of the team's upstreams replaces the default list from its first date on. */
+const withoutReplaced = (stored: readonly StoredPrice[]): readonly StoredPrice[] => {
   const since = new Map<string, StoredPrice['effective_date']>()
   for (const { owner, llm_id, effective_date } of stored) {
     const known = since.get(llm_id)

@@ -2,14 +2,14 @@ import { withCacheCosts } from '../../domain/price/cache-costs.js'
 import type { PriceEvent } from '../../domain/price/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
-import { COST_COLUMNS, PRICE_COLUMNS, TEXT_COLUMNS, type PriceColumn } from './price-row.js'
+import { COST_COLUMNS, PRICE_COLUMNS, TEXT_COLUMNS, type PriceColumn } from './stored-price.js'
 
 type Positioned = PriceEvent & Pick<ProjectedEvent, 'position'>
 
-/** Columns by name; those that are left out stay as they were. */
+/** Columns by name; absent ones keep their values. */
 type Row = Partial<Record<PriceColumn, string | null>>
 
-/** Price events to rows of `prices`: what happened to one price within a batch becomes one row. */
+/** One row for each price in a batch. */
 export const pricesProjection: Projection = {
   name: 'prices',
   rowsOf: (events) => {

@@ -8,7 +8,7 @@ import { pricesAt, pricesChangedAt } from './queries.js'
 
 export type { Price, PriceBook } from './book.js'
 
-export interface BookQuestion {
+export interface BookRequest {
   readonly projectId: string
   /**
    * Prices by this list alone; null for the project's own prices and, where there are none, those of its team's upstreams
@@ -18,18 +18,18 @@ export interface BookQuestion {
   readonly position: Position
 }
 
-/** Prices that are kept, of all books together. */
-const MOST_PRICES = 200_000
+/** Cached prices of all books together. */
+const MAX_PRICES = 200_000
 
-export type Books = (question: BookQuestion) => Promise<PriceBook>
+export type Books = (request: BookRequest) => Promise<PriceBook>
 
-/** Price books; one that was made not long ago, from the same tables, is used again. */
+/** Caches price books until a price changes or the tables are rebuilt. */
 export const booksFrom = (
   reader: Pick<ClickHouseReader, 'query'>,
   generation: () => string = () => '',
 ): Books => {
   const cache = versionedCache<{ readonly book: PriceBook; readonly prices: number }>({
-    maxSize: MOST_PRICES,
+    maxSize: MAX_PRICES,
     sizeOf: ({ prices }) => prices + 1,
   })
   return async ({ projectId, list, position }) => {
@@ -37,12 +37,12 @@ export const booksFrom = (
     const tables = generation()
     const changed = await pricesChangedAt(reader, owners)
     const version = changed <= position ? String(changed) : undefined
-    const kept = version === undefined ? undefined : `${tables} ${version}`
-    const known = kept === undefined ? undefined : cache.get(owners.join(' '), kept)
+    const cacheKey = version === undefined ? undefined : `${tables} ${version}`
+    const known = cacheKey === undefined ? undefined : cache.get(owners.join(' '), cacheKey)
     if (known !== undefined) return known.book
     const stored = await pricesAt(reader, owners, position)
     const book = bookOf(stored, projectId, version)
-    if (kept !== undefined) cache.put(owners.join(' '), kept, { book, prices: stored.length })
+    if (cacheKey !== undefined) cache.put(owners.join(' '), cacheKey, { book, prices: stored.length })
     return book
   }
 }

@@ -1,9 +1,37 @@
 import type { Instant } from '../../domain/codec/instant.js'
 import { instantFrom } from '../clickhouse-values.js'
 import type { Fields } from '../expression/fields.js'
-import { COST_COLUMNS, TEXT_COLUMNS } from './price-row.js'
 
-/** A price as the queries read it: costs of a token in decimal digits. */
+export const TEXT_COLUMNS = [
+  'id',
+  'llm_id',
+  'prompt_token_cost_unit',
+  'completion_token_cost_unit',
+  'provider_id',
+  'created_by',
+] as const
+
+export const COST_COLUMNS = [
+  'prompt_token_cost',
+  'completion_token_cost',
+  'cache_read_input_token_cost',
+  'cache_creation_input_token_cost',
+] as const
+
+/** All columns that are inserted. */
+export const PRICE_COLUMNS = [
+  'owner',
+  ...TEXT_COLUMNS,
+  ...COST_COLUMNS,
+  'effective_date',
+  'created_at',
+  'published_position',
+  'withdrawn_position',
+] as const
+
+export type PriceColumn = (typeof PRICE_COLUMNS)[number]
+
+/** Costs of a token are in decimal digits. */
 export type StoredPrice = Readonly<
   Record<(typeof TEXT_COLUMNS)[number] | (typeof COST_COLUMNS)[number], string> & {
     readonly owner: string
@@ -12,7 +40,7 @@ export type StoredPrice = Readonly<
   }
 >
 
-/** What queries may ask about, each as it reads in SQL. */
+/** The fields that queries may name, in SQL. */
 export const PRICE_FIELDS: Fields = {
   ...Object.fromEntries(TEXT_COLUMNS.map((column) => [column, { kind: 'text', sql: column }])),
   ...Object.fromEntries(COST_COLUMNS.map((column) => [column, { kind: 'number', sql: column }])),

@@ -98,7 +98,7 @@ export const secondDatabase = ({ database }: Pick<ClickHouse, 'database'>, { id 
 const startFilling = async (options: RebuildOptions, { writer }: ClickHouse) => {
   let events = 0
   const eventStore: ProjectorOptions['eventStore'] = {
-    readStream: (stream, streamOptions) => options.eventStore.readStream(stream, streamOptions),
+    ...options.eventStore,
     async *subscribeAll(subscription) {
       for await (const item of options.eventStore.subscribeAll(subscription)) {
         if (item.kind === 'event') events += 1

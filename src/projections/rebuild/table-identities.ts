@@ -1,7 +1,7 @@
 import type { ClickHouseWriter } from '../../domain/ports/clickhouse.js'
 
 /** These stay where they are when a rebuild exchanges the tables. */
-export const KEPT_TABLES = ['migrations', 'rebuilds', 'source_log']
+export const KEPT_TABLES = ['schema_version', 'rebuilds']
 
 /** The UUID of each table that a rebuild exchanges, by name. A table keeps it when it is renamed. */
 export const tableIdentities = async (

@@ -1,42 +1,132 @@
-import type { Position } from '../../domain/ports/event-store.js'
-import type { ClickHouseReader, ClickHouseWriter } from '../../domain/ports/clickhouse.js'
-import type { Quarantined } from './insert-batch.js'
+import {
+  ClickHouseUnavailable,
+  type ClickHouseReader,
+  type ClickHouseWriter,
+} from '../../domain/ports/clickhouse.js'
+import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import { findAnchor, type LogAnchor } from '../../runtime/follow-log.js'
 
 const PROJECTOR = 'main'
 
 type Querying = Pick<ClickHouseReader, 'query'>
+type ReadableLog = Pick<EventStore, 'readStream' | 'readAll' | 'head'>
 
-export const readCheckpoint = async (clickHouse: Querying): Promise<Position> => {
-  const [row] = await clickHouse.query<{ position: string }>(
-    'SELECT toString(max(position)) AS position FROM checkpoints WHERE projector = {projector:String}',
-    { projector: PROJECTOR },
-  )
-  return BigInt(row?.position ?? '0')
+/** The rows of all events up to the position are inserted. The anchor is the last of these events. */
+export interface Checkpoint {
+  readonly position: Position
+  /** Absent where nothing was projected. */
+  readonly anchor: LogAnchor | undefined
 }
 
-export const writeCheckpoint = (clickHouse: ClickHouseWriter, position: Position): Promise<void> =>
+export const readCheckpoint = async (clickHouse: Querying): Promise<Checkpoint> => {
+  const [row] = await clickHouse.query<CheckpointRow>(
+    `SELECT toString(position) AS at, event_id, stream, toString(revision) AS revision_text FROM checkpoints
+    WHERE projector = {projector:String} ORDER BY checkpoints.position DESC LIMIT 1`,
+    { projector: PROJECTOR },
+  )
+  if (row === undefined) return { position: 0n, anchor: undefined }
+  const { at, event_id: id, stream, revision_text } = row
+  return { position: BigInt(at), anchor: { id, stream, revision: BigInt(revision_text) } }
+}
+
+interface CheckpointRow {
+  readonly at: string
+  readonly event_id: string
+  readonly stream: string
+  readonly revision_text: string
+}
+
+export const writeCheckpoint = (
+  clickHouse: ClickHouseWriter,
+  position: Position,
+  { id, stream, revision }: LogAnchor,
+): Promise<void> =>
   clickHouse.insert({
     table: 'checkpoints',
-    columns: ['projector', 'position'],
-    values: [[PROJECTOR, String(position)]],
+    columns: ['projector', 'position', 'event_id', 'stream', 'revision'],
+    values: [[PROJECTOR, String(position), id, stream, String(revision)]],
   })
 
-export const writeQuarantine = (clickHouse: ClickHouseWriter, quarantined: readonly Quarantined[]) =>
-  clickHouse.insert({
-    table: 'quarantine',
-    columns: ['position', 'event_id', 'type', 'stream', 'reason'],
-    values: quarantined.map(({ event, reason }) => [
-      String(event.position),
-      event.id,
-      event.type,
-      event.stream,
-      reason,
-    ]),
-  })
+/** Why the read models of a database are not those of a log. */
+export interface LogMismatch {
+  readonly kind: 'log_shorter_than_checkpoint' | 'log_mismatch'
+  readonly reason: string
+}
 
-export const countQuarantined = async (clickHouse: Querying): Promise<number> => {
-  const [row] = await clickHouse.query<{ events: number }>(
-    'SELECT uniqExact(position) AS events FROM quarantine',
+/**
+ * Compares the last event that was projected with the log; undefined where the database is empty or was filled from this
+ * log. Changes nothing.
+ */
+export const findLogMismatch = async (
+  clickHouse: Querying,
+  log: ReadableLog,
+): Promise<LogMismatch | undefined> => {
+  const tables = await clickHouse.query<{ name: string }>(
+    'SELECT name FROM system.tables WHERE database = currentDatabase()',
   )
-  return row?.events ?? 0
+  const has = (table: string) => tables.some(({ name }) => name === table)
+  if (!has('checkpoints')) return undefined
+  if (has('migrations')) return formerMismatch(clickHouse, log, has('source_log'))
+  const { position, anchor } = await readCheckpoint(clickHouse)
+  if (anchor === undefined) return undefined
+  const isFromLog = (await findAnchor(log, anchor)) !== undefined
+  const last = has('event_times') ? await lastProjected(clickHouse) : 0n
+  // A checkpoint may be later than the last event of its log: it also counts what is not for the service.
+  const known = isFromLog || last > position ? last : position
+  const head = await log.head()
+  if (known > head)
+    return {
+      kind: 'log_shorter_than_checkpoint',
+      reason: `it was filled up to position ${known}, and the log ends at position ${head}: it was restored to an earlier state, lost its last events, or is another log`,
+    }
+  return isFromLog ? undefined : otherLog(reasonOf(anchor, position))
+}
+
+/** The rows of a batch are inserted before the checkpoint is written. */
+const lastProjected = async (clickHouse: Querying): Promise<Position> => {
+  const [row] = await clickHouse.query<{ at: string }>(
+    'SELECT toString(position) AS at FROM event_times ORDER BY event_times.position DESC LIMIT 1',
+  )
+  return BigInt(row?.at ?? 0)
+}
+
+const reasonOf = ({ id }: LogAnchor, position: Position): string =>
+  `it was filled from event ${id}, up to position ${position}, and this log does not have that event`
+
+const otherLog = (reason: string): LogMismatch => ({ kind: 'log_mismatch', reason })
+
+/** Releases with numbered migrations noted the first event of the log, or nothing. */
+const formerMismatch = async (
+  clickHouse: Querying,
+  log: Pick<EventStore, 'readAll'>,
+  isNoted: boolean,
+): Promise<LogMismatch | undefined> => {
+  const noted = isNoted ? await clickHouse.query<{ event_id: string }>('SELECT event_id FROM source_log') : []
+  for await (const { id } of log.readAll({ limit: 1 }))
+    if (noted.length > 0 && noted.every(({ event_id }) => event_id === id)) return undefined
+  const [row] = await clickHouse.query<{ rows: number }>(
+    'SELECT count() AS rows FROM checkpoints WHERE position > 0',
+  )
+  return row?.rows === 0
+    ? undefined
+    : otherLog('an earlier release filled it, from another log or an unknown one')
+}
+
+/**
+ * Before the first rows: notes the log in an empty database, and checks that no other deployment has done so meanwhile.
+ *
+ * @throws ClickHouseUnavailable if one has
+ */
+export const claimDatabase = async (
+  clickHouse: ClickHouseWriter,
+  log: Pick<EventStore, 'readStream'>,
+  first: RecordedEvent,
+): Promise<void> => {
+  if ((await readCheckpoint(clickHouse)).anchor === undefined) await writeCheckpoint(clickHouse, 0n, first)
+  const { position, anchor } = await readCheckpoint(clickHouse)
+  if (anchor !== undefined && (await findAnchor(log, anchor)) === undefined)
+    throw new ClickHouseUnavailable(
+      'refusing',
+      `the ClickHouse database is in use: ${reasonOf(anchor, position)}`,
+    )
 }

@@ -4,7 +4,9 @@ import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.j
 import { isJsonObject, type Json } from '../../domain/json/json.js'
 import { FieldUnreadable, readBack } from '../../domain/spill/read-back.js'
 import { completed, needsEarlierEvents } from '../calls/complete.js'
+import type { Log } from '../../domain/ports/log.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
+import { writeQuarantine, type Quarantined } from './quarantine.js'
 
 export interface InsertOptions {
   readonly clickHouse: ClickHouseWriter
@@ -13,10 +15,18 @@ export interface InsertOptions {
   readonly projections: readonly Projection[]
 }
 
-/** An event whose rows could not be made, or were refused because of their data. */
-export interface Quarantined {
-  readonly event: RecordedEvent
-  readonly reason: string
+/** Inserts a batch and sets aside the events that are refused; returns how many. */
+export const insertOrQuarantine = async (
+  options: InsertOptions & { readonly log: Pick<Log, 'error'> },
+  events: readonly RecordedEvent[],
+): Promise<number> => {
+  const refused = await insertBatch(options, events)
+  if (refused.length > 0) await writeQuarantine(options.clickHouse, refused)
+  for (const { event, reason } of refused) {
+    const { type, position } = event
+    options.log.error('projection.event_quarantined', { position: String(position), type, reason })
+  }
+  return refused.length
 }
 
 /** The limits of one batch: events, and characters of JSON. */

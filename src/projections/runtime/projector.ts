@@ -1,19 +1,18 @@
 import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
 import type { Log } from '../../domain/ports/log.js'
 import { backoff, retry } from '../../runtime/backoff.js'
-import { followLog } from '../../runtime/follow-log.js'
+import { followLog, type LogAnchor } from '../../runtime/follow-log.js'
 import { within } from '../../runtime/within.js'
-import { countQuarantined, readCheckpoint, writeCheckpoint, writeQuarantine } from './checkpoint.js'
+import { claimDatabase, readCheckpoint, writeCheckpoint } from './checkpoint.js'
 import { errorName, reasonOf } from './error-name.js'
-import { insertBatch, MAX_BATCH, sizeOf, type InsertOptions } from './insert-batch.js'
+import { insertOrQuarantine, MAX_BATCH, sizeOf, type InsertOptions } from './insert-batch.js'
 import { notifier, type Notifier } from './notifier.js'
+import { countQuarantined } from './quarantine.js'
 import { reachedPosition, type ReachedPosition } from './reached-position.js'
 
 export interface ProjectorOptions extends InsertOptions {
   readonly eventStore: Pick<EventStore, 'subscribeAll' | 'readStream'>
   readonly log: Log
-  /** Before the first rows: false while the log is empty. Throws where the database belongs to another log. */
-  readonly noteSource?: () => Promise<boolean>
   /** The least time between two checkpoints: after a crash the rows since the last one are inserted again. */
   readonly checkpointMs?: number
   /** How long a batch waits for more events, unless it is full or a reader waits for it. */
@@ -60,7 +59,7 @@ const LOG_EVERY = 30
 /** Follows the log from the checkpoint: gathers events into batches, inserts their rows, and notes the checkpoint. */
 export const startProjector = async (options: ProjectorOptions): Promise<Projector> => {
   const { clickHouse } = options
-  const startedAt = await readCheckpoint(clickHouse)
+  const { position: startedAt, anchor } = await readCheckpoint(clickHouse)
   const stopping = new AbortController()
   const wake = notifier()
   const state: State = {
@@ -70,7 +69,7 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
     quarantined: await countQuarantined(clickHouse),
     failing: undefined,
     checkpointAt: performance.now(),
-    isSourceNoted: options.noteSource === undefined,
+    anchor,
   }
   const { reached, inserted } = state
   let generation = 0
@@ -95,14 +94,15 @@ export const startProjector = async (options: ProjectorOptions): Promise<Project
         await exchange(reached.get())
       } finally {
         const again = () => !stopping.signal.aborted
-        const after = await retry(() => readCheckpoint(clickHouse), again, {
+        const { position, anchor } = await retry(() => readCheckpoint(clickHouse), again, {
           ...BACKOFF,
           signal: stopping.signal,
         })
         state.quarantined = await countQuarantined(clickHouse).catch(() => state.quarantined)
         generation += 1
-        reached.reset(after)
-        if (!stopping.signal.aborted) run = startRun(options, state, after)
+        state.anchor = anchor
+        reached.reset(position)
+        if (!stopping.signal.aborted) run = startRun(options, state, position)
       }
     },
     stop: async () => {
@@ -122,7 +122,8 @@ interface State {
   quarantined: number
   failing: string | undefined
   checkpointAt: number
-  isSourceNoted: boolean
+  /** The last event that was inserted. */
+  anchor: LogAnchor | undefined
 }
 
 interface Batch {
@@ -212,11 +213,15 @@ const insertUntilTaken = async (
   position: Position,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const { log, noteSource, checkpointMs = CHECKPOINT_MS } = options
+  const { clickHouse, eventStore, log, checkpointMs = CHECKPOINT_MS } = options
   for (let tries = 0; !signal.aborted; tries += 1)
     try {
-      state.isSourceNoted ||= (await noteSource?.()) ?? true
-      await insertOnce(options, state, events)
+      const [first] = events
+      if (state.anchor === undefined && first !== undefined)
+        await claimDatabase(clickHouse, eventStore, first)
+      if ((await insertOrQuarantine(options, events)) > 0)
+        state.quarantined = await countQuarantined(clickHouse)
+      state.anchor = events.at(-1) ?? state.anchor
       if (performance.now() - state.checkpointAt >= checkpointMs) await checkpoint(options, state, position)
       if (state.failing !== undefined) log.info('projection.resumed', { events: events.length, tries })
       state.failing = undefined
@@ -233,18 +238,8 @@ const insertUntilTaken = async (
   return false
 }
 
-const insertOnce = async (options: ProjectorOptions, state: State, events: readonly RecordedEvent[]) => {
-  const { clickHouse, log } = options
-  const refused = await insertBatch(options, events)
-  if (refused.length === 0) return
-  await writeQuarantine(clickHouse, refused)
-  state.quarantined = await countQuarantined(clickHouse)
-  for (const { event, reason } of refused)
-    log.error('projection.event_quarantined', { position: String(event.position), type: event.type, reason })
-}
-
 const checkpoint = async ({ clickHouse }: ProjectorOptions, state: State, position: Position) => {
-  if (!state.isSourceNoted) return
-  await writeCheckpoint(clickHouse, position)
+  if (state.anchor === undefined) return
+  await writeCheckpoint(clickHouse, position, state.anchor)
   state.checkpointAt = performance.now()
 }

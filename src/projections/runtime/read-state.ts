@@ -3,10 +3,11 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { EventStore, Position } from '../../domain/ports/event-store.js'
 import type { Log } from '../../domain/ports/log.js'
 import { within } from '../../runtime/within.js'
-import { countQuarantined, readCheckpoint } from './checkpoint.js'
+import { schemaState } from '../migrate.js'
+import { findLogMismatch, readCheckpoint } from './checkpoint.js'
 import { errorName } from './error-name.js'
-import { sourceLogMismatch } from './log-identity.js'
 import { notifier } from './notifier.js'
+import { countQuarantined } from './quarantine.js'
 import { reachedPosition } from './reached-position.js'
 
 /** The read models as a process sees them whose projector is another process: up to the checkpoint. */
@@ -15,7 +16,7 @@ export interface ReadState {
   readonly waitFor: (position: Position, timeoutMs: number) => Promise<boolean>
   readonly quarantined: () => number
   readonly generation: () => string
-  /** Set while the database is filled from another log; nothing can be read then. */
+  /** Why nothing can be read: the tables are missing, old, or filled from another log. */
   readonly failing: () => string | undefined
   readonly stop: () => Promise<void>
 }
@@ -26,39 +27,42 @@ const IDLE_MS = 1000
 
 export const followReadState = async (
   reader: Pick<ClickHouseReader, 'query'>,
-  eventStore: Pick<EventStore, 'readAll' | 'head'>,
+  eventStore: Pick<EventStore, 'readStream' | 'readAll' | 'head'>,
   log: Pick<Log, 'warn'>,
 ): Promise<ReadState> => {
   const wake = notifier()
-  const reached = reachedPosition(await readCheckpoint(reader), wake.notify)
-  let quarantined = await countQuarantined(reader)
-  let generation = await readGeneration(reader)
+  const reached = reachedPosition(0n, wake.notify)
+  let quarantined = 0
+  let generation = ''
   let checkedGeneration: string | undefined
-  let mismatch: string | undefined
+  let unusable: string | undefined
   let isFailing = false
   let isStopped = false
 
-  /** The database may have been empty at the start, or been dropped and filled by another deployment since. */
-  const checkSource = async () => {
-    if (checkedGeneration === generation && mismatch === undefined) return
-    const source = await sourceLogMismatch(reader, eventStore)
-    mismatch = source.mismatch && `the ClickHouse database is in use: ${source.mismatch.reason}`
-    if (source.isNoted) checkedGeneration = generation
+  /** The tables may be missing or old at the start, and another deployment may have filled them since. */
+  const checkTables = async () => {
+    if (checkedGeneration === generation && unusable === undefined) return
+    unusable = await whyUnusable(reader, eventStore, generation)
+    const { anchor } = unusable === undefined ? await readCheckpoint(reader) : {}
+    if (anchor !== undefined) checkedGeneration = generation
   }
 
   const poll = async () => {
     try {
       // First: a checkpoint of exchanged tables must not be read under the generation before.
       generation = await readGeneration(reader)
-      await checkSource()
-      if (mismatch === undefined) reached.advance(await readCheckpoint(reader))
-      quarantined = await countQuarantined(reader)
+      await checkTables()
+      if (unusable === undefined) {
+        reached.reset((await readCheckpoint(reader)).position)
+        quarantined = await countQuarantined(reader)
+      }
       isFailing = false
     } catch (error) {
       if (!isFailing) log.warn('checkpoint.read_failed', { error: errorName(error) })
       isFailing = true
     }
   }
+  await poll()
 
   const follow = async () => {
     while (!isStopped) {
@@ -71,17 +75,30 @@ export const followReadState = async (
   const following = follow()
 
   return {
-    reached: () => (mismatch === undefined ? reached.get() : 0n),
-    waitFor: async (position, timeoutMs) => mismatch === undefined && reached.waitFor(position, timeoutMs),
+    reached: () => (unusable === undefined ? reached.get() : 0n),
+    waitFor: async (position, timeoutMs) => unusable === undefined && reached.waitFor(position, timeoutMs),
     quarantined: () => quarantined,
     generation: () => generation,
-    failing: () => mismatch,
+    failing: () => unusable,
     stop: () => {
       isStopped = true
       wake.notify()
       return following
     },
   }
+}
+
+const whyUnusable = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  eventStore: Pick<EventStore, 'readStream' | 'readAll' | 'head'>,
+  generation: string,
+): Promise<string | undefined> => {
+  if (generation === '') return 'the read models do not exist yet: start a process with the role projector'
+  const mismatch = await findLogMismatch(reader, eventStore)
+  if (mismatch !== undefined) return `the ClickHouse database is in use: ${mismatch.reason}`
+  return (await schemaState(reader)) === 'older'
+    ? 'the read models are those of an earlier release: start a process of this release with the role projector'
+    : undefined
 }
 
 /** The identity of the table that a rebuild exchanges last: once it has changed, all tables have. */

@@ -7,7 +7,6 @@ type Positioned = TableEvent & Pick<ProjectedEvent, 'position'>
 /** Entries per row of `table_entries`. */
 const ENTRIES = 4096
 
-/** Table events to the contents of rows, the order of a table's rows, and the table itself. */
 export const tablesProjection: Projection = {
   name: 'tables',
   rowsOf: (events) => {

@@ -90,7 +90,7 @@ export const replayed = async (
   to: Position,
 ): Promise<Replica> => {
   for (const { name } of await clickHouse.writer.query<{ name: string }>(
-    "SELECT name FROM system.tables WHERE database = currentDatabase() AND name != 'migrations'",
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND name != 'schema_version'",
   ))
     await clickHouse.writer.command(`TRUNCATE TABLE ${name}`)
   const config = readConfig({

@@ -21,11 +21,11 @@ export const describeClickHouse = (open: Open): void => {
 
   it('makes the tables of the service, and leaves them alone the second time', async () => {
     await migrate(clickHouse.writer)
-    const row = { table: 'migrations', columns: ['name'], values: [['here']] }
+    const row = { table: 'quarantine', columns: ['reason'], values: [['here']] }
     await clickHouse.writer.insert(row)
     await migrate(clickHouse.writer)
-    const kept = await clickHouse.reader.query("SELECT name FROM migrations WHERE name = 'here'")
-    assert.deepEqual(kept, [{ name: 'here' }])
+    const kept = await clickHouse.reader.query("SELECT reason FROM quarantine WHERE reason = 'here'")
+    assert.deepEqual(kept, [{ reason: 'here' }])
   })
 
   it('takes no statement for another engine, database or table than its own', async () => {

@@ -1,6 +1,6 @@
 import type { PriceEvent } from '../../../src/domain/price/events.js'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
-import { COST_COLUMNS, PRICE_COLUMNS } from '../../../src/projections/prices/price-row.js'
+import { COST_COLUMNS, PRICE_COLUMNS } from '../../../src/projections/prices/stored-price.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
 
 type Row = Readonly<Record<string, unknown>>

@@ -2,34 +2,51 @@ import assert from 'node:assert/strict'
 import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
 import type { ClickHouse, ClickHouseWriter } from '../../../src/domain/ports/clickhouse.js'
-import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
-import { migrate, schemaFiles, statementsOf } from '../../../src/projections/migrate.js'
-import {
-  countQuarantined,
-  readCheckpoint,
-  writeCheckpoint,
-  writeQuarantine,
-} from '../../../src/projections/runtime/checkpoint.js'
+import { migrate, schemaState, SCHEMA_VERSION, tableStatements } from '../../../src/projections/migrate.js'
 import { COUNTS } from '../../counts.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../support/clickhouse-http-front.js'
-import { arbitraryDatabase, engineDirectory } from '../../support/engine.js'
+import { arbitraryDatabase, engineDirectory, openTestClickHouse } from '../../support/engine.js'
 
 const ROUNDS = COUNTS.migrationRaces
 
-const tablesOf = ({ writer }: ClickHouse) =>
-  writer.query<{ name: string; columns: string }>(
-    'SELECT name, create_table_query AS columns FROM system.tables WHERE database = currentDatabase() ORDER BY name',
+const tablesOf = async ({ writer }: Pick<ClickHouse, 'writer'>) => {
+  const rows = await writer.query<{ name: string }>(
+    'SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name',
   )
+  return rows.map(({ name }) => name)
+}
 
-const filesDone = async ({ writer }: ClickHouse) =>
-  (await writer.query<{ name: string }>('SELECT DISTINCT name FROM migrations ORDER BY name')).map(
-    ({ name }) => name,
-  )
-
-describe('migrations', () => {
+describe('the tables', () => {
   let front: ClickHouseFront
-  before(async () => (front = await startClickHouseFront()))
+  let names: readonly string[]
+  before(async () => {
+    front = await startClickHouseFront()
+    names = [...(await tableStatements()).keys()].sort()
+  })
   after(() => front.stop())
+
+  let clickHouse: ClickHouse
+  beforeEach(async () => (clickHouse = await openTestClickHouse()))
+  afterEach(() => clickHouse.close())
+
+  const setVersion = (version: number, digest: string) =>
+    clickHouse.writer.insert({
+      table: 'schema_version',
+      columns: ['version', 'digest'],
+      values: [[version, digest]],
+    })
+
+  const countOf = async (table: string) => {
+    const [row] = await clickHouse.writer.query<{ rows: number }>(`SELECT count() AS rows FROM ${table}`)
+    return row?.rows
+  }
+
+  const fill = () =>
+    clickHouse.writer.insert({
+      table: 'checkpoints',
+      columns: ['projector', 'position'],
+      values: [['main', 7]],
+    })
 
   const engines: Readonly<Record<string, (database: string) => Promise<ClickHouse>>> = {
     'the embedded engine': (database) => openEmbeddedClickHouse(engineDirectory, database),
@@ -37,88 +54,104 @@ describe('migrations', () => {
   }
 
   for (const [name, open] of Object.entries(engines))
-    it(`come out the same when several starters race: ${name}`, async () => {
+    it(`are complete when several processes start at once: ${name}`, async () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const database = arbitraryDatabase()
         const starters = await Promise.all([1, 2, 3].map(() => open(database)))
         await Promise.all(starters.map(({ writer }) => migrate(writer)))
-        assert.deepEqual(await filesDone(starters[0]!), await schemaFiles())
+        assert.deepEqual(await tablesOf(starters[0]!), names)
+        assert.equal(await schemaState(starters[0]!.writer), 'current')
         for (const starter of starters) await starter.close()
       }
     })
 
-  /** Fails for good after so many statements and inserts. */
-  const cutOffAfter = (writer: ClickHouseWriter, steps: number): ClickHouseWriter => {
-    const step = () => {
-      if ((steps -= 1) < 0) throw new Error('cut off')
+  it('are each created by the one statement of their file', async () => {
+    for (const [table, statement] of await tableStatements()) {
+      assert.ok(statement.startsWith(`CREATE TABLE ${table}\n(`), table)
+      assert.doesNotMatch(statement, /;/, table)
     }
-    return {
-      query: (sql, parameters) => writer.query(sql, parameters),
-      command: async (sql) => (step(), writer.command(sql)),
-      insert: async (rows) => (step(), writer.insert(rows)),
-    }
+  })
+
+  it('keep their rows while the schema is the same', async () => {
+    await migrate(clickHouse.writer)
+    await fill()
+    await migrate(clickHouse.writer)
+    assert.equal(await countOf('checkpoints'), 1)
+  })
+
+  const olderDatabases: Readonly<Record<string, () => Promise<void>>> = {
+    'an earlier version': async () => {
+      await migrate(clickHouse.writer)
+      await fill()
+      await setVersion(SCHEMA_VERSION - 1, 'of an earlier release')
+    },
+    'other statements under the same version': async () => {
+      await migrate(clickHouse.writer)
+      await fill()
+      await setVersion(SCHEMA_VERSION, 'of other statements')
+    },
+    'a release with numbered migrations': async () => {
+      for (const table of await tablesOf(clickHouse))
+        await clickHouse.writer.command(`DROP TABLE ${table} SYNC`)
+      for (const sql of [
+        'CREATE TABLE migrations (name String) ENGINE = ReplacingMergeTree ORDER BY name',
+        'CREATE TABLE checkpoints (projector String, position UInt64) ENGINE = ReplacingMergeTree ORDER BY projector',
+        'CREATE TABLE calls (id String, renamed String) ENGINE = MergeTree ORDER BY id',
+      ])
+        await clickHouse.writer.command(sql)
+      await fill()
+    },
   }
 
-  it('are simply run again when they were cut off, wherever that was', async () => {
-    const whole = await openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())
-    await migrate(whole.writer)
-    const expected = (await tablesOf(whole)).map(({ name }) => name)
-    await whole.close()
-    const files = await schemaFiles()
-    const statements = (await Promise.all(files.map(statementsOf))).flat().length
-    for (let steps = 0; steps <= statements + files.length; steps += COUNTS.migrationCutStep) {
-      const clickHouse = await openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())
-      await assert.rejects(migrate(cutOffAfter(clickHouse.writer, steps)), /cut off/)
-      await migrate(clickHouse.writer)
-      assert.deepEqual(
-        (await tablesOf(clickHouse)).map(({ name }) => name),
-        expected,
-      )
-      assert.deepEqual(await filesDone(clickHouse), files)
-      await clickHouse.close()
-    }
-  })
-
-  it('leave alone a database that a later release has used', async () => {
-    const clickHouse = await openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())
-    await migrate(clickHouse.writer)
-    const before = await tablesOf(clickHouse)
-    await clickHouse.writer.insert({ table: 'migrations', columns: ['name'], values: [['9000_later.sql']] })
-    await assert.rejects(migrate(clickHouse.writer), { name: 'OperatorError', message: /9000_later\.sql/ })
-    assert.deepEqual(await tablesOf(clickHouse), before)
-    await clickHouse.close()
-  })
-
-  it('have events that were set aside projected again, and nothing where none were or nothing is new', async () => {
-    const clickHouse = await openEmbeddedClickHouse(engineDirectory, arbitraryDatabase())
-    const { writer } = clickHouse
-    const last = (await schemaFiles()).find((name) => name.startsWith('0015'))
-    const upgrade = async (setAside: number, isUpgrade: boolean) => {
-      await writeCheckpoint(writer, 7n)
-      const event = { position: 3n, id: 'e', type: 'T', stream: 's' } as RecordedEvent
-      await writeQuarantine(writer, Array(setAside).fill({ event, reason: 'r' }))
-      if (isUpgrade)
-        await writer.command(
-          `ALTER TABLE migrations DELETE WHERE name = '${last}' SETTINGS mutations_sync = 1`,
+  for (const [name, given] of Object.entries(olderDatabases))
+    it(`are dropped and created again after ${name}, wherever that is cut off`, async () => {
+      const cutOffAfter = (steps: number): ClickHouseWriter => {
+        const step = () => {
+          if ((steps -= 1) < 0) throw new Error('cut off')
+        }
+        return {
+          query: (sql, parameters) => clickHouse.writer.query(sql, parameters),
+          command: async (sql) => (step(), clickHouse.writer.command(sql)),
+          insert: async (rows) => (step(), clickHouse.writer.insert(rows)),
+        }
+      }
+      for (let steps = 0; ; steps += COUNTS.migrationCutStep) {
+        await given()
+        const isDone = await migrate(cutOffAfter(steps)).then(
+          () => true,
+          () => false,
         )
-      await migrate(writer)
-      return [await readCheckpoint(writer), await countQuarantined(writer)]
-    }
+        await migrate(clickHouse.writer)
+        assert.deepEqual(await tablesOf(clickHouse), names)
+        assert.equal(await countOf('checkpoints'), 0)
+        assert.equal(await schemaState(clickHouse.writer), 'current')
+        if (isDone) break
+      }
+    })
+
+  it('of a rebuild that an earlier release began are dropped too, and those of others are kept', async () => {
+    const { writer, database } = clickHouse
+    const other = await clickHouse.beside(`${database}_rebuild_old`)
     await migrate(writer)
-
-    assert.deepEqual(await upgrade(0, true), [7n, 0])
-    assert.deepEqual(await upgrade(1, false), [7n, 1])
-    assert.deepEqual(await upgrade(0, true), [0n, 0])
-    await clickHouse.close()
+    await writer.command('CREATE TABLE of_an_operator (id String) ENGINE = MergeTree ORDER BY id')
+    await setVersion(SCHEMA_VERSION - 1, 'of an earlier release')
+    await migrate(writer)
+    const databases = await writer.query(
+      `SELECT name FROM system.databases WHERE startsWith(name, '${database}_rebuild_')`,
+    )
+    assert.deepEqual(databases, [])
+    assert.ok((await tablesOf(clickHouse)).includes('of_an_operator'))
+    await other.close()
   })
 
-  it('are statements that may be run again', async () => {
-    for (const name of await schemaFiles())
-      for (const statement of await statementsOf(name))
-        assert.match(
-          statement,
-          /^(CREATE TABLE |TRUNCATE TABLE |DROP TABLE IF EXISTS |ALTER TABLE \w+ ((ADD|DROP) (COLUMN|INDEX) IF (NOT )?EXISTS|(MATERIALIZE|MODIFY) \w+)\s)/,
-          name,
-        )
+  it('are left alone where a newer release has used them', async () => {
+    await migrate(clickHouse.writer)
+    await fill()
+    await setVersion(SCHEMA_VERSION + 1, 'of a newer release')
+    await assert.rejects(migrate(clickHouse.writer), {
+      name: 'OperatorError',
+      message: new RegExp(`its schema has version ${SCHEMA_VERSION + 1}`),
+    })
+    assert.equal(await countOf('checkpoints'), 1)
   })
 })

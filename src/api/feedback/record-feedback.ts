@@ -1,0 +1,152 @@
+import { instantOf, type Instant } from '../../domain/codec/instant.js'
+import type { Problem } from '../../domain/codec/problem.js'
+import type { Cause } from '../../domain/event.js'
+import { FEEDBACK_PAYLOAD } from '../../domain/feedback/content.js'
+import { feedbackDecider } from '../../domain/feedback/decider.js'
+import { feedbackStream, type FeedbackContent } from '../../domain/feedback/events.js'
+import { keptPayload, kindProblems } from '../../domain/feedback/kinds.js'
+import { canonicalJson } from '../../domain/json/canonical.js'
+import type { JsonObject } from '../../domain/json/json.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import type { Ports } from '../../domain/ports/ports.js'
+import { spill } from '../../domain/spill/spill.js'
+import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
+import { execute } from '../../runtime/execute.js'
+import { inChunks } from '../../runtime/in-chunks.js'
+import { Failure, invalidBody } from '../failure.js'
+import type { RouteRequest } from '../route.js'
+import { idFor } from '../tracing/generated-id.js'
+import { later } from '../tracing/tracing.js'
+import type { FeedbackCreate } from './codecs.js'
+
+export type FeedbackPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
+
+/** Limits concurrency, so that a large batch does not start all reads and writes at once. */
+export const AT_ONCE = 100
+
+export const lastOf = (positions: readonly (Position | undefined)[]): Position | undefined =>
+  positions.reduce(later, undefined)
+
+const MAX_PROBLEMS = 100
+
+/**
+ * Validates all feedback and returns a function that records it. Results and problems keep the order of the request.
+ * `replacing` is the id of the feedback to be replaced, if any.
+ */
+export const prepareBatch = (
+  ports: FeedbackPorts,
+  batch: readonly FeedbackCreate[],
+  request: Pick<RouteRequest, 'headers' | 'principal' | 'cause'>,
+  placed: (problem: Problem, index: number) => Problem,
+  replacing: string | null = null,
+) => {
+  const { principal, cause } = request
+  const problems = batch.flatMap((one, index) => problemsOf(one).map((problem) => placed(problem, index)))
+  if (problems.length > 0) throw invalidBody(problems.slice(0, MAX_PROBLEMS))
+
+  return async () => {
+    const prepared = await inChunks(batch, AT_ONCE, async (one, index) => {
+      const repeatable = () => repeatableId(ports, principal.userId, one, replacing)
+      return prepareFeedback(ports, one, one.id ?? repeatable() ?? idFor(ports, request, index, one))
+    })
+    const now = instantOf(ports.clock.now())
+    if (prepared.length > 1) await checkConflicts(ports, prepared, batch, now, cause)
+    const recorded = await inChunks(prepared, AT_ONCE, async (one, index) => {
+      const result = await recordFeedback(ports, one, now, cause)
+      if (batch[index]!.id !== null || !result.state.gone) return result
+      // Purged feedback with a derived id gets a new id, because its old id stays invisible.
+      return recordFeedback(ports, { ...one, content: { ...one.content, id: ports.ids.next() } }, now, cause)
+    })
+    return {
+      responses: recorded.map(responseOf),
+      position: lastOf(recorded.map(({ position }) => position)),
+    }
+  }
+}
+
+/** Validation beyond the codec. */
+const problemsOf = (feedback: FeedbackCreate): readonly Problem[] => {
+  const isOwn = feedback.weave_ref.startsWith(`weave:///${feedback.project_id}/`)
+  const msg = 'Value error, the reference should be in the same project'
+  return [...(isOwn ? [] : [{ loc: ['weave_ref'], type: 'value_error', msg }]), ...kindProblems(feedback)]
+}
+
+/**
+ * Derives an id from the content of feedback that can only be meant once: a score that names the call of its scorer, or
+ * a replacement. Clients that send no ids, such as the npm SDK, can then retry after a lost response. Undefined where
+ * the same feedback may be given twice.
+ */
+const repeatableId = (
+  { sha256 }: Pick<Ports, 'sha256'>,
+  userId: string,
+  { wb_user_id: _ignored, ...content }: FeedbackCreate,
+  replacing: string | null,
+): string | undefined =>
+  content.call_ref === null && replacing === null
+    ? undefined
+    : uuidOfDigest(sha256(canonicalJson([userId, replacing, content])))
+
+interface PreparedFeedback {
+  readonly content: FeedbackContent
+  readonly payload: JsonObject
+}
+
+export const prepareFeedback = async (
+  ports: FeedbackPorts,
+  { wb_user_id: _ignored, ...feedback }: FeedbackCreate,
+  id: string,
+): Promise<PreparedFeedback> => {
+  const payload = keptPayload(feedback.feedback_type, feedback.payload)
+  return { content: await spill(ports)({ ...feedback, id, payload, spilled: {} }, FEEDBACK_PAYLOAD), payload }
+}
+
+/** Decides without writing: the refusals of the real decider, and no events. */
+const dryRunDecider: typeof feedbackDecider = {
+  ...feedbackDecider,
+  decide: (state, command) => ({ ...feedbackDecider.decide(state, command), events: [] }),
+}
+
+/** Refuses the whole batch before writing if one piece conflicts with recorded feedback or with another piece. */
+const checkConflicts = async (
+  ports: FeedbackPorts,
+  prepared: readonly PreparedFeedback[],
+  batch: readonly FeedbackCreate[],
+  now: Instant,
+  cause: Cause,
+): Promise<void> => {
+  const named = prepared.filter((_, index) => batch[index]!.id !== null)
+  const streams = new Set(named.map(({ content }) => `${content.project_id}/${content.id}`))
+  if (streams.size < named.length)
+    throw new Failure('conflict', 'Duplicate id in the batch. Every piece of feedback needs its own id.')
+  await inChunks(named, AT_ONCE, async (one) => {
+    const { refusal } = await recordFeedback(ports, one, now, cause, dryRunDecider)
+    if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
+  })
+}
+
+/** A retry with the same id and content writes nothing. */
+export const recordFeedback = async (
+  ports: FeedbackPorts,
+  { content, payload }: PreparedFeedback,
+  now: Instant,
+  cause: Cause,
+  decider = feedbackDecider,
+) => {
+  const { id, project_id } = content
+  const command = { type: 'GiveFeedback', content, userId: cause.actor, now } as const
+  const options = { assumeNew: decider === feedbackDecider }
+  const { state, refusals, readableAt } = await execute(ports)(
+    decider,
+    feedbackStream(project_id, id),
+    [command],
+    cause,
+    options,
+  )
+  return { id, payload, state, refusal: refusals.get(0), position: readableAt }
+}
+
+const responseOf = ({ id, payload, state, refusal }: Awaited<ReturnType<typeof recordFeedback>>) => {
+  if (refusal !== undefined) throw new Failure('conflict', refusal.reason)
+  const { created_at, wb_user_id } = state.given!
+  return { id, created_at, wb_user_id: wb_user_id ?? '', payload }
+}

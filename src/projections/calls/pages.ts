@@ -1,0 +1,193 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { OrderBy } from '../expression/order.js'
+import {
+  AT_TIMES,
+  compileSelection,
+  DELETED_KEYS,
+  KEY_FIRST,
+  SETTINGS,
+  TIME,
+  type CallKey,
+  type CallSelection,
+  type CompiledSelection,
+  type Parameters,
+} from './select.js'
+
+export interface CallPageQuery extends CallSelection {
+  readonly sortBy: readonly OrderBy[]
+  readonly limit: number | null
+  readonly offset: number | null
+  /** Only calls after this one. Only with an order by start. */
+  readonly after?: CallKey | undefined
+}
+
+export const WINDOW = {
+  /** Fewer candidates cost as much, unless they are exactly the page. */
+  firstCandidates: 4000,
+  /** From here on the whole range is read instead. */
+  maxCandidates: 1_000_000,
+  /** Larger offsets are turned into a cursor first. */
+  maxOffset: 100,
+}
+
+/**
+ * Columns of a page of calls. In the order of starts it reads a window from the start of the range that widens until the
+ * page is full.
+ *
+ * @throws UnknownField
+ */
+const callPage =
+  (reader: ClickHouseReader, size: typeof WINDOW) =>
+  async <Row>(columns: string, query: CallPageQuery): Promise<readonly Row[]> => {
+    const { sortBy, limit, offset, after } = query
+    const compiled = compileSelection(query, sortBy)
+    const readRange = (range: Range, skipped: number) =>
+      reader.query<Row>(
+        `${compiled.selected(columns, range.conditions)} ORDER BY ${compiled.order.join(', ')}
+        ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${KEY_FIRST}`,
+        {
+          ...compiled.parameters,
+          ...range.parameters,
+          ...(limit === null ? {} : { limit }),
+          offset: skipped,
+        },
+      )
+    const direction = sortBy[0]?.direction ?? 'asc'
+    let range: Range = after === undefined ? WHOLE_RANGE : afterKey(direction, after)
+    let skipped = offset ?? 0
+    if (limit === null || compiled.isById || sortBy[0]?.field !== 'started_at')
+      return readRange(range, skipped)
+    if (skipped > size.maxOffset && after === undefined && sortBy.length === 1 && compiled.isDecidedByStart) {
+      const last = await keyAt(reader, compiled, direction, skipped)
+      if (last === undefined) return []
+      range = afterKey(direction, last)
+      skipped = 0
+    }
+    const wanted = limit + skipped
+    let count = compiled.isDecidedByStart ? wanted : Math.max(wanted, size.firstCandidates)
+    while (count <= size.maxCandidates) {
+      const window = await candidateWindow(reader, compiled, range, direction, count)
+      if (window.found === 0) return []
+      const rows = await readRange(within(range, window), skipped)
+      if (rows.length === limit || window.found < count) return rows
+      count = Math.ceil(count * Math.min(8, Math.max(2, (1.5 * wanted) / (rows.length + 1))))
+    }
+    return readRange(range, skipped)
+  }
+
+/** A part of the order of starts. */
+interface Range {
+  readonly conditions: readonly string[]
+  readonly parameters: Parameters
+}
+
+const WHOLE_RANGE: Range = { conditions: [], parameters: {} }
+
+const both = (a: Range, b: Range): Range => ({
+  conditions: [...a.conditions, ...b.conditions],
+  parameters: { ...a.parameters, ...b.parameters },
+})
+
+interface CandidateWindow {
+  readonly found: number
+  readonly from: string
+  readonly to: string
+  /** Their distinct start times, up to one more than the limit. */
+  readonly times: readonly string[]
+}
+
+const MAX_TIMES = 1000
+
+/** The first candidates of a range. Reads rows in the order of the key, so it stops early. */
+const candidateWindow = async (
+  reader: ClickHouseReader,
+  { candidates, parameters }: CompiledSelection,
+  range: Range,
+  direction: OrderBy['direction'],
+  count: number,
+): Promise<CandidateWindow> => {
+  const [row] = await reader.query<CandidateWindow>(
+    `SELECT count() AS found, min(call_started_at) AS from, max(call_started_at) AS to,
+      groupUniqArray(${MAX_TIMES + 1})(call_started_at) AS times
+    FROM (${candidates('call_started_at', range.conditions)}
+      ORDER BY call_started_at ${direction.toUpperCase()} LIMIT {candidates:UInt64}) ${SETTINGS}`,
+    { ...parameters, ...range.parameters, candidates: count },
+  )
+  return row ?? { found: 0, from: '', to: '', times: [] }
+}
+
+/** Few times are listed, so that calls between them are not read. */
+const within = (range: Range, { from, to, times }: CandidateWindow): Range =>
+  both(
+    range,
+    times.length > MAX_TIMES
+      ? {
+          conditions: [`started_at BETWEEN {window_from:${TIME}} AND {window_to:${TIME}}`],
+          parameters: { window_from: from, window_to: to },
+        }
+      : { conditions: [AT_TIMES], parameters: { times } },
+  )
+
+/** The call at a place, counted from 1, where the start alone decides which calls are selected. */
+const keyAt = async (
+  reader: ClickHouseReader,
+  { candidates, parameters }: CompiledSelection,
+  direction: OrderBy['direction'],
+  place: number,
+): Promise<CallKey | undefined> => {
+  const [row] = await reader.query<CallKey>(
+    `SELECT call_started_at AS started_at, call_id AS id FROM (${candidates('call_started_at, call_id')})
+    WHERE (call_started_at, call_id) NOT IN ${DELETED_KEYS} ORDER BY call_started_at ${direction.toUpperCase()}, call_id
+    LIMIT 1 BY call_started_at, call_id LIMIT 1 OFFSET {skipped:UInt64} ${SETTINGS}`,
+    { ...parameters, skipped: place - 1 },
+  )
+  return row
+}
+
+/** After a call in the order of starts; calls that started at once are in the order of ids. */
+const afterKey = (direction: OrderBy['direction'], { started_at, id }: CallKey): Range => {
+  const than = direction === 'asc' ? '>' : '<'
+  const time = `{after_time:${TIME}}`
+  return {
+    conditions: [`started_at ${than}= ${time} AND (started_at ${than} ${time} OR id > {after_id:String})`],
+    parameters: { after_time: started_at, after_id: id },
+  }
+}
+
+export interface CallId extends CallKey {
+  /** The size of its payload, so that pages can be cut before they are read. */
+  readonly bytes: number
+}
+
+/** @throws UnknownField */
+export const callIds =
+  (reader: ClickHouseReader, size = WINDOW) =>
+  (query: CallPageQuery): Promise<readonly CallId[]> =>
+    callPage(reader, size)<CallId>('call_id AS id, call_started_at AS started_at, call_bytes AS bytes', query)
+
+const IDS_AT_ONCE = 20_000
+
+/**
+ * The same ids in pages of bounded memory. State as of a position does not change, so all pages are of one moment.
+ *
+ * @throws UnknownField
+ */
+export async function* callIdPages(
+  reader: ClickHouseReader,
+  query: Omit<CallPageQuery, 'after'>,
+  idsAtOnce = IDS_AT_ONCE,
+): AsyncGenerator<readonly CallId[]> {
+  const isByStart = query.sortBy.length === 1 && query.sortBy[0]?.field === 'started_at'
+  let left = query.limit ?? Infinity
+  let offset = query.offset ?? 0
+  let after: CallKey | undefined
+  while (left > 0) {
+    const limit = Math.min(left, idsAtOnce)
+    const ids = await callIds(reader)({ ...query, limit, offset, after })
+    if (ids.length > 0) yield ids
+    if (ids.length < limit) return
+    left -= limit
+    if (isByStart) after = ids.at(-1)
+    offset = isByStart ? 0 : offset + limit
+  }
+}

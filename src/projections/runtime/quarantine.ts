@@ -1,0 +1,28 @@
+import type { ClickHouseReader, ClickHouseWriter } from '../../domain/ports/clickhouse.js'
+import type { RecordedEvent } from '../../domain/ports/event-store.js'
+
+/** An event whose rows could not be made, or were refused because of their data. */
+export interface Quarantined {
+  readonly event: RecordedEvent
+  readonly reason: string
+}
+
+export const writeQuarantine = (clickHouse: ClickHouseWriter, quarantined: readonly Quarantined[]) =>
+  clickHouse.insert({
+    table: 'quarantine',
+    columns: ['position', 'event_id', 'type', 'stream', 'reason'],
+    values: quarantined.map(({ event, reason }) => [
+      String(event.position),
+      event.id,
+      event.type,
+      event.stream,
+      reason,
+    ]),
+  })
+
+export const countQuarantined = async (clickHouse: Pick<ClickHouseReader, 'query'>): Promise<number> => {
+  const [row] = await clickHouse.query<{ events: number }>(
+    'SELECT uniqExact(position) AS events FROM quarantine',
+  )
+  return row?.events ?? 0
+}

@@ -11,6 +11,7 @@ import { dropTables, migrate } from '../projections/migrate.js'
 import { followReadState } from '../projections/runtime/read-state.js'
 import { findLogMismatch } from '../projections/runtime/checkpoint.js'
 import { startProjector, type Projector } from '../projections/runtime/projector.js'
+import { startTotals } from '../projections/usage/totals-pass.js'
 import type { Stores } from './stores.js'
 
 /** The read models as this process sees them: it projects them itself, or follows the projector's checkpoint. */
@@ -55,9 +56,19 @@ export const openReadSide = async (
     log,
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
+  const totals = startTotals({
+    ...{ reader: clickHouse.reader, writer: clickHouse.writer },
+    ...{ reached: projector.reached, log },
+  })
   const tablesCreatedAt = projector.startedAt === 0n ? head : 0n
   const filling = followFilling(projector, tablesCreatedAt, log)
-  const rebuilder = startRebuilder({ ...stores, projections, log, clock, projector, tablesCreatedAt })
+  const rebuilder = startRebuilder({
+    ...{ ...stores, projections, log, clock, tablesCreatedAt },
+    projector: {
+      reached: projector.reached,
+      whileStopped: (exchange) => totals.whileStopped(() => projector.whileStopped(exchange)),
+    },
+  })
   return {
     ...projector,
     lagging: projector,
@@ -69,6 +80,7 @@ export const openReadSide = async (
     stop: async () => {
       filling.stop()
       await rebuilder.stop()
+      await totals.stop()
       await projector.stop()
     },
   }

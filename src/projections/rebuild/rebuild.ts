@@ -5,6 +5,7 @@ import type { EventStore } from '../../domain/ports/event-store.js'
 import { retry } from '../../runtime/backoff.js'
 import { migrate } from '../migrate.js'
 import { startProjector, type Projector, type ProjectorOptions } from '../runtime/projector.js'
+import { runTotalsPass } from '../usage/totals-pass.js'
 import { tableIdentities } from './table-identities.js'
 import { rebuildRows, type Rebuild } from './queries.js'
 
@@ -74,6 +75,7 @@ const fillAndExchange = async (options: RebuildOptions, second: ClickHouse, row:
       await row.update(progress(filling.reached(), events(), target))
     }
     if (signal.aborted) return
+    await runTotalsPass(second, filling.reached(), signal)
     await projector.whileStopped(async (position) => {
       // Reads never go back: the new tables must have all that the old ones have.
       while (!signal.aborted && !(await filling.waitFor(position, UPDATE_MS)));

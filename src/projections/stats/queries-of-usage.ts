@@ -43,7 +43,7 @@ export const usageStats =
     const gathered = gathering(span.starts, wanted, requireFew)
     const unpriced = new Set<string>()
     for await (const traceIds of tracesIn(reader, span)) {
-      const calls = await loadTraces(reader, projectId, traceIds, position, maxTraceCalls)
+      const calls = await loadTraces(reader, projectId, traceIds, position, { maxTraceCalls })
       const buckets = await bucketsOf(reader, span, traceIds, calls)
       const { charges, keyOf } = chargesOf(calls, book)
       const { offsets, model, values } = await ownUsage(calls, reporting)

@@ -4,7 +4,7 @@ import type { Position } from '../../domain/ports/event-store.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { yielding } from '../../yield-to-event-loop.js'
 import { nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
-import { traceBuilder, type Fact, type TraceCalls } from './trace.js'
+import { traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
 
 /** Loads the calls of traces as of a position. */
 export const loadTraces = async (
@@ -12,7 +12,7 @@ export const loadTraces = async (
   projectId: string,
   traceIds: readonly string[],
   position: Position,
-  maxTraceCalls = Infinity,
+  { maxTraceCalls = Infinity, withLabels = false } = {},
 ): Promise<TraceCalls> => {
   const pause = yielding()
   const builder = traceBuilder(maxTraceCalls)
@@ -21,7 +21,7 @@ export const loadTraces = async (
       (started_position > 0 AND started_position <= {position:UInt64}) AS started,
       (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
       (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
-    SELECT ${FACTS} FROM usage_facts
+    SELECT ${FACTS} ${withLabels ? LABELS : ''} FROM usage_facts
     WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)} AND (started OR ended OR deleted)
     ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`,
     { project: projectId, traces: traceIds, position },
@@ -50,6 +50,9 @@ const FACTS = `
   if(ended, CAST(models, 'Array(String)'), []),
   if(ended, CAST(figures, 'Array(Float64)'), [])`
 
+const LABELS = `,
+  toUInt8(started), CAST(op, 'String'), CAST(wb_user_id, 'String'), thread_id, wb_run_id, CAST(status, 'String')`
+
 type FactColumns = readonly [
   trace: Numbers,
   id: Strings,
@@ -63,17 +66,20 @@ type FactColumns = readonly [
   statusTotal: Numbers,
   models: Arrays,
   figures: Arrays,
+  ...labels: readonly [] | readonly [isStart: Numbers, ...Strings[]],
 ]
 
 /** Reads rows into one reused object. */
 const factReader = (columns: FactColumns): ((row: number) => Fact) => {
   const [trace, id, parentId, hasStart, hasEnd, isDeleted, started, ended, source, statusTotal] = columns
   const [models, figures] = [columns[10], columns[11]]
+  const labelsOf = labelReader(columns)
   const values = (figures.elements as Numbers).values
   const fact = {
     ...{ trace: 0, id: '', parentId: '', hasStart: false, hasEnd: false, isDeleted: false },
     ...{ started: 0.5, ended: 0.5, source: 0, statusTotal: NaN },
     ...{ models: [] as string[], figures: [] as number[] },
+    ...(labelsOf === undefined ? {} : { labels: labelsOf(0) }),
   }
   return (row) => {
     fact.trace = trace.values[row]!
@@ -88,11 +94,28 @@ const factReader = (columns: FactColumns): ((row: number) => Fact) => {
     fact.statusTotal = statusTotal.values[row]!
     fact.models.length = 0
     fact.figures.length = 0
+    if (labelsOf !== undefined) fact.labels = labelsOf(row)
     const [first, end] = [row === 0 ? 0 : models.ends[row - 1]!, models.ends[row]!]
     for (let n = first; n < end; n += 1) fact.models.push(textAt(models.elements as Strings, n))
     for (let k = first * FIGURES.length; k < end * FIGURES.length; k += 1) fact.figures.push(values[k]!)
     return fact
   }
+}
+
+const labelReader = (columns: FactColumns): ((row: number) => Partial<CallLabels>) | undefined => {
+  const [isStart, ...texts] = columns.slice(12) as unknown as readonly [Numbers?, ...Strings[]]
+  if (isStart === undefined) return undefined
+  const [op, user, thread, run, status] = texts as [Strings, Strings, Strings, Strings, Strings]
+  const ofStart = (row: number) => ({
+    op: textAt(op, row),
+    wb_user_id: textAt(user, row),
+    thread_id: textAt(thread, row),
+    wb_run_id: textAt(run, row),
+  })
+  return (row) => ({
+    ...(isStart.values[row] === 1 ? ofStart(row) : {}),
+    ...(columns[4].values[row] === 1 ? { status: textAt(status, row) } : {}),
+  })
 }
 
 /** The `usage_reporting` of a project at a position. */
@@ -119,6 +142,7 @@ export async function* batchesOfTraces(
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   traceIds: readonly string[],
+  factsAtOnce = FACTS_AT_ONCE,
 ): AsyncGenerator<readonly string[]> {
   if (traceIds.length === 1) yield traceIds
   if (traceIds.length <= 1) return
@@ -132,7 +156,7 @@ export async function* batchesOfTraces(
       { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
     )
     for (const size of sizes) {
-      if (batch.length > 0 && (facts + size.facts > FACTS_AT_ONCE || batch.length >= TRACES_AT_ONCE)) {
+      if (batch.length > 0 && (facts + size.facts > factsAtOnce || batch.length >= TRACES_AT_ONCE)) {
         yield batch
         batch = []
         facts = 0

@@ -5,7 +5,7 @@ import type { ModelEntries, TraceCalls } from './trace.js'
 
 const WIDTH = COUNTERS.length
 
-/** `COUNTERS` by model, or by another key. */
+/** By model, or by another key: `COUNTERS`, then the first and the last start of the calls that used it. */
 export type UsageByKey = ReadonlyMap<number, readonly number[]>
 
 /** An answer would have too many entries per call and model. */
@@ -73,7 +73,7 @@ export const inclusiveUsage = async ({
     const to = nearest[living.node[call]!]!
     if (to < 0) continue
     for (let entry = own.offsets[call]!; entry < own.offsets[call + 1]!; entry += 1)
-      add(sumsOf(to), keyOf(call, own.model[entry]!), own.values, entry * WIDTH, budget)
+      add(sumsOf(to), keyOf(call, own.model[entry]!), ownSums(own, entry, calls.started[call]!), budget)
   }
   for (const [n, node] of living.order.entries()) {
     if (n % 64 === 0) await pause()
@@ -83,7 +83,7 @@ export const inclusiveUsage = async ({
     const into = sumsOf(to)
     let added = 0
     for (const [key, counters] of sumsOf(node)) {
-      add(into, key, counters, 0, budget)
+      add(into, key, counters, budget)
       if ((added += 1) % 64 === 0) await pause()
     }
   }
@@ -99,22 +99,33 @@ export const inclusiveUsage = async ({
 
 const NOTHING: UsageByKey = new Map()
 
+const ownSums = ({ values }: ModelEntries, entry: number, started: number): number[] => {
+  const sums = values.slice(entry * WIDTH, (entry + 1) * WIDTH)
+  sums.push(started, started)
+  return sums
+}
+
 const add = (
   into: Map<number, number[]>,
   key: number,
-  counters: readonly number[],
-  from: number,
+  added: readonly number[],
   budget: EntryBudget,
 ): void => {
-  const sum = into.get(key)
-  if (sum === undefined) {
+  const sums = into.get(key)
+  if (sums === undefined) {
     budget.take(1)
-    into.set(key, counters.slice(from, from + WIDTH))
-  } else for (let k = 0; k < WIDTH; k += 1) sum[k]! += counters[from + k]!
+    into.set(key, [...added])
+    return
+  }
+  for (let k = 0; k < WIDTH; k += 1) sums[k]! += added[k]!
+  sums[WIDTH] = Math.min(sums[WIDTH]!, added[WIDTH]!)
+  sums[WIDTH + 1] = Math.max(sums[WIDTH + 1]!, added[WIDTH + 1]!)
 }
 
 /** The calls that aren't deleted, each cycle contracted to the node of its first call. */
-interface Forest {
+export interface Forest {
+  /** From each call to its parent, or -1, cycles included. */
+  readonly living: Int32Array
   readonly node: Int32Array
   /** From node to node, or -1. */
   readonly parent: Int32Array
@@ -123,7 +134,7 @@ interface Forest {
   readonly cycles: readonly (readonly number[])[]
 }
 
-const livingForest = ({ parent, isDeleted }: TraceCalls): Forest => {
+export const livingForest = ({ parent, isDeleted }: TraceCalls): Forest => {
   const living = parent.map((above, call) =>
     above >= 0 && isDeleted[above] === 0 && isDeleted[call] === 0 ? above : -1,
   )
@@ -135,7 +146,7 @@ const livingForest = ({ parent, isDeleted }: TraceCalls): Forest => {
   order.set(topology.order.subarray(0, topology.acyclic))
   cycles.forEach(([first], n) => (order[topology.acyclic + n] = first!))
   const above = living.map((to, call) => (to < 0 || node[to] === node[call] ? -1 : node[to]!))
-  return { node, parent: above, order, cycles }
+  return { living, node, parent: above, order, cycles }
 }
 
 /** The nearest selected node at or above each node; -1 for none. */

@@ -1,5 +1,8 @@
 import type { CallEvent } from '../../domain/call/events.js'
+import { opOf } from '../../domain/call/op.js'
+import { endStatus } from '../../domain/call/status.js'
 import { FIGURES, type ReportedUsage } from '../../domain/call/usage.js'
+import type { Json } from '../../domain/json/json.js'
 import type { ProjectChosen } from '../../domain/project/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
@@ -7,17 +10,24 @@ import { emptyFact, FACT_COLUMNS, factValues, type UsageFact } from './usage-fac
 
 type Positioned = (CallEvent | ProjectChosen) & Pick<ProjectedEvent, 'position'>
 
-/** Call events to rows of `usage_facts`, and a project's choice of reporting to `usage_reporting`. */
+/** Projects calls to `usage_facts` and `touched_traces`, and a project's choice of reporting to `usage_reporting`. */
 export const usageProjection: Projection = {
   name: 'usage',
   rowsOf: (events) => {
     const facts = new Map<string, UsageFact>()
+    const touched = new Map<string, [last: string, first: string, projectId: string, traceId: string]>()
     const choices: unknown[][] = []
     for (const event of events as readonly Positioned[]) {
       if (event.type === 'UsageReportingChosen') {
         choices.push([event.data.project_id, String(event.position), event.data.usage_reporting])
       } else {
-        applyTo(facts, event)
+        const fact = applyTo(facts, event)
+        if (fact === undefined) continue
+        const { project_id, trace_id, position } = fact
+        const trace = touched.get(`${project_id}/${trace_id}`)
+        if (trace === undefined)
+          touched.set(`${project_id}/${trace_id}`, [position, position, project_id, trace_id])
+        else trace[0] = position
       }
     }
     return [
@@ -25,6 +35,11 @@ export const usageProjection: Projection = {
         table: 'usage_facts',
         columns: FACT_COLUMNS,
         values: [...facts.values()].map(factValues),
+      },
+      {
+        table: 'touched_traces',
+        columns: ['position', 'first_position', 'project_id', 'trace_id'],
+        values: [...touched.values()],
       },
       {
         table: 'usage_reporting',
@@ -42,34 +57,40 @@ export const usageProjection: Projection = {
 const applyTo = (
   facts: Map<string, UsageFact>,
   event: CallEvent & Pick<ProjectedEvent, 'position'>,
-): void => {
+): UsageFact | undefined => {
   const position = String(event.position)
   switch (event.type) {
     case 'CallStarted': {
-      const { project_id, id, trace_id, parent_id, started_at, source, end } = event.data
+      const { project_id, id, trace_id, end } = event.data
       const fact = factOf(facts, project_id, trace_id, id, position)
       fact.started_position = position
-      structure(fact, { parent_id, started_at, source })
+      structure(fact, event.data)
+      fact.op = opOf(event.data.op_name)
+      fact.wb_user_id = event.data.wb_user_id ?? ''
+      fact.thread_id = event.data.thread_id ?? ''
+      fact.wb_run_id = event.data.wb_run_id ?? ''
       if (end !== null) ending(fact, end, position)
-      return
+      return fact
     }
     case 'CallEnded': {
-      const { project_id, id, ended_at, usage, start } = event.data
-      if (start === null) return
+      const { project_id, id, start } = event.data
+      if (start === null) return undefined
       const fact = factOf(facts, project_id, start.trace_id, id, position)
       structure(fact, start)
-      ending(fact, { ended_at, usage }, position)
-      return
+      ending(fact, event.data, position)
+      return fact
     }
     case 'CallDeleted': {
       const { project_id, id, trace_id } = event.data
-      if (trace_id !== null) factOf(facts, project_id, trace_id, id, position).deleted_position = position
-      return
+      if (trace_id === null) return undefined
+      const fact = factOf(facts, project_id, trace_id, id, position)
+      fact.deleted_position = position
+      return fact
     }
     case 'CallRenamed':
     case 'ConflictingCallStartReported':
     case 'ConflictingCallEndReported':
-      return
+      return undefined
   }
 }
 
@@ -103,12 +124,18 @@ const structure = (fact: UsageFact, { parent_id, started_at, source }: Structure
 
 const ending = (
   fact: UsageFact,
-  end: { readonly ended_at: Structure['started_at']; readonly usage: ReportedUsage },
+  end: {
+    readonly ended_at: Structure['started_at']
+    readonly usage: ReportedUsage
+    readonly exception: string | null
+    readonly summary?: Json
+  },
   position: string,
 ): void => {
   fact.ended_position = position
   fact.ended_at = dateTime64(end.ended_at)
   fact.status_total = end.usage.status_total
+  fact.status = endStatus(end.exception, end.summary ?? null)
   const figures: number[] = []
   for (const used of end.usage.models) for (const figure of FIGURES) figures.push(used[figure])
   fact.models = end.usage.models.map(({ model }) => model)

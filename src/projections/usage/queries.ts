@@ -35,7 +35,7 @@ export const usageFrom = (reader: ClickHouseReader, generation: () => string = (
     ])
     const answer = usageAnswer(reporting, book)
     const load = (traceIds: readonly string[]) =>
-      loadTraces(readerOfRequest, projectId, traceIds, position, maxTraceCalls)
+      loadTraces(readerOfRequest, projectId, traceIds, position, { maxTraceCalls })
 
     const whole = await wholeTraces(readerOfRequest, request)
     if (whole !== undefined) {

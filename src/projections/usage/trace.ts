@@ -5,6 +5,8 @@ import { yielding } from '../../yield-to-event-loop.js'
 export interface TraceCalls {
   readonly ids: readonly string[]
   readonly indexOf: ReadonlyMap<string, number>
+  /** The number of each call's trace. */
+  readonly trace: readonly number[]
   /** The parent's index if it is in the same trace, else -1. */
   readonly parent: Int32Array
   /** Microseconds since 2100, which doubles represent exactly for 1900 to 2299. */
@@ -19,8 +21,19 @@ export interface TraceCalls {
   readonly statusTotal: ArrayLike<number>
   /** The names of the models that `reported` refers to by index. */
   readonly models: readonly string[]
+  /** Empty if they were not loaded. */
+  readonly labels: readonly CallLabels[]
   /** The usage that the calls reported, `FIGURES` per entry. */
   readonly reported: ModelEntries
+}
+
+/** What totals are grouped by. */
+export interface CallLabels {
+  readonly op: string
+  readonly wb_user_id: string
+  readonly thread_id: string
+  readonly wb_run_id: string
+  readonly status: string
 }
 
 /** Entries per call and model: those of call `i` are `offsets[i]` to `offsets[i + 1]`. */
@@ -55,7 +68,11 @@ export interface Fact {
   readonly statusTotal: number
   readonly models: readonly string[]
   readonly figures: ArrayLike<number>
+  /** Those that the row has. */
+  readonly labels?: Partial<CallLabels>
 }
+
+const NO_LABELS: CallLabels = { op: '', wb_user_id: '', thread_id: '', wb_run_id: '', status: 'running' }
 
 /** Makes calls of facts ordered by trace, call and position. A later fact of a call replaces earlier values. */
 export const traceBuilder = (maxTraceCalls = Infinity) => {
@@ -68,6 +85,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
   const isDeleted: boolean[] = []
   const source: number[] = []
   const statusTotal: number[] = []
+  const labels: CallLabels[] = []
   const entries = entryBuilder()
   let callsOfTrace = 0
 
@@ -90,6 +108,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
     add: (fact: Fact): void => {
       const last = ids.length - 1
       const call = fact.id === ids[last] && fact.trace === trace[last] ? last : startCall(fact)
+      if (fact.labels !== undefined) labels[call] = { ...(labels[call] ?? NO_LABELS), ...fact.labels }
       if (fact.isDeleted) isDeleted[call] = true
       if (fact.hasStart) {
         hasStart[call] = true
@@ -105,7 +124,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
     },
 
     finish: async (): Promise<TraceCalls> => ({
-      ...{ ids, started, ended, source, statusTotal, ...entries.finish() },
+      ...{ ids, trace, labels, started, ended, source, statusTotal, ...entries.finish() },
       ...(await linked(ids, parentIds, trace)),
       isDeleted: Uint8Array.from(isDeleted, (is, call) => Number(is || !hasStart[call]!)),
     }),

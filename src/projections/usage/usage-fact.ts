@@ -13,6 +13,11 @@ export const FACT_COLUMNS = [
   'status_total',
   'models',
   'figures',
+  'op',
+  'wb_user_id',
+  'thread_id',
+  'wb_run_id',
+  'status',
 ] as const
 
 /** Who wrote a call; the place of each word is the number that stands for it in `TraceColumns`. */
@@ -35,6 +40,13 @@ export interface UsageFact {
   models: readonly string[]
   /** Eight figures a model, in the order of `FIGURES`. */
   figures: readonly number[]
+  /** Of the row of the start. */
+  op: string
+  wb_user_id: string
+  thread_id: string
+  wb_run_id: string
+  /** Of the row of the end. */
+  status: string
 }
 
 const EPOCH = '1970-01-01 00:00:00.000000'
@@ -54,21 +66,11 @@ export const emptyFact = (project_id: string, trace_id: string, call_id: string)
   status_total: null,
   models: [],
   figures: [],
+  op: '',
+  wb_user_id: '',
+  thread_id: '',
+  wb_run_id: '',
+  status: '',
 })
 
-export const factValues = (fact: UsageFact): readonly unknown[] => [
-  fact.project_id,
-  fact.trace_id,
-  fact.call_id,
-  fact.position,
-  fact.started_position,
-  fact.ended_position,
-  fact.deleted_position,
-  fact.parent_id,
-  fact.started_at,
-  fact.ended_at,
-  fact.source,
-  fact.status_total,
-  fact.models,
-  fact.figures,
-]
+export const factValues = (fact: UsageFact): readonly unknown[] => FACT_COLUMNS.map((column) => fact[column])

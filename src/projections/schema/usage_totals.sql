@@ -1,0 +1,42 @@
+-- Usage by call and model, as of the checkpoint `usage_totals`. A row is replaced by one of a later position, or deleted.
+CREATE TABLE usage_totals
+(
+    project_id String,
+    started_at DateTime64(6, 'UTC'),
+    call_id String,
+    model LowCardinality(String),
+    trace_id String,
+    -- Whether the call has no parent in its trace.
+    is_root Bool,
+    -- 'all'; 'own': the inclusive counters are only known for roots; 'none': a trace too large to be summed, as one row
+    -- without a call.
+    coverage LowCardinality(String),
+    op LowCardinality(String),
+    root_op LowCardinality(String),
+    wb_user_id LowCardinality(String),
+    thread_id String,
+    wb_run_id String,
+    status LowCardinality(String),
+    own_requests Int64,
+    own_prompt_tokens Int64,
+    own_completion_tokens Int64,
+    own_total_tokens Int64,
+    own_cache_read_input_tokens Int64,
+    own_cache_creation_input_tokens Int64,
+    own_charged_prompt_tokens Int64,
+    requests Int64,
+    prompt_tokens Int64,
+    completion_tokens Int64,
+    total_tokens Int64,
+    cache_read_input_tokens Int64,
+    cache_creation_input_tokens Int64,
+    charged_prompt_tokens Int64,
+    -- Of the calls whose own usage of the model is included.
+    first_started_at DateTime64(6, 'UTC'),
+    last_started_at DateTime64(6, 'UTC'),
+    position UInt64,
+    is_deleted UInt8
+)
+ENGINE = ReplacingMergeTree(position, is_deleted)
+ORDER BY (project_id, started_at, call_id, model)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouse, ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Log } from '../../domain/ports/log.js'
+import type { Position } from '../../domain/ports/event-store.js'
+import { readTotalsState, TOTALS, totalsOfTraces } from './queries-of-totals.js'
+import { TOTALS_COLUMNS, totalsKey, type TotalsRow } from './totals.js'
+
+type Tables = Pick<ClickHouse, 'reader' | 'writer'>
+
+const TRACES_AT_ONCE = 1000
+
+/**
+ * Brings `usage_totals` up to a position, which has been projected: replaces the rows of all traces that changed since the
+ * last pass, and deletes those that are gone. After a crash the same pass is repeated, with the same rows.
+ */
+export const runTotalsPass = async (
+  { reader, writer }: Tables,
+  projected: Position,
+  signal?: AbortSignal,
+): Promise<void> => {
+  const { complete, target } = await readTotalsState(reader)
+  const position = target > complete ? target : projected
+  if (position <= complete || position > projected) return
+  if (target === 0n) await writer.command('TRUNCATE TABLE usage_totals')
+  const note = (projector: string) =>
+    writer.insert({
+      table: 'checkpoints',
+      columns: ['projector', 'position'],
+      values: [[projector, String(position)]],
+    })
+  if (target < position) await note(TOTALS.target)
+  for await (const { projectId, traceIds } of changedTraces(reader, complete, position)) {
+    const seen = complete === 0n ? [] : await seenBy(reader, projectId, traceIds, complete)
+    const after = totalsOfTraces(reader, projectId, traceIds, position)
+    const keys = new Set<string>()
+    for await (const rows of after) {
+      if (seen.length > 0) for (const row of rows) keys.add(totalsKey(row))
+      await insert(writer, rows, position)
+      if (signal?.aborted === true) return
+    }
+    if (seen.length === 0) continue
+    for await (const rows of totalsOfTraces(reader, projectId, seen, complete)) {
+      const gone = rows.filter((row) => !keys.has(totalsKey(row)))
+      await insert(writer, gone, position, true)
+      if (signal?.aborted === true) return
+    }
+  }
+  await note(TOTALS.complete)
+}
+
+const insert = async (
+  writer: Tables['writer'],
+  rows: readonly TotalsRow[],
+  position: Position,
+  isDeleted = false,
+): Promise<void> => {
+  if (rows.length === 0) return
+  await writer.insert({
+    table: 'usage_totals',
+    columns: [...TOTALS_COLUMNS, 'position', 'is_deleted'],
+    values: rows.map((row) => [...row, String(position), Number(isDeleted)]),
+  })
+}
+
+interface ProjectTraces {
+  readonly projectId: string
+  readonly traceIds: readonly string[]
+}
+
+/** The traces with events after `complete` and up to `position`, and all of projects whose `usage_reporting` changed. */
+async function* changedTraces(
+  reader: Pick<ClickHouseReader, 'query'>,
+  complete: Position,
+  position: Position,
+): AsyncGenerator<ProjectTraces> {
+  const range = { complete, position }
+  const projects = await reader.query<{ project_id: string }>(
+    `SELECT DISTINCT project_id FROM usage_reporting
+    WHERE position > {complete:UInt64} AND position <= {position:UInt64} ORDER BY project_id`,
+    range,
+  )
+  const changed = projects.map(({ project_id }) => project_id)
+  for (const project of changed)
+    yield* pagesOf(reader, 'usage_facts', 'project_id = {of:String}', { of: project })
+  yield* pagesOf(
+    reader,
+    'touched_traces',
+    `position > {complete:UInt64} AND first_position <= {position:UInt64} AND project_id NOT IN {changed:Array(String)}`,
+    { ...range, changed },
+  )
+}
+
+async function* pagesOf(
+  reader: Pick<ClickHouseReader, 'query'>,
+  table: string,
+  condition: string,
+  parameters: Readonly<Record<string, string | bigint | readonly string[]>>,
+): AsyncGenerator<ProjectTraces> {
+  let [afterProject, afterTrace] = ['', '']
+  for (let isLast = false; !isLast;) {
+    const page = await reader.query<{ project_id: string; trace_id: string }>(
+      `SELECT DISTINCT project_id, trace_id FROM ${table} WHERE ${condition}
+      AND (project_id, trace_id) > ({after_project:String}, {after_trace:String})
+      ORDER BY project_id, trace_id LIMIT {limit:UInt64}`,
+      { ...parameters, after_project: afterProject, after_trace: afterTrace, limit: TRACES_AT_ONCE },
+    )
+    isLast = page.length < TRACES_AT_ONCE
+    const byProject = new Map<string, string[]>()
+    for (const { project_id, trace_id } of page) {
+      byProject.set(project_id, byProject.get(project_id) ?? [])
+      byProject.get(project_id)!.push(trace_id)
+      ;[afterProject, afterTrace] = [project_id, trace_id]
+    }
+    for (const [projectId, traceIds] of byProject) yield { projectId, traceIds }
+  }
+}
+
+/** Those of the traces that the last pass may have made rows of. */
+const seenBy = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  traceIds: readonly string[],
+  complete: Position,
+): Promise<readonly string[]> => {
+  const rows = await reader.query<{ trace_id: string }>(
+    `SELECT DISTINCT trace_id FROM usage_facts WHERE project_id = {project:String}
+    AND trace_id IN {traces:Array(String)}
+    AND (started_position BETWEEN 1 AND {complete:UInt64} OR ended_position BETWEEN 1 AND {complete:UInt64})`,
+    { project: projectId, traces: traceIds, complete },
+  )
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+export interface TotalsOptions extends Tables {
+  /** The position up to which events are projected. */
+  readonly reached: () => Position
+  readonly log: Pick<Log, 'error'>
+  readonly pauseMs?: number
+}
+
+/** Passes take at most a fifth of the time. */
+const REST = 4
+const PAUSE_MS = 1000
+
+/** Repeats the totals pass while events are projected. */
+export const startTotals = (options: TotalsOptions) => {
+  const { reached, log, pauseMs = PAUSE_MS } = options
+  const repeat = async (signal: AbortSignal): Promise<void> => {
+    let durationMs = 0
+    let failing = ''
+    for (;;) {
+      await sleep(Math.max(pauseMs, REST * durationMs), undefined, { signal, ref: false }).catch(
+        () => undefined,
+      )
+      if (signal.aborted) return
+      const begin = performance.now()
+      try {
+        await runTotalsPass(options, reached(), signal)
+        failing = ''
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        if (reason !== failing) log.error('usage.totals_failed', { reason })
+        failing = reason
+      }
+      durationMs = performance.now() - begin
+    }
+  }
+  let stopping = new AbortController()
+  let ended = repeat(stopping.signal)
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    await ended
+  }
+  return {
+    stop,
+    /** For an exchange of the tables: the pass continues with what it then finds. */
+    whileStopped: async (exchange: () => Promise<void>): Promise<void> => {
+      await stop()
+      try {
+        await exchange()
+      } finally {
+        stopping = new AbortController()
+        ended = repeat(stopping.signal)
+      }
+    },
+  }
+}

@@ -1,0 +1,165 @@
+import type { UsageReporting } from '../../domain/project/events.js'
+import { yielding } from '../../yield-to-event-loop.js'
+import {
+  AnswerTooLarge,
+  EntryBudget,
+  inclusiveUsage,
+  livingForest,
+  type Forest,
+  type UsageByKey,
+} from './inclusive-usage.js'
+import { COUNTERS, ownUsage, saturated } from './own-usage.js'
+import type { ModelEntries, TraceCalls } from './trace.js'
+
+const WIDTH = COUNTERS.length
+
+/** `own`: inclusive usage is only known for roots. `none`: the trace is too large to be summed. */
+export type Coverage = 'all' | 'own' | 'none'
+
+/** The usage of a model by a call: values of `TOTALS_COLUMNS`. */
+export type TotalsRow = readonly (string | number | boolean)[]
+
+const KEY_COLUMNS = ['project_id', 'started_at', 'call_id', 'model'] as const
+
+export const TOTALS_COLUMNS = [
+  ...KEY_COLUMNS,
+  ...['trace_id', 'is_root', 'coverage', 'op', 'root_op', 'wb_user_id', 'thread_id', 'wb_run_id', 'status'],
+  ...COUNTERS.map((counter) => `own_${counter}`),
+  ...COUNTERS,
+  ...['first_started_at', 'last_started_at'],
+]
+
+/** The most entries per call and model that are kept for a trace. */
+const maxEntries = (calls: number): number => Math.min(20 * calls + 100_000, MAX_ENTRIES)
+const MAX_ENTRIES = 2_000_000
+/** Of several traces together. If there are more, they are summed one by one. */
+const MAX_BATCH_ENTRIES = 400_000
+
+/**
+ * The totals of some traces, loaded with labels. `traceIds` are those that `TraceCalls.trace` refers to, counted from 1.
+ *
+ * @throws AnswerTooLarge if several traces are too much at once
+ */
+export async function* totalsOf(
+  calls: TraceCalls,
+  { projectId, traceIds }: { readonly projectId: string; readonly traceIds: readonly string[] },
+  reporting: UsageReporting,
+): AsyncGenerator<readonly TotalsRow[]> {
+  const pause = yielding()
+  const own = await ownUsage(calls, reporting)
+  const forest = livingForest(calls)
+  const tops = topOf(forest)
+  const usage = await usageOf(calls, own, forest)
+  let rows: TotalsRow[] = []
+  for (const [call, callId] of calls.ids.entries()) {
+    if (call % 64 === 0) await pause()
+    if (calls.isDeleted[call] === 1) continue
+    const { coverage, inclusive } = usage(call)
+    const { op, wb_user_id, thread_id, wb_run_id, status } = calls.labels[call]!
+    const startedAt = textOf(calls.started[call]!)
+    const rootOp = calls.labels[tops[forest.node[call]!]!]!.op
+    const traceId = traceIds[calls.trace[call]! - 1]!
+    for (const [model, ownSums, sums] of sumsOf(calls, own, call, inclusive))
+      rows.push([
+        ...[projectId, startedAt, callId, calls.models[model]!],
+        ...[
+          traceId,
+          forest.living[call]! < 0,
+          coverage,
+          op,
+          rootOp,
+          wb_user_id,
+          thread_id,
+          wb_run_id,
+          status,
+        ],
+        ...ownSums.map(saturated),
+        ...sums.slice(0, WIDTH).map(saturated),
+        ...[textOf(sums[WIDTH]!), textOf(sums[WIDTH + 1]!)],
+      ])
+    if (rows.length < ROWS_AT_ONCE) continue
+    yield rows
+    rows = []
+  }
+  if (rows.length > 0) yield rows
+}
+
+const ROWS_AT_ONCE = 10_000
+const NOTHING: readonly number[] = COUNTERS.map(() => 0)
+
+/** The own and inclusive usage of a call by model, without models that have neither. */
+function* sumsOf(
+  { started }: TraceCalls,
+  own: ModelEntries,
+  call: number,
+  inclusive: UsageByKey | undefined,
+): Generator<readonly [model: number, own: readonly number[], inclusive: readonly number[]]> {
+  const ownByModel = new Map<number, readonly number[]>()
+  for (let entry = own.offsets[call]!; entry < own.offsets[call + 1]!; entry += 1)
+    ownByModel.set(own.model[entry]!, own.values.slice(entry * WIDTH, (entry + 1) * WIDTH))
+  if (inclusive === undefined)
+    for (const [model, sums] of ownByModel) yield [model, sums, [...NOTHING, started[call]!, started[call]!]]
+  else
+    for (const [model, sums] of inclusive) {
+      const ownSums = ownByModel.get(model)
+      if (ownSums !== undefined || sums.slice(0, WIDTH).some(Boolean)) yield [model, ownSums ?? NOTHING, sums]
+    }
+}
+
+/** The row that stands for a trace which is too large to be summed. */
+export const uncoveredTrace = (projectId: string, traceId: string, startedAt: string): TotalsRow => [
+  ...[projectId, startedAt, '', '', traceId, true, 'none', '', '', '', '', '', ''],
+  ...NOTHING,
+  ...NOTHING,
+  ...[startedAt, startedAt],
+]
+
+/** What identifies a row. */
+export const totalsKey = (row: TotalsRow): string => JSON.stringify(row.slice(0, KEY_COLUMNS.length))
+
+/** The topmost node above each node. */
+const topOf = ({ parent, order }: Forest): Int32Array => {
+  const top = Int32Array.from(parent.keys())
+  for (let n = order.length - 1; n >= 0; n -= 1)
+    if (parent[order[n]!]! >= 0) top[order[n]!] = top[parent[order[n]!]!]!
+  return top
+}
+
+/** The inclusive usage of all calls, or in a trace with too many entries of its roots. */
+const usageOf = async (calls: TraceCalls, own: ModelEntries, { living }: Forest) => {
+  const isLiving = (call: number) => calls.isDeleted[call] === 0
+  const isRoot = (call: number) => living[call]! < 0
+  const all = Int32Array.from(calls.ids.keys()).filter(isLiving)
+  let selected = all
+  const sum = (budget: EntryBudget) => inclusiveUsage({ calls, own, selected, budget })
+  const isOneTrace = calls.trace.at(-1) === calls.trace[0]
+  const most = isOneTrace ? maxEntries(all.length) : MAX_BATCH_ENTRIES
+  const summed = await sum(new EntryBudget(most)).catch((error: unknown) => {
+    if (!(error instanceof AnswerTooLarge) || !isOneTrace) throw error
+    selected = all.filter(isRoot)
+    return sum(new EntryBudget(Infinity))
+  })
+  const byCall = new Map<number, UsageByKey>()
+  const sizes = new Map<number, { calls: number; entries: number }>()
+  for (const [n, call] of selected.entries()) {
+    byCall.set(call, summed.usage[n]!)
+    const size = sizes.get(calls.trace[call]!) ?? { calls: 0, entries: 0 }
+    sizes.set(calls.trace[call]!, { calls: size.calls + 1, entries: size.entries + summed.usage[n]!.size })
+  }
+  return (call: number): { readonly coverage: Coverage; readonly inclusive: UsageByKey | undefined } => {
+    const size = sizes.get(calls.trace[call]!)
+    const isCovered = selected === all && size !== undefined && size.entries <= maxEntries(size.calls)
+    const coverage = isCovered ? 'all' : 'own'
+    return { coverage, inclusive: isCovered || isRoot(call) ? byCall.get(call) : undefined }
+  }
+}
+
+const YEAR_2100_MS = 4_102_444_800_000
+
+/** A `DateTime64(6)` from microseconds since 2100. */
+const textOf = (microseconds: number): string => {
+  const milliseconds = Math.floor(microseconds / 1000)
+  const text = new Date(YEAR_2100_MS + milliseconds).toISOString()
+  const micros = String(microseconds - milliseconds * 1000).padStart(3, '0')
+  return `${text.slice(0, 10)} ${text.slice(11, 23)}${micros}`
+}

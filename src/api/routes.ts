@@ -16,7 +16,8 @@ import type { Evaluations } from './evaluations/evaluations.js'
 import { evaluationRoutes } from './evaluations/routes.js'
 import { feedbackReadRoute } from './feedback/read.js'
 import { feedbackWriteRoutes } from './feedback/write.js'
-import { fileRoutes } from './files/routes.js'
+import { contentRoutes } from './files/content.js'
+import { uploadRoutes } from './files/upload.js'
 import { graphQlRoutes } from './graphql/routes.js'
 import { objectRoutes } from './objects/routes.js'
 import { projectRoutes } from './projects/settings.js'
@@ -36,7 +37,7 @@ import { batchRoutes } from './tracing/batches.js'
 import { statsRoutes } from './stats/routes.js'
 import { usageQueryRoutes } from './usage-query/routes.js'
 import { callReadRoutes } from './tracing/call-reads.js'
-import { changeRoutes } from './tracing/changes.js'
+import { renameAndDeleteRoutes } from './tracing/rename-and-delete.js'
 import { startAndEndRoutes } from './tracing/start-and-end.js'
 import type { Tracing } from './tracing/tracing.js'
 import { usageRoutes } from './tracing/usage.js'
@@ -64,7 +65,7 @@ export const allRoutes = (parts: ApiParts): readonly AnyRoute[] => {
 const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...startAndEndRoutes(parts),
   ...batchRoutes(parts),
-  ...changeRoutes(parts),
+  ...renameAndDeleteRoutes(parts),
   ...callReadRoutes(parts),
   ...usageRoutes(parts),
   ...statsRoutes(parts),
@@ -73,7 +74,8 @@ const servedRoutes = (parts: ApiParts): readonly AnyRoute[] => [
   ...tableWriteRoutes(parts),
   ...tableReadRoutes(parts),
   ...refRoutes(parts),
-  ...fileRoutes(parts),
+  ...uploadRoutes(parts),
+  ...contentRoutes(parts),
   ...feedbackWriteRoutes(parts),
   feedbackReadRoute(parts),
   ...costRoutes(parts),

@@ -29,7 +29,7 @@ export interface ReadSide extends ReadableProjection {
 /** For readers in other processes: they see only the checkpoint, and cannot ask for a batch to be written at once. */
 const READ_BY_OTHER_PROCESSES = { gatherMs: 100, checkpointMs: 0 }
 
-const FILLING_LOG_MS = 5000
+const FILLING_LOG_SECONDS = 5
 
 /**
  * Checks that the database belongs to this log. In the projector's process it also creates the tables, or replaces those
@@ -94,19 +94,20 @@ const followFilling = (
 ): { readonly progress: () => string | undefined; readonly stop: () => void } => {
   const startedAt = performance.now()
   const isFilling = () => projector.reached() < target
-  const note = () => {
-    const position = String(projector.reached())
+  const note = (event: string) => {
     const seconds = Math.round((performance.now() - startedAt) / 1000)
-    log.info(`projection.${isFilling() ? 'rebuilding' : 'rebuilt'}`, {
-      position,
-      target: String(target),
-      seconds,
-    })
-    if (!isFilling()) clearInterval(timer)
+    log.info(event, { position: String(projector.reached()), target: String(target), seconds })
   }
-  const timer = setInterval(note, FILLING_LOG_MS)
+  let seconds = 0
+  const timer = setInterval(() => {
+    seconds += 1
+    if (!isFilling()) {
+      clearInterval(timer)
+      note('projection.rebuilt')
+    } else if (seconds % FILLING_LOG_SECONDS === 0) note('projection.rebuilding')
+  }, 1000)
   timer.unref()
-  if (isFilling()) note()
+  if (isFilling()) note('projection.rebuilding')
   else clearInterval(timer)
   return {
     progress: () =>

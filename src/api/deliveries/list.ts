@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
 import {
   deliveriesOf,
-  type DeliveryQuestion,
+  type DeliveryQuery,
   type StoredDelivery,
   type StoredState,
 } from '../../projections/deliveries/queries.js'
@@ -64,9 +64,9 @@ const waits = (state: StoredState): boolean => state === 'pending' || state === 
 /** `held` is not stored: it means waiting for a webhook that is disabled now. */
 const inState = async (
   deliveries: Deliveries,
-  question: DeliveryQuestion,
+  question: DeliveryQuery,
   state: Filters['state'],
-): Promise<Pick<DeliveryQuestion, 'states' | 'webhooks'>> => {
+): Promise<Pick<DeliveryQuery, 'states' | 'webhooks'>> => {
   if (state === undefined) return {}
   if (state !== 'held' && !waits(state)) return { states: [state] }
   const ids = [...(await disabledIn(deliveries, question))]

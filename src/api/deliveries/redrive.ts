@@ -12,7 +12,7 @@ import {
   countDeliveries,
   deliveriesOf,
   webhooksOf,
-  type DeliveryQuestion,
+  type DeliveryQuery,
   type StoredDelivery,
 } from '../../projections/deliveries/queries.js'
 import { ofAutomation } from '../automations/one-automation.js'
@@ -73,7 +73,7 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       // A retry must find the same deliveries, so it waits for its position even with `Tallytree-Stale: allow`.
       const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
       const position = askedAt ?? now
-      const asking: DeliveryQuestion = {
+      const asking: DeliveryQuery = {
         ...{ team, automation: id, position, states, before },
         ...{ reason: reason ?? undefined, from: from ?? undefined, to: to ?? undefined },
       }
@@ -95,7 +95,7 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
 
 type Redriving = Pick<RouteRequest<t.TypeOf<typeof redriveBody>>, 'body' | 'headers' | 'principal' | 'cause'>
 
-const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuestion) => {
+const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuery) => {
   let left = asked.body.limit
   let last: Position | undefined
   let resent = 0

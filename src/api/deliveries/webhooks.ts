@@ -1,6 +1,6 @@
 import type { Position } from '../../domain/ports/event-store.js'
 import { webhookStatus, type WebhookStatus } from '../../domain/webhook/status.js'
-import { webhooksOf, type DeliveryQuestion } from '../../projections/deliveries/queries.js'
+import { webhooksOf, type DeliveryQuery } from '../../projections/deliveries/queries.js'
 import type { Deliveries } from './deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore'>
@@ -31,6 +31,6 @@ export const disabledAmong = (ports: Ports, ids: Iterable<string>): Promise<Read
 /** The disabled webhooks for which selected deliveries wait. */
 export const disabledIn = async (
   { ports, reader }: Pick<Deliveries, 'reader'> & { readonly ports: Ports },
-  question: DeliveryQuestion,
+  question: DeliveryQuery,
 ): Promise<ReadonlySet<string>> =>
   disabledAmong(ports, await webhooksOf(reader)({ ...question, states: ['pending', 'retrying'] }))

@@ -9,7 +9,7 @@ import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
-import type { Files } from './files.js'
+import type { Files } from './upload.js'
 
 const fileContent = closed('FileContentRequest', { required: { project_id: projectId, digest: string } })
 
@@ -40,7 +40,7 @@ export const contentRoutes = (files: Files): readonly AnyRoute[] =>
     }),
   )
 
-const LONGEST_DIGEST = 256
+const MAX_DIGEST = 256
 
 /** Reads the log instead of a projection, so that an acknowledged file is readable at once. */
 export const storedFile = async (
@@ -49,7 +49,7 @@ export const storedFile = async (
   digest: string,
   at: Position,
 ) => {
-  if (digest.length <= LONGEST_DIGEST)
+  if (digest.length <= MAX_DIGEST)
     for await (const { data, position } of eventStore.readStream(fileStream(project_id, digest), {
       limit: 1,
     }))

@@ -12,7 +12,6 @@ import {
   type Operation,
 } from './expression.js'
 import { fieldPath } from './field-path.js'
-import { isFiniteJson, literalValue } from './literal.js'
 import { listOf, tooLarge, tupleOf, within, type DecodeAt } from './place.js'
 
 /** Selects the decoder by the one known key of an object; ignores other keys, as the original service does. */
@@ -115,4 +114,20 @@ const OPERANDS: Readonly<Record<string, DecodeAt<unknown>>> = {
   $getField: fieldName,
   $convert: membersOf({ input: required(operand), to: required(leaf(oneOf(...CONVERT_TO))) }),
   ...OPERATIONS,
+}
+
+/** The value of a literal. Lists and objects may hold nested `{"$literal": …}`. */
+const literalValue = (written: Json): Json => {
+  if (Array.isArray(written)) return written.map((item) => literalValue(item as Json))
+  if (!isJsonObject(written)) return written
+  const [only, ...more] = Object.entries(written)
+  if (only?.[0] === '$literal' && more.length === 0) return literalValue(only[1])
+  return Object.fromEntries<Json>(Object.entries(written).map(([key, item]) => [key, literalValue(item)]))
+}
+
+/** JSON numbers beyond the range of a double are parsed as infinity. */
+const isFiniteJson = (value: Json): boolean => {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (Array.isArray(value)) return value.every((item) => isFiniteJson(item as Json))
+  return !isJsonObject(value) || Object.values(value).every(isFiniteJson)
 }

@@ -6,7 +6,9 @@ import {
   KEY_FIRST,
   SETTINGS,
   type CallSelection,
+  WHOLE_RANGE,
   type CompiledSelection,
+  type Range,
 } from './select.js'
 
 export interface CallCount {
@@ -27,8 +29,8 @@ export const countCalls =
   async (selection: CallSelection, limit: number | null, withBytes = false): Promise<CallCount> => {
     const compiled = compileSelection(selection, [])
     const { total, bytes } =
-      compiled.isDecidedByStart && !withBytes
-        ? { total: await countStarts(reader, compiled), bytes: null }
+      compiled.isDecidedByCandidates && !withBytes
+        ? { total: await countCandidates(reader, compiled), bytes: null }
         : await countMerged(reader, compiled, withBytes ? null : limit, withBytes)
     return { count: Math.min(total, limit ?? Infinity), has_more: limit !== null && total > limit, bytes }
   }
@@ -47,48 +49,54 @@ const countMerged = async (
   return row ?? { total: 0, bytes: withBytes ? 0 : null }
 }
 
-/** Without merging rows, which costs several times as much: counts starts, less those of deleted calls. */
-const countStarts = async (reader: ClickHouseReader, compiled: CompiledSelection): Promise<number> => {
-  const { selected, parameters } = compiled
+/** Without merging rows, which costs several times as much: counts rows of starts or ends, less deleted calls. */
+export const countCandidates = async (
+  reader: ClickHouseReader,
+  compiled: CompiledSelection,
+  range = WHOLE_RANGE,
+): Promise<number> => {
+  const conditions = [...range.conditions, `(started_at, id) IN ${DELETED_KEYS}`]
   const [started, [deleted]] = await Promise.all([
-    countDistinctStarts(reader, compiled),
+    countDistinct(reader, compiled, range),
     reader.query<{ total: number }>(
-      `SELECT count() AS total FROM (${selected('1', [`(started_at, id) IN ${DELETED_KEYS}`], DELETED)}) ${KEY_FIRST}`,
-      parameters,
+      `SELECT count() AS total FROM (${compiled.selected('1', conditions, DELETED)}) ${KEY_FIRST}`,
+      { ...compiled.parameters, ...range.parameters },
     ),
   ])
   return started - (deleted?.total ?? 0)
 }
 
 interface PartCount {
-  readonly starts: number
+  readonly calls: number
   readonly first: number
   readonly last: number
 }
 
 /**
- * A part has one row a call, and starts are inserted in the order of the log. So a start can be in two parts only where
+ * A part has one row a call, and rows are inserted in the order of the log. So an event can be in two parts only where
  * their positions overlap: after a crash, until the repeated rows are merged.
  */
-const countDistinctStarts = async (
+const countDistinct = async (
   reader: ClickHouseReader,
-  { candidates, parameters }: CompiledSelection,
+  { candidates, candidatePosition, parameters: own }: CompiledSelection,
+  { conditions, parameters: more }: Range,
 ): Promise<number> => {
+  const parameters = { ...own, ...more }
   const parts = await reader.query<PartCount>(
-    `SELECT count() AS starts, min(call_started_position) AS first, max(call_started_position) AS last
-    FROM (${candidates('call_part, call_started_position')}) GROUP BY call_part ORDER BY first ${SETTINGS}`,
+    `SELECT count() AS calls, min(${candidatePosition}) AS first, max(${candidatePosition}) AS last
+    FROM (${candidates(`call_part, ${candidatePosition}`, conditions)}) GROUP BY call_part ORDER BY first ${SETTINGS}`,
     parameters,
   )
   let reached = -1
   for (const { first, last } of parts) {
     if (first <= reached) {
       const [row] = await reader.query<{ total: number }>(
-        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id')}) ${SETTINGS}`,
+        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id', conditions)}) ${SETTINGS}`,
         parameters,
       )
       return row?.total ?? 0
     }
     reached = last
   }
-  return parts.reduce((sum, { starts }) => sum + starts, 0)
+  return parts.reduce((sum, { calls }) => sum + calls, 0)
 }

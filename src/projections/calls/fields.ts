@@ -27,6 +27,7 @@ const SELECTED: Readonly<Record<string, string>> = {
   call_bytes: BYTES,
   call_part: '_part',
   call_started_position: 'started_position',
+  call_ended_position: 'ended_position',
   call_input_refs: listOf('input_refs'),
   call_output_refs: listOf(endAsOf('output_refs')),
   call_status: `ifNull(${endAsOf('end_status')}, 'running')`,
@@ -89,13 +90,18 @@ const FIELDS: Fields = withDump({
   output_refs: refs('output_refs'),
 })
 
-/** Whether the row of a call's start alone has the value of a field. */
-export const isStartField = (name: string): boolean => {
-  const root = fieldPath(name)[0].replace(/_dump$/, '')
-  if (root === 'display_name' || !Object.hasOwn(CALL_COLUMNS, root)) return false
-  const { from } = CALL_COLUMNS[root as CallField]
-  return from === 'key' || from === 'start'
+/** The event whose row alone has the value of a field; `key` for any row of the call, undefined for none. */
+export const sourceOf = (name: string): 'key' | 'start' | 'end' | undefined => {
+  const [field, weave, member] = fieldPath(name)
+  const root = field.replace(/_dump$/, '')
+  if (HAVE_DEFAULTS.has(root) || !Object.hasOwn(CALL_COLUMNS, root)) return undefined
+  if (root === 'summary' && weave === 'weave' && NAMES.has(member)) return undefined
+  return CALL_COLUMNS[root as CallField].from
 }
+
+const NAMES = new Set<string | undefined>(['trace_name', 'display_name'])
+/** They have a value without the event that brings it. */
+const HAVE_DEFAULTS = new Set(['display_name', 'output_refs'])
 
 /** Sizes of traces, for roots. */
 const TOTALS = `LEFT JOIN (

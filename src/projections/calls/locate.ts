@@ -1,6 +1,7 @@
 import { microseconds, parseInstant } from '../../domain/codec/instant.js'
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
-import type { Operand, Operation, Pair } from '../../domain/query/expression.js'
+import type { Operand, Pair } from '../../domain/query/expression.js'
+import { fieldPath } from '../../domain/query/field-path.js'
 import { wholeMicroseconds, writtenInstant } from '../expression/written.js'
 import type { CallsFilter } from './filter.js'
 
@@ -118,9 +119,36 @@ const clamp = (at: number): bigint => {
   return whole < FIRST! ? FIRST! : whole > LAST! ? LAST! : whole
 }
 
-/** Whether an operation reads none but the given fields, or parts of them. */
-export const readsOnly = (operand: Operation | Operand, isGiven: (root: string) => boolean): boolean =>
-  fieldsIn(operand).every((name) => isGiven(name))
+type Source = 'key' | 'start' | 'end'
+
+/** Whether the row of an event alone has the values of all fields that an operation reads. */
+export const isDecidedBy = (
+  operand: Operand,
+  source: Source,
+  sourceOf: (name: string) => Source | undefined,
+): boolean => fieldsIn(operand).every((name) => ['key', source].includes(sourceOf(name) ?? ''))
+
+/** Whether a comparison is true only if its field has a value, so that calls without an end cannot be selected. */
+export const needsValue = (operand: Operand): boolean => {
+  if ('$in' in operand) return isValueOf(operand.$in[0], operand.$in[1])
+  const [name, pair] = Object.entries(operand)[0] as [string, unknown]
+  if (!Object.hasOwn(BOUNDS, name)) return false
+  const [left, right] = pair as Pair
+  const isEqual = name === '$eq'
+  return isValueOf(left, [right], isEqual) || isValueOf(right, [left], isEqual)
+}
+
+const isValueOf = (operand: Operand, list: readonly Operand[], isEqual = true): boolean => {
+  if (!('$getField' in operand)) return false
+  const [root, weave, member] = fieldPath(operand.$getField)
+  const isStatus = root.startsWith('summary') && weave === 'weave' && member === 'status'
+  if (isStatus && !isEqual) return false
+  return list.every((one) => {
+    if (!('$literal' in one) || one.$literal === null || one.$literal === '') return false
+    // A running call has a status without an end.
+    return !isStatus || (typeof one.$literal === 'string' && one.$literal !== 'running')
+  })
+}
 
 const fieldsIn = (value: unknown): readonly string[] => {
   if (typeof value !== 'object' || value === null) return []

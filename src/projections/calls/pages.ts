@@ -1,16 +1,17 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { OrderBy } from '../expression/order.js'
+import { countCandidates } from './count.js'
 import {
   AT_TIMES,
   compileSelection,
-  DELETED_KEYS,
   KEY_FIRST,
   SETTINGS,
   TIME,
+  WHOLE_RANGE,
   type CallKey,
   type CallSelection,
   type CompiledSelection,
-  type Parameters,
+  type Range,
 } from './select.js'
 
 export interface CallPageQuery extends CallSelection {
@@ -26,7 +27,7 @@ export const WINDOW = {
   firstCandidates: 4000,
   /** From here on the whole range is read instead. */
   maxCandidates: 1_000_000,
-  /** Larger offsets are turned into a cursor first. */
+  /** Larger offsets are counted first. */
   maxOffset: 100,
 }
 
@@ -57,14 +58,13 @@ const callPage =
     let skipped = offset ?? 0
     if (limit === null || compiled.isById || sortBy[0]?.field !== 'started_at')
       return readRange(range, skipped)
-    if (skipped > size.maxOffset && after === undefined && sortBy.length === 1 && compiled.isDecidedByStart) {
-      const last = await keyAt(reader, compiled, direction, skipped)
-      if (last === undefined) return []
-      range = afterKey(direction, last)
-      skipped = 0
+    if (skipped > size.maxOffset && after === undefined && compiled.isDecidedByCandidates) {
+      const rest = await skipTo(reader, compiled, direction, skipped)
+      if (rest === undefined) return []
+      ;({ range, skipped } = rest)
     }
     const wanted = limit + skipped
-    let count = compiled.isDecidedByStart ? wanted : Math.max(wanted, size.firstCandidates)
+    let count = compiled.isDecidedByCandidates ? wanted : Math.max(wanted, size.firstCandidates)
     while (count <= size.maxCandidates) {
       const window = await candidateWindow(reader, compiled, range, direction, count)
       if (window.found === 0) return []
@@ -74,14 +74,6 @@ const callPage =
     }
     return readRange(range, skipped)
   }
-
-/** A part of the order of starts. */
-interface Range {
-  readonly conditions: readonly string[]
-  readonly parameters: Parameters
-}
-
-const WHOLE_RANGE: Range = { conditions: [], parameters: {} }
 
 const both = (a: Range, b: Range): Range => ({
   conditions: [...a.conditions, ...b.conditions],
@@ -128,20 +120,28 @@ const within = (range: Range, { from, to, times }: CandidateWindow): Range =>
       : { conditions: [AT_TIMES], parameters: { times } },
   )
 
-/** The call at a place, counted from 1, where the start alone decides which calls are selected. */
-const keyAt = async (
+/**
+ * The part of the order behind most of an offset, and the rest of the offset; undefined if there are fewer calls. Counting
+ * starts up to a time is much cheaper than merging and sorting their rows.
+ */
+const skipTo = async (
   reader: ClickHouseReader,
-  { candidates, parameters }: CompiledSelection,
+  compiled: CompiledSelection,
   direction: OrderBy['direction'],
-  place: number,
-): Promise<CallKey | undefined> => {
-  const [row] = await reader.query<CallKey>(
-    `SELECT call_started_at AS started_at, call_id AS id FROM (${candidates('call_started_at, call_id')})
-    WHERE (call_started_at, call_id) NOT IN ${DELETED_KEYS} ORDER BY call_started_at ${direction.toUpperCase()}, call_id
-    LIMIT 1 BY call_started_at, call_id LIMIT 1 OFFSET {skipped:UInt64} ${SETTINGS}`,
-    { ...parameters, skipped: place - 1 },
-  )
-  return row
+  offset: number,
+): Promise<{ readonly range: Range; readonly skipped: number } | undefined> => {
+  const window = await candidateWindow(reader, compiled, WHOLE_RANGE, direction, offset)
+  if (window.found < offset) return undefined
+  const parameters = { reached: direction === 'asc' ? window.to : window.from }
+  const before: Range = {
+    conditions: [`started_at ${direction === 'asc' ? '<' : '>'} {reached:${TIME}}`],
+    parameters,
+  }
+  const conditions = [`started_at ${direction === 'asc' ? '>=' : '<='} {reached:${TIME}}`]
+  return {
+    range: { conditions, parameters },
+    skipped: offset - (await countCandidates(reader, compiled, before)),
+  }
 }
 
 /** After a call in the order of starts; calls that started at once are in the order of ids. */

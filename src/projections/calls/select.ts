@@ -7,9 +7,9 @@ import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
 import { JSON_SETTINGS } from '../expression/readable-json.js'
-import { columnsIn, isStartField, statementFields } from './fields.js'
+import { columnsIn, sourceOf, statementFields } from './fields.js'
 import { filterConditions, type CallsFilter } from './filter.js'
-import { conjunctsOf, locate, readsOnly } from './locate.js'
+import { conjunctsOf, isDecidedBy, locate, needsValue } from './locate.js'
 
 /** Selects calls of a project as of a position. */
 export interface CallSelection {
@@ -35,10 +35,20 @@ export interface CallKey {
   readonly id: string
 }
 
+/** Conditions on the key. */
+export interface Range {
+  readonly conditions: readonly string[]
+  readonly parameters: Parameters
+}
+
+export const WHOLE_RANGE: Range = { conditions: [], parameters: {} }
+
 export const TIME = "DateTime64(6, 'UTC')"
 export const AT_TIMES = `started_at IN {times:Array(${TIME})}`
 
 const STARTED = 'started_position <= {position:UInt64}'
+/** The row of an end that came before its start has the start too. */
+const ENDED = `ended_position <= {position:UInt64} AND (started_position IS NULL OR ${STARTED})`
 export const VISIBLE = [STARTED, '(deleted_position IS NULL OR deleted_position > {position:UInt64})']
 export const DELETED = [STARTED, 'deleted_position <= {position:UInt64}']
 
@@ -54,10 +64,12 @@ const whereAll = (conditions: readonly string[]): string =>
 export interface CompiledSelection {
   /** Columns of the selected calls in a range of the key, as `SELECT`, `FROM` and `WHERE`. */
   readonly selected: (columns: string, range?: readonly string[], visible?: readonly string[]) => string
-  /** Columns of all starts that meet the conditions on starts; a superset. Rows are not merged. */
+  /** Columns of the rows of starts, or of ends, that meet the conditions on these; a superset. Rows are not merged. */
   readonly candidates: (columns: string, range?: readonly string[]) => string
-  /** Whether the start alone decides, except for deletion. */
-  readonly isDecidedByStart: boolean
+  /** The column with the position of the candidates' event. */
+  readonly candidatePosition: 'call_started_position' | 'call_ended_position'
+  /** Candidates are the selected calls, but for deleted and repeated ones. */
+  readonly isDecidedByCandidates: boolean
   readonly isById: boolean
   readonly order: readonly string[]
   readonly parameters: Parameters
@@ -70,7 +82,7 @@ export const compileSelection = (
 ): CompiledSelection => {
   const { fields, joins } = statementFields()
   const conjuncts = operation === null ? [] : conjunctsOf(operation)
-  const isOfStart = conjuncts.map((one) => readsOnly(one, isStartField))
+  const isOfStart = conjuncts.map((one) => isDecidedBy(one, 'start', sourceOf))
   const compiled = (ofStart: boolean, prefix: string) => {
     const $and = conjuncts.filter((_, index) => isOfStart[index] === ofStart)
     return $and.length === 0
@@ -85,6 +97,13 @@ export const compileSelection = (
   const filtered = filterConditions(projectId, filter)
   const located = locate(filter, conjuncts)
   const range = began === undefined ? [] : [BEGAN]
+  const isDecidedByStart = ofRest.sql.length === 0 && filtered.ofEnd.length === 0
+  const isDecidedByEnd =
+    !isDecidedByStart &&
+    filtered.ofStart.length === 0 &&
+    conjuncts.every(
+      (one) => isDecidedBy(one, 'key', sourceOf) || (isDecidedBy(one, 'end', sourceOf) && needsValue(one)),
+    )
   const common = ['project_id = {project:String}', ...located.conditions, ...range, ...filtered.ofStart]
 
   return {
@@ -95,12 +114,14 @@ export const compileSelection = (
       return `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${inner}) AS selected ${joins()} ${where}`
     },
     candidates: (columns, keyRange = []) => {
-      const where = whereAll(ofStart.sql)
+      const where = whereAll(isDecidedByEnd ? [...ofStart.sql, ...ofRest.sql] : ofStart.sql)
       const used = columnsIn(`${columns} ${where}`)
+      const ofRow = isDecidedByEnd ? [ENDED, ...filtered.ofEnd] : [STARTED]
       return `SELECT ${columns} FROM (SELECT ${used} FROM calls
-        PREWHERE ${allOf([...common, ...keyRange, STARTED])}) ${where}`
+        PREWHERE ${allOf([...common, ...keyRange, ...ofRow])}) ${where}`
     },
-    isDecidedByStart: ofRest.sql.length === 0 && filtered.ofEnd.length === 0,
+    candidatePosition: isDecidedByEnd ? 'call_ended_position' : 'call_started_position',
+    isDecidedByCandidates: isDecidedByStart || isDecidedByEnd,
     isById: located.isById,
     order,
     parameters: {

@@ -3,7 +3,7 @@ import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhou
 import type { Position } from '../../domain/ports/event-store.js'
 import { dateTime64, instantFrom } from '../clickhouse-values.js'
 
-/** States of deliveries as their events tell them; whether one is held, its webhook tells. */
+/** States from a delivery's own events. Whether it is held depends on its webhook. */
 export type StoredState =
   'pending' | 'in_flight' | 'retrying' | 'succeeded' | 'dead' | 'canceled' | 'suppressed'
 
@@ -11,48 +11,46 @@ export interface StoredDelivery {
   readonly id: string
   readonly team: string
   readonly automation: string
-  /** Null where it was suppressed, as is the type of event. */
+  /** Null if suppressed; so is the event type. */
   readonly webhook: string | null
   readonly event_type: string | null
   readonly source: { readonly event_id: string; readonly type: string; readonly position: string }
   readonly position: Position
   readonly state: StoredState
   readonly attempts: number
-  /** Of the last attempt that was finished. */
+  /** Of the last finished attempt. */
   readonly status: number | null
   readonly error: string | null
   readonly duration_ms: number | null
   /** Why it is dead, canceled or suppressed. */
   readonly reason: string | null
   readonly scheduled_at: Instant
-  /** When it was seen to be over. */
   readonly finished_at: Instant | null
   readonly next_at: Instant | null
 }
 
-export interface DeliveryQuestion {
+export interface DeliveryQuery {
   readonly team: string
   readonly position: Position
   readonly automation?: string | undefined
   readonly webhook?: string | undefined
   readonly states?: readonly StoredState[] | undefined
-  /** Of these webhooks alone, or of all but these. */
+  /** Only these webhooks, or all others. */
   readonly webhooks?: { readonly only: boolean; readonly ids: readonly string[] } | undefined
   readonly status?: number | undefined
-  /** Why they are dead or canceled. */
   readonly reason?: string | undefined
-  /** When they were scheduled: from the first on, before the second. */
+  /** Time of scheduling: inclusive, exclusive. */
   readonly from?: Instant | undefined
   readonly to?: Instant | undefined
-  /** What was scheduled before this position. */
+  /** Scheduled before this position. */
   readonly before?: Position | undefined
 }
 
-/** The deliveries that a question is about, as they stood at its position; those scheduled last come first. */
+/** Deliveries as of a position, the last scheduled first. */
 export const deliveriesOf =
   (reader: Pick<ClickHouseReader, 'query'>) =>
-  async (question: DeliveryQuestion, limit: number): Promise<readonly StoredDelivery[]> => {
-    const { sql, parameters } = selection(question, limit)
+  async (query: DeliveryQuery, limit: number): Promise<readonly StoredDelivery[]> => {
+    const { sql, parameters } = selection(query, limit)
     const rows = await reader.query<Row>(
       `SELECT ${COLUMNS} FROM (${sql}) ORDER BY placed DESC LIMIT {limit:UInt64}`,
       { ...parameters, limit },
@@ -60,20 +58,18 @@ export const deliveriesOf =
     return rows.map(deliveryFrom)
   }
 
-/** How many deliveries a question is about. */
 export const countDeliveries =
   (reader: Pick<ClickHouseReader, 'query'>) =>
-  async (question: DeliveryQuestion): Promise<number> => {
-    const { sql, parameters } = selection(question)
+  async (query: DeliveryQuery): Promise<number> => {
+    const { sql, parameters } = selection(query)
     const [row] = await reader.query<{ total: number }>(`SELECT count() AS total FROM (${sql})`, parameters)
     return row?.total ?? 0
   }
 
-/** The webhooks of the deliveries that a question is about. */
 export const webhooksOf =
   (reader: Pick<ClickHouseReader, 'query'>) =>
-  async (question: DeliveryQuestion): Promise<readonly string[]> => {
-    const { sql, parameters } = selection(question)
+  async (query: DeliveryQuery): Promise<readonly string[]> => {
+    const { sql, parameters } = selection(query)
     const rows = await reader.query<{ webhook: string }>(
       `SELECT DISTINCT webhook FROM (${sql}) WHERE webhook IS NOT NULL`,
       parameters,
@@ -82,15 +78,15 @@ export const webhooksOf =
   }
 
 const COLUMNS = `id, owner, automation, webhook, event_type, source_id, source_type, source_position,
-  toString(placed) AS place, suppressed, scheduled, stood, attempts, status, error, duration_ms, reason, finished, next_at`
+  toString(placed) AS place, suppressed, scheduled, state_now, attempts, status, error, duration_ms, reason, finished, next_at`
 
 const OVER = `('succeeded', 'dead', 'canceled')`
 
-/** Where nothing is asked of how they stand, only the first few have to be looked up. */
-const selection = (question: DeliveryQuestion, limit?: number) => {
-  const { conditions, parameters } = scheduledIn(question)
-  const standing = standingIn(question, parameters)
-  const first = standing.length === 0 && limit !== undefined
+/** Without conditions on the state, the limit applies before states are computed. */
+const selection = (query: DeliveryQuery, limit?: number) => {
+  const { conditions, parameters } = scheduledConditions(query)
+  const conditionsOnState = stateConditions(query, parameters)
+  const first = conditionsOnState.length === 0 && limit !== undefined
   const picked = `SELECT delivery_id FROM deliveries FINAL WHERE ${conditions}
     ${first ? 'ORDER BY deliveries.position DESC LIMIT {limit:UInt64}' : ''}`
   const sql = `
@@ -98,7 +94,7 @@ const selection = (question: DeliveryQuestion, limit?: number) => {
       d.event_type AS event_type, d.source_id AS source_id, d.source_type AS source_type,
       d.source_position AS source_position, d.position AS placed, d.suppressed AS suppressed,
       d.scheduled_at AS scheduled,
-      multiIf(d.suppressed IS NOT NULL, 'suppressed', c.delivery_id = '', 'pending', c.last.1) AS stood,
+      multiIf(d.suppressed IS NOT NULL, 'suppressed', c.delivery_id = '', 'pending', c.last.1) AS state_now,
       c.tries AS attempts, c.ended.1 AS status, c.ended.2 AS error, c.ended.3 AS duration_ms,
       c.last.2 AS reason, if(c.last.1 IN ${OVER}, c.last.4, NULL) AS finished, c.last.3 AS next_at
     FROM (SELECT * FROM deliveries FINAL WHERE ${conditions}
@@ -111,13 +107,13 @@ const selection = (question: DeliveryQuestion, limit?: number) => {
       WHERE team = {team:String} AND position <= {position:UInt64} AND delivery_id IN (${picked})
       GROUP BY delivery_id
     ) AS c ON c.delivery_id = d.delivery_id
-    ${standing.length === 0 ? '' : `WHERE ${standing.join(' AND ')}`}`
+    ${conditionsOnState.length === 0 ? '' : `WHERE ${conditionsOnState.join(' AND ')}`}`
   return { sql, parameters }
 }
 
 type Parameters = Record<string, SqlParameter>
 
-const scheduledIn = ({
+const scheduledConditions = ({
   team,
   position,
   automation,
@@ -126,7 +122,7 @@ const scheduledIn = ({
   from,
   to,
   before,
-}: DeliveryQuestion) => {
+}: DeliveryQuery) => {
   const conditions = ['team = {team:String}', 'position <= {position:UInt64}']
   const parameters: Parameters = { team, position }
   const and = (sql: string, name: string, value: SqlParameter | undefined) => {
@@ -147,24 +143,24 @@ const scheduledIn = ({
   return { conditions: conditions.join(' AND '), parameters }
 }
 
-const standingIn = (
-  { states, status, reason }: DeliveryQuestion,
+const stateConditions = (
+  { states, status, reason }: DeliveryQuery,
   parameters: Parameters,
 ): readonly string[] => {
-  const standing: string[] = []
+  const conditionsOnState: string[] = []
   if (states !== undefined) {
-    standing.push('stood IN {states:Array(String)}')
+    conditionsOnState.push('state_now IN {states:Array(String)}')
     parameters['states'] = states
   }
   if (status !== undefined) {
-    standing.push('status = {status:Int64}')
+    conditionsOnState.push('status = {status:Int64}')
     parameters['status'] = status
   }
   if (reason !== undefined) {
-    standing.push('reason = {reason:String}')
+    conditionsOnState.push('reason = {reason:String}')
     parameters['reason'] = reason
   }
-  return standing
+  return conditionsOnState
 }
 
 interface Row {
@@ -179,7 +175,7 @@ interface Row {
   readonly place: string
   readonly suppressed: string | null
   readonly scheduled: string
-  readonly stood: StoredState
+  readonly state_now: StoredState
   readonly attempts: number
   readonly status: number | null
   readonly error: string | null
@@ -199,7 +195,7 @@ const deliveryFrom = (row: Row): StoredDelivery => ({
   event_type: row.event_type,
   source: { event_id: row.source_id, type: row.source_type, position: row.source_position },
   position: BigInt(row.place),
-  state: row.stood,
+  state: row.state_now,
   attempts: row.attempts,
   status: row.status,
   error: row.error,
@@ -208,5 +204,7 @@ const deliveryFrom = (row: Row): StoredDelivery => ({
   scheduled_at: instantFrom(row.scheduled),
   finished_at: instantOrNull(row.finished),
   next_at:
-    row.stood === 'pending' && row.next_at === null ? instantFrom(row.scheduled) : instantOrNull(row.next_at),
+    row.state_now === 'pending' && row.next_at === null
+      ? instantFrom(row.scheduled)
+      : instantOrNull(row.next_at),
 })

@@ -35,7 +35,8 @@ export const usageFacts: DigestedModel = {
       'trace_id',
       'call_id',
       ...['started', 'parent_id', 'started_at', 'source'],
-      ...['ended', 'ended_at', 'status_total', 'models', 'figures'],
+      ...['op', 'wb_user_id', 'thread_id', 'wb_run_id'],
+      ...['ended', 'ended_at', 'status_total', 'models', 'figures', 'status'],
       'deleted',
     ])}
     FROM (
@@ -44,11 +45,13 @@ export const usageFacts: DigestedModel = {
         ${any('f.parent_id', 'f.started_position')} AS parent_id,
         ${any('f.started_at', 'f.started_position')} AS started_at,
         ${any('f.source', 'f.started_position')} AS source,
+        ${['op', 'wb_user_id', 'thread_id', 'wb_run_id'].map((column) => `${any(`f.${column}`, 'f.started_position')} AS ${column},`).join(' ')}
         max(${happened('f.ended_position')}) AS ended,
         ${any('f.ended_at', 'f.ended_position')} AS ended_at,
         ${any('f.status_total', 'f.ended_position')} AS status_total,
         ${any('f.models', 'f.ended_position')} AS models,
         ${any('f.figures', 'f.ended_position')} AS figures,
+        ${any('f.status', 'f.ended_position')} AS status,
         max(${happened('f.deleted_position')}) AS deleted
       FROM usage_facts AS f WHERE ${range}
       GROUP BY project_id, trace_id, call_id

@@ -11,22 +11,29 @@ const PROJECTOR = 'main'
 type Querying = Pick<ClickHouseReader, 'query'>
 type ReadableLog = Pick<EventStore, 'readStream' | 'readAll' | 'head'>
 
+/** An event that shows which log the rows are from. A copy of a log has the same events at other positions. */
+export interface Anchor extends LogAnchor {
+  readonly position: Position
+}
+
 /** The rows of all events up to the position are inserted. The anchor is the last of these events. */
 export interface Checkpoint {
   readonly position: Position
   /** Absent where nothing was projected. */
-  readonly anchor: LogAnchor | undefined
+  readonly anchor: Anchor | undefined
 }
 
 export const readCheckpoint = async (clickHouse: Querying): Promise<Checkpoint> => {
   const [row] = await clickHouse.query<CheckpointRow>(
-    `SELECT toString(position) AS at, event_id, stream, toString(revision) AS revision_text FROM checkpoints
+    `SELECT toString(position) AS at, event_id, stream,
+      toString(revision) AS revision_text, toString(event_position) AS event_at FROM checkpoints
     WHERE projector = {projector:String} ORDER BY checkpoints.position DESC LIMIT 1`,
     { projector: PROJECTOR },
   )
   if (row === undefined) return { position: 0n, anchor: undefined }
-  const { at, event_id: id, stream, revision_text } = row
-  return { position: BigInt(at), anchor: { id, stream, revision: BigInt(revision_text) } }
+  const { at, event_id: id, stream, revision_text, event_at } = row
+  const anchor = { id, stream, revision: BigInt(revision_text), position: BigInt(event_at) }
+  return { position: BigInt(at), anchor }
 }
 
 interface CheckpointRow {
@@ -34,17 +41,27 @@ interface CheckpointRow {
   readonly event_id: string
   readonly stream: string
   readonly revision_text: string
+  readonly event_at: string
 }
 
 export const writeCheckpoint = (
   clickHouse: ClickHouseWriter,
   position: Position,
-  { id, stream, revision }: LogAnchor,
+  anchor: Anchor,
 ): Promise<void> =>
   clickHouse.insert({
     table: 'checkpoints',
-    columns: ['projector', 'position', 'event_id', 'stream', 'revision'],
-    values: [[PROJECTOR, String(position), id, stream, String(revision)]],
+    columns: ['projector', 'position', 'event_id', 'stream', 'revision', 'event_position'],
+    values: [
+      [
+        PROJECTOR,
+        String(position),
+        anchor.id,
+        anchor.stream,
+        String(anchor.revision),
+        String(anchor.position),
+      ],
+    ],
   })
 
 /** Why the read models of a database are not those of a log. */
@@ -69,7 +86,7 @@ export const findLogMismatch = async (
   if (has('migrations')) return formerMismatch(clickHouse, log, has('source_log'))
   const { position, anchor } = await readCheckpoint(clickHouse)
   if (anchor === undefined) return undefined
-  const isFromLog = (await findAnchor(log, anchor)) !== undefined
+  const isFromLog = await isIn(log, anchor)
   const last = has('event_times') ? await lastProjected(clickHouse) : 0n
   // A checkpoint may be later than the last event of its log: it also counts what is not for the service.
   const known = isFromLog || last > position ? last : position
@@ -79,7 +96,7 @@ export const findLogMismatch = async (
       kind: 'log_shorter_than_checkpoint',
       reason: `it was filled up to position ${known}, and the log ends at position ${head}: it was restored to an earlier state, lost its last events, or is another log`,
     }
-  return isFromLog ? undefined : otherLog(reasonOf(anchor, position))
+  return isFromLog ? undefined : otherLog(reasonOf(anchor))
 }
 
 /** The rows of a batch are inserted before the checkpoint is written. */
@@ -90,8 +107,11 @@ const lastProjected = async (clickHouse: Querying): Promise<Position> => {
   return BigInt(row?.at ?? 0)
 }
 
-const reasonOf = ({ id }: LogAnchor, position: Position): string =>
-  `it was filled from event ${id}, up to position ${position}, and this log does not have that event`
+const isIn = async (log: Pick<EventStore, 'readStream'>, anchor: Anchor): Promise<boolean> =>
+  (await findAnchor(log, anchor))?.position === anchor.position
+
+const reasonOf = ({ id, position }: Anchor): string =>
+  `it was filled from event ${id} at position ${position}, which this log does not have there`
 
 const otherLog = (reason: string): LogMismatch => ({ kind: 'log_mismatch', reason })
 
@@ -101,9 +121,13 @@ const formerMismatch = async (
   log: Pick<EventStore, 'readAll'>,
   isNoted: boolean,
 ): Promise<LogMismatch | undefined> => {
-  const noted = isNoted ? await clickHouse.query<{ event_id: string }>('SELECT event_id FROM source_log') : []
-  for await (const { id } of log.readAll({ limit: 1 }))
-    if (noted.length > 0 && noted.every(({ event_id }) => event_id === id)) return undefined
+  const noted = isNoted
+    ? await clickHouse.query<{ event: string }>(
+        "SELECT concat(event_id, ' ', toString(position)) AS event FROM source_log",
+      )
+    : []
+  for await (const { id, position } of log.readAll({ limit: 1 }))
+    if (noted.length > 0 && noted.every(({ event }) => event === `${id} ${position}`)) return undefined
   const [row] = await clickHouse.query<{ rows: number }>(
     'SELECT count() AS rows FROM checkpoints WHERE position > 0',
   )
@@ -123,10 +147,7 @@ export const claimDatabase = async (
   first: RecordedEvent,
 ): Promise<void> => {
   if ((await readCheckpoint(clickHouse)).anchor === undefined) await writeCheckpoint(clickHouse, 0n, first)
-  const { position, anchor } = await readCheckpoint(clickHouse)
-  if (anchor !== undefined && (await findAnchor(log, anchor)) === undefined)
-    throw new ClickHouseUnavailable(
-      'refusing',
-      `the ClickHouse database is in use: ${reasonOf(anchor, position)}`,
-    )
+  const { anchor } = await readCheckpoint(clickHouse)
+  if (anchor !== undefined && !(await isIn(log, anchor)))
+    throw new ClickHouseUnavailable('refusing', `the ClickHouse database is in use: ${reasonOf(anchor)}`)
 }

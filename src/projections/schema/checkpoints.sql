@@ -1,12 +1,13 @@
--- How far each projector has come; written after the rows. `main` also names the event at its position: another log has
--- another event there, or none.
+-- How far each projector has come; written after the rows. `main` also names the last event up to its position: another
+-- log has another event there, or none.
 CREATE TABLE checkpoints
 (
     projector String,
     position UInt64,
     event_id String,
     stream String,
-    revision UInt64
+    revision UInt64,
+    event_position UInt64
 )
 ENGINE = ReplacingMergeTree(position)
 ORDER BY projector

@@ -21,7 +21,13 @@ CREATE TABLE usage_facts
     source Enum8('' = 0, 'js-sdk' = 1, 'python-sdk' = 2, 'gateway' = 3),
     status_total Nullable(Int64),
     models Array(LowCardinality(String)),
-    figures Array(Int64)
+    figures Array(Int64),
+    -- What totals are grouped by. The status is that of the end.
+    op LowCardinality(String),
+    wb_user_id LowCardinality(String),
+    thread_id String,
+    wb_run_id String,
+    status LowCardinality(String)
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (project_id, trace_id, call_id, position)

@@ -97,23 +97,23 @@ export async function* totalsOfTraces(
 ): AsyncGenerator<readonly TotalsRow[]> {
   const reporting = await usageReportingAt(reader, projectId, position)
   async function* rowsOf(traces: readonly string[]): AsyncGenerator<readonly TotalsRow[]> {
-    const options = { maxTraceCalls: MAX_CALLS, withLabels: true }
-    const calls = await loadTraces(reader, projectId, traces, position, options)
-    yield* totalsOf(calls, { projectId, traceIds: traces }, reporting)
-  }
-  for await (const batch of batchesOfTraces(reader, projectId, traceIds, FACTS_AT_ONCE))
     try {
-      yield* rowsOf(batch)
+      const options = { maxTraceCalls: MAX_CALLS, withLabels: true }
+      const calls = await loadTraces(reader, projectId, traces, position, options)
+      yield* totalsOf(calls, { projectId, traceIds: traces }, reporting)
     } catch (error) {
       if (!isTooLarge(error)) throw error
-      for (const trace of batch)
-        try {
-          yield* rowsOf([trace])
-        } catch (tooLarge) {
-          if (!isTooLarge(tooLarge)) throw tooLarge
-          yield [uncoveredTrace(projectId, trace, await firstStart(reader, projectId, trace, position))]
-        }
+      const half = Math.ceil(traces.length / 2)
+      if (traces.length > 1) {
+        yield* rowsOf(traces.slice(0, half))
+        yield* rowsOf(traces.slice(half))
+      } else {
+        const [trace] = traces as [string]
+        yield [uncoveredTrace(projectId, trace, await firstStart(reader, projectId, trace, position))]
+      }
     }
+  }
+  for await (const batch of batchesOfTraces(reader, projectId, traceIds, FACTS_AT_ONCE)) yield* rowsOf(batch)
 }
 
 /** Thrown before the first rows. */

@@ -43,6 +43,8 @@ export const TOTALS_COLUMNS = [
 /** The most entries per call and model that are kept for a trace. */
 const maxEntries = (calls: number): number => Math.min(20 * calls + 100_000, MAX_ENTRIES)
 const MAX_ENTRIES = 2_000_000
+/** Of several traces together. If there are more, they are summed one by one. */
+const MAX_BATCH_ENTRIES = 400_000
 
 /**
  * The totals of some traces, loaded with labels. `traceIds` are those that `TraceCalls.trace` refers to, counted from 1.
@@ -147,8 +149,10 @@ const usageOf = async (calls: TraceCalls, own: ModelEntries, { living }: Forest)
   const all = Int32Array.from(calls.ids.keys()).filter(isLiving)
   let selected = all
   const sum = (budget: EntryBudget) => inclusiveUsage({ calls, own, selected, budget })
-  const summed = await sum(new EntryBudget(MAX_ENTRIES)).catch((error: unknown) => {
-    if (!(error instanceof AnswerTooLarge) || calls.trace.at(-1) !== calls.trace[0]) throw error
+  const isOneTrace = calls.trace.at(-1) === calls.trace[0]
+  const most = isOneTrace ? maxEntries(all.length) : MAX_BATCH_ENTRIES
+  const summed = await sum(new EntryBudget(most)).catch((error: unknown) => {
+    if (!(error instanceof AnswerTooLarge) || !isOneTrace) throw error
     selected = all.filter(isRoot)
     return sum(new EntryBudget(Infinity))
   })

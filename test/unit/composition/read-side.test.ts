@@ -152,6 +152,23 @@ describeWithClickHouseServer('the read side', () => {
     assert.ok(logged.includes('projection.log_shorter_than_checkpoint'))
   })
 
+  it('fills the tables of an earlier schema again, and shows the progress', async () => {
+    const own = deployment()
+    const service = await own.startEmbedded()
+    await write(service, 'call-1')
+    assert.deepEqual(await idsIn(service), ['call-1'])
+    await stop(service)
+    const clickHouse = await openEmbeddedClickHouse(engineDirectory, database)
+    const earlier = { table: 'schema_version', columns: ['version', 'digest'], values: [[0, 'earlier']] }
+    await clickHouse.writer.insert(earlier)
+    await clickHouse.writer.command('TRUNCATE TABLE calls')
+    await clickHouse.close()
+    const upgraded = await own.startEmbedded()
+    assert.deepEqual(await idsIn(upgraded), ['call-1'])
+    assert.ok(logged.includes('projection.rebuilding'))
+    assert.equal(await health(upgraded), '{"status":"ok"}')
+  })
+
   it('goes on with the database that its own log filled', async () => {
     const own = deployment()
     await filled(own, 'call-1')
@@ -174,7 +191,7 @@ describeWithClickHouseServer('the read side', () => {
 
   describe('with a database of a release with numbered migrations', () => {
     /** As such a release leaves it, with the first event of a log. */
-    const make = async (event: string) => {
+    const make = async (event: string, position = 1n) => {
       server ??= await startClickHouseServer()
       await server.ask(`CREATE DATABASE ${database}`)
       for (const sql of [
@@ -185,13 +202,13 @@ describeWithClickHouseServer('the read side', () => {
       ])
         await server.ask(`CREATE TABLE ${database}.${sql}`)
       await server.ask(`INSERT INTO ${database}.checkpoints VALUES ('main', 9)`)
-      await server.ask(`INSERT INTO ${database}.source_log VALUES ('${event}', 1)`)
+      await server.ask(`INSERT INTO ${database}.source_log VALUES ('${event}', ${position})`)
     }
 
     it('fills new tables where the first event is that of the log', async () => {
       const own = deployment()
       await append(own.eventStore, 'CallStarted', startOf('ours'))
-      for await (const { id } of own.eventStore.readAll({ limit: 1 })) await make(id)
+      for await (const { id, position } of own.eventStore.readAll({ limit: 1 })) await make(id, position)
       const service = await own.start()
       await write(service, 'call-1')
       assert.deepEqual(await idsIn(service), ['call-1'])

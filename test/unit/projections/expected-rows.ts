@@ -1,7 +1,8 @@
-import type { CallEvent } from '../../../src/domain/call/events.js'
+import type { CallEnded, CallEvent } from '../../../src/domain/call/events.js'
 import { opOf } from '../../../src/domain/call/op.js'
 import { endStatus } from '../../../src/domain/call/status.js'
 import { FIGURES, type ReportedUsage } from '../../../src/domain/call/usage.js'
+import type { Json } from '../../../src/domain/json/json.js'
 import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
 import type { ProjectChosen } from '../../../src/domain/project/events.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
@@ -119,6 +120,11 @@ const NO_FACT: Row = {
   status_total: null,
   models: [],
   figures: [],
+  op: '',
+  wb_user_id: '',
+  thread_id: '',
+  wb_run_id: '',
+  status: '',
 }
 
 export const expectedFacts = (events: readonly ProjectedEvent[]): readonly Row[] =>
@@ -128,12 +134,18 @@ export const expectedFacts = (events: readonly ProjectedEvent[]): readonly Row[]
       case 'CallStarted': {
         const { id, trace_id, end } = event.data
         const ended =
-          end === null ? {} : { ...reported(end.usage), ...{ ended_position: position }, ...endOf(end) }
+          end === null
+            ? {}
+            : { ...reported(end.usage), ...{ ended_position: position }, ...endOf({ ...end, summary: null }) }
         return [
           {
             ...NO_FACT,
             ...{ call_id: id, trace_id, position, started_position: position },
             ...startOf(event.data),
+            op: opOf(event.data.op_name),
+            wb_user_id: event.data.wb_user_id ?? '',
+            thread_id: event.data.thread_id ?? '',
+            wb_run_id: event.data.wb_run_id ?? '',
             ...ended,
           },
         ]
@@ -173,7 +185,14 @@ const startOf = ({ parent_id, started_at, source }: Start): Row => ({
   source: source ?? '',
 })
 
-const endOf = ({ ended_at }: { readonly ended_at: string }): Row => ({ ended_at: printed(ended_at) })
+const endOf = ({
+  ended_at,
+  exception,
+  summary,
+}: Pick<CallEnded, 'ended_at' | 'exception'> & { readonly summary: Json }): Row => ({
+  ended_at: printed(ended_at),
+  status: endStatus(exception, summary),
+})
 
 const reported = ({ models, status_total }: ReportedUsage): Row => ({
   status_total,

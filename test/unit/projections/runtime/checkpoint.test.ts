@@ -63,6 +63,17 @@ describe('the checkpoint of read models', () => {
     assert.equal(await mismatchWith(openInMemoryEventStore()), 'log_shorter_than_checkpoint')
   })
 
+  it('does not belong to a copy that has the same events at other positions', async () => {
+    const shifted: EventStore = {
+      ...eventStore,
+      async *readStream(stream, options) {
+        for await (const event of eventStore.readStream(stream, options))
+          yield { ...event, position: event.position + 1000n }
+      },
+    }
+    assert.equal(await mismatchWith(shifted), 'log_mismatch')
+  })
+
   it('does not belong to a log that was restored to an earlier state, or has grown since', async () => {
     const restored = openInMemoryEventStore()
     for await (const event of eventStore.readAll({ limit: EVENTS - 1 }))

@@ -4,17 +4,20 @@ import { callStream } from '../../domain/call/events.js'
 import { arrayOf, nullable } from '../../domain/codec/containers.js'
 import { int64, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
+import { withDescendants } from '../../projections/usage/queries.js'
 import { execute } from '../../runtime/execute.js'
+import { inChunks } from '../../runtime/in-chunks.js'
 import { id, projectId } from '../../domain/ids.js'
+import type { Cause } from '../../domain/event.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { Position } from '../../domain/ports/event-store.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import { emptyResponse } from '../empty-response.js'
-import type { AnyRoute } from '../route.js'
+import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, changeProject, writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
-import { deletingCalls } from './delete-calls.js'
-import type { Tracing } from './tracing.js'
+import { later, type Tracing } from './tracing.js'
 
 const callUpdate = closed('CallUpdateRequest', {
   required: { project_id: projectId, call_id: id },
@@ -28,7 +31,7 @@ const callsDelete = closed('CallsDeleteRequest', {
 
 const MAX_IDS = 1000
 
-export const changeRoutes = (
+export const renameAndDeleteRoutes = (
   tracing: Tracing & { readonly reader: ClickHouseReader },
 ): readonly AnyRoute[] => {
   const { ports } = tracing
@@ -74,3 +77,27 @@ export const changeRoutes = (
     }),
   ]
 }
+
+/** Deletes this many calls in parallel. */
+const AT_ONCE = 500
+
+/** Finds the calls with all their descendants; returns a function that deletes them. */
+export const deletingCalls =
+  ({ ports, reading, reader }: Tracing & { readonly reader: ClickHouseReader }) =>
+  async (project_id: string, callIds: readonly string[], { headers }: Pick<RouteRequest, 'headers'>) => {
+    // Ignores `Tallytree-Stale`, which would leave recent descendants undeleted.
+    const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
+    const possible = callIds.filter(id.is)
+    const below = possible.length === 0 ? [] : await withDescendants(reader)(project_id, possible, seen)
+    const ids = [...new Set([...possible, ...below])]
+    return async (cause: Cause): Promise<{ deleted: number; position: Position | undefined }> => {
+      const executed = await inChunks(ids, AT_ONCE, (id) => {
+        const command = { type: 'DeleteCall', project_id, id } as const
+        return execute(ports)(callDecider, callStream(project_id, id), [command], cause)
+      })
+      return {
+        deleted: executed.filter(({ position }) => position !== undefined).length,
+        position: executed.map(({ readableAt }) => readableAt).reduce(later, undefined),
+      }
+    }
+  }

@@ -19,7 +19,11 @@ const DAY_MS = 86_400_000
 const before = (days: number): string => new Date(END - days * DAY_MS).toISOString()
 
 if (process.argv[2] === 'fill') {
-  await writeYearOfCalls(join(process.argv[3]!, 'events.db'), Number(process.argv[4]), Number(process.argv[5]))
+  await writeYearOfCalls(
+    join(process.argv[3]!, 'events.db'),
+    Number(process.argv[4]),
+    Number(process.argv[5]),
+  )
   process.exit(0)
 }
 
@@ -42,7 +46,9 @@ const roots = { filter: { trace_roots_only: true } }
 const calls = (body: object) => (ask: Ask) => ask('/calls/query', { ...newest, ...body })
 
 const rootsWithUsage = async (ask: Ask) => {
-  const { calls } = JSON.parse(await ask('/calls/query', { ...newest, ...roots })) as { calls: { id: string }[] }
+  const { calls } = JSON.parse(await ask('/calls/query', { ...newest, ...roots })) as {
+    calls: { id: string }[]
+  }
   return ask('/calls/usage', { call_ids: calls.map(({ id }) => id), include_costs: true })
 }
 
@@ -56,13 +62,21 @@ const QUESTIONS: readonly Question[] = [
     goalMs: 100,
     ask: (ask, run) => calls({ filter: { op_names: [`weave:///${PROJECT}/op/agent-${run % 20}:*`] } })(ask),
   },
-  { name: 'newest 50 with an error', goalMs: 100, ask: calls(where(equals('summary.weave.status', 'error'))) },
+  {
+    name: 'newest 50 with an error',
+    goalMs: 100,
+    ask: calls(where(equals('summary.weave.status', 'error'))),
+  },
   {
     name: 'newest 50 of a user',
     goalMs: 100,
     ask: (ask, run) => calls({ filter: { wb_user_ids: [`user-${run}`] } })(ask),
   },
-  { name: 'newest 50 by attribute', goalMs: 100, ask: calls(where(equals('attributes.environment', 'staging'))) },
+  {
+    name: 'newest 50 by attribute',
+    goalMs: 100,
+    ask: calls(where(equals('attributes.environment', 'staging'))),
+  },
   {
     name: 'newest 50 by inputs.user',
     goalMs: 100,
@@ -81,13 +95,21 @@ const QUESTIONS: readonly Question[] = [
       where(since(7), { $contains: { input: field('inputs.prompt'), substr: literal('refund refund') } }),
     ),
   },
-  { name: 'a trace of 1,000 calls', goalMs: 50, ask: calls({ limit: 1000, filter: { trace_ids: [LONG_TRACE.id] } }) },
+  {
+    name: 'a trace of 1,000 calls',
+    goalMs: 50,
+    ask: calls({ limit: 1000, filter: { trace_ids: [LONG_TRACE.id] } }),
+  },
   {
     name: 'one call',
     goalMs: 50,
     ask: (ask, run) => ask('/call/read', { id: `trace-${run * 7}-call-1` }),
   },
-  { name: 'children', goalMs: 50, ask: (ask, run) => calls({ filter: { parent_ids: [`trace-${run * 7}-call-0`] } })(ask) },
+  {
+    name: 'children',
+    goalMs: 50,
+    ask: (ask, run) => calls({ filter: { parent_ids: [`trace-${run * 7}-call-0`] } })(ask),
+  },
   {
     name: 'statistics: a month by day and model',
     goalMs: 150,
@@ -161,7 +183,8 @@ const askOf =
       await new Promise((resolve) => setTimeout(resolve, 500))
       return askOf(service)(path, body)
     }
-    if (!response.ok) throw new Error(`${path} ${JSON.stringify(body)}: ${response.status} ${text.slice(0, 500)}`)
+    if (!response.ok)
+      throw new Error(`${path} ${JSON.stringify(body)}: ${response.status} ${text.slice(0, 500)}`)
     return text
   }
 
@@ -185,9 +208,13 @@ const timings = new Map<string, Timing[]>()
 for (const size of SIZES) {
   const directory = process.env['DIRECTORY'] ?? (await mkdtemp(join(tmpdir(), 'tallytree-bench-')))
   if (process.env['DIRECTORY'] === undefined)
-    execFileSync(process.execPath, ['--import', 'tsx', import.meta.filename, 'fill', directory, String(size), String(END)], {
-      stdio: 'inherit',
-    })
+    execFileSync(
+      process.execPath,
+      ['--import', 'tsx', import.meta.filename, 'fill', directory, String(size), String(END)],
+      {
+        stdio: 'inherit',
+      },
+    )
   const begin = performance.now()
   const service = await startService({
     TALLYTREE_PORT: '0',
@@ -212,4 +239,6 @@ for (const size of SIZES) {
 }
 if (SIZES.length > 1)
   for (const [name, each] of timings)
-    console.log(`${name}: ${(each.at(-1)!.p50 / each[0]!.p50).toFixed(2)} times as long at ${SIZES.at(-1)} calls`)
+    console.log(
+      `${name}: ${(each.at(-1)!.p50 / each[0]!.p50).toFixed(2)} times as long at ${SIZES.at(-1)} calls`,
+    )

@@ -63,6 +63,7 @@ const OF_EVALUATIONS: Readonly<Record<string, (project_id: string) => Ask>> = {
   [`GET ${V2}/scores/{score_id}`]: () => ({}),
   [`DELETE ${V2}/scores`]: () => ({ query: '?score_ids=unknown' }),
   [`POST ${V2}/eval_results/query`]: () => ({ body: { evaluation_run_ids: ['something'] } }),
+  'POST /usage/query': (project_id) => ({ body: { project_id, group_by: ['model'] } }),
   'POST /evaluations/compare': (project_id) => ({
     body: { project_id, evaluation_run_ids: ['something', 'another-run'] },
   }),

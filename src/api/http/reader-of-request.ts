@@ -14,6 +14,6 @@ export const readerOfRequest = (
   onDisconnect(() => leaving.abort())
   return {
     query: (sql, parameters) => reader.query(sql, parameters, { signal, team }),
-    stream: (sql, parameters) => reader.stream(sql, parameters, { signal, team }),
+    stream: (sql, parameters, options) => reader.stream(sql, parameters, { ...options, signal, team }),
   }
 }

@@ -13,7 +13,7 @@ import {
   usageFrom,
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
-import { TotalsChanged } from '../../projections/usage-query/queries.js'
+import { TotalsNotReady } from '../../projections/usage-query/queries.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
@@ -173,8 +173,8 @@ export const refuseTooLarge = (error: unknown): never => {
       'too-large',
       `A trace exceeds the limit of ${error.limit} calls. An operator can raise TALLYTREE_MAX_TRACE_CALLS.`,
     )
-  if (error instanceof TotalsChanged)
-    throw new Failure('not-yet-readable', 'The totals of usage changed while they were read. Try again.')
+  if (error instanceof TotalsNotReady)
+    throw new Failure('not-yet-readable', 'The totals of usage are being updated. Try again in some seconds.')
   if (error instanceof AnswerTooLarge)
     throw new Failure(
       'too-large',

@@ -5,8 +5,8 @@ import {
   DIMENSIONS,
   isCost,
   MEASURES,
+  nameOf,
   type Dimension,
-  type Measure,
   type UsageOrder,
 } from '../../projections/usage-query/queries.js'
 import { Failure, invalidField } from '../failure.js'
@@ -137,13 +137,3 @@ export const orderOf = ({
     return { field: names.includes(field) ? field : name!, direction }
   })
 }
-
-/** Costs have the names that they have in `/trace/usage`. */
-const COST_NAMES: Readonly<Partial<Record<Measure, string>>> = {
-  prompt_cost: 'prompt_tokens_total_cost',
-  completion_cost: 'completion_tokens_total_cost',
-  cache_read_cost: 'cache_read_input_tokens_total_cost',
-  cache_creation_cost: 'cache_creation_input_tokens_total_cost',
-}
-
-export const nameOf = (measure: Measure): string => COST_NAMES[measure] ?? measure

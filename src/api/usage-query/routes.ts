@@ -19,7 +19,7 @@ import { requiresCosts, unpricedHeader, waitForPrices } from '../tracing/request
 import { refuseTooLarge } from '../tracing/usage.js'
 import { usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
-import { usageQueryJson, usageQueryLines } from './usage-query-json.js'
+import { usageQueryJson, usageQueryLines, type ResponseOptions } from './usage-query-json.js'
 
 export interface UsageQueryReads extends ProjectReads {
   readonly ports: { readonly clock: Clock }
@@ -79,13 +79,11 @@ export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] =>
   ]
 }
 
-type Shown = Parameters<typeof usageQueryJson>[1]
-
 const respond = async (
   reader: ClickHouseReader,
   query: UsageQuery,
   format: UsageQueryRequest['format'],
-  shown: Shown,
+  shown: ResponseOptions,
 ) => {
   if (format === 'csv' || format === 'parquet') {
     const chunks: Uint8Array[] = []

@@ -3,19 +3,19 @@ import { decimalText } from '../../domain/price/decimal.js'
 import {
   isCost,
   MEASURES,
+  nameOf,
   type Dimension,
   type UsageFigures,
   type UsageGroup,
 } from '../../projections/usage-query/queries.js'
-import { nameOf } from './dimensions.js'
 
-interface Shown {
+export interface ResponseOptions {
   readonly groupBy: readonly Dimension[]
   readonly hasCosts: boolean
 }
 
 /** The response as one JSON object. */
-export const usageQueryJson = (groups: readonly UsageGroup[], shown: Shown): string => {
+export const usageQueryJson = (groups: readonly UsageGroup[], shown: ResponseOptions): string => {
   const rows = groups.flatMap((group) =>
     group.key === undefined ? [] : [`{"group":${keyJson(group.key, shown)},${periodsJson(group, shown)}}`],
   )
@@ -24,7 +24,7 @@ export const usageQueryJson = (groups: readonly UsageGroup[], shown: Shown): str
 }
 
 /** A row a line; the last has no group where groups lie beyond the limit. */
-export const usageQueryLines = (groups: readonly UsageGroup[], shown: Shown): string =>
+export const usageQueryLines = (groups: readonly UsageGroup[], shown: ResponseOptions): string =>
   groups
     .map((group) =>
       group.key === undefined
@@ -35,13 +35,13 @@ export const usageQueryLines = (groups: readonly UsageGroup[], shown: Shown): st
 
 type Periods = Pick<UsageGroup, 'figures' | 'previous'>
 
-const periodsJson = ({ figures, previous }: Periods, shown: Shown): string =>
+const periodsJson = ({ figures, previous }: Periods, shown: ResponseOptions): string =>
   `"usage":${figuresJson(figures, shown)}${previous === undefined ? '' : `,"previous":${figuresJson(previous, shown)}`}`
 
-const summaryJson = (group: Periods & Pick<UsageGroup, 'groups'>, shown: Shown): string =>
+const summaryJson = (group: Periods & Pick<UsageGroup, 'groups'>, shown: ResponseOptions): string =>
   `{"groups":${group.groups},${periodsJson(group, shown)}}`
 
-const keyJson = (key: readonly (string | number)[], { groupBy }: Shown): string =>
+const keyJson = (key: readonly (string | number)[], { groupBy }: ResponseOptions): string =>
   JSON.stringify(
     Object.fromEntries(
       groupBy.map(({ name }, index) => {
@@ -51,7 +51,7 @@ const keyJson = (key: readonly (string | number)[], { groupBy }: Shown): string 
     ),
   )
 
-const figuresJson = (figures: UsageFigures, { hasCosts }: Shown): string =>
+const figuresJson = (figures: UsageFigures, { hasCosts }: ResponseOptions): string =>
   `{${MEASURES.map((measure) => `"${nameOf(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
 
 const LARGEST = 2n ** 53n

@@ -12,12 +12,6 @@ CREATE TABLE usage_facts
     parent_id String,
     started_at DateTime64(6, 'UTC'),
     ended_at DateTime64(6, 'UTC'),
-    -- What totals are grouped by: known from the start, the status from the end.
-    op LowCardinality(String),
-    wb_user_id LowCardinality(String),
-    thread_id String,
-    wb_run_id String,
-    status LowCardinality(String),
     source Enum8('' = 0, 'js-sdk' = 1, 'python-sdk' = 2, 'gateway' = 3),
     status_total Nullable(Int64),
     models Array(LowCardinality(String)),

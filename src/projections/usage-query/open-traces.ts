@@ -28,16 +28,16 @@ export interface UsageReading extends Omit<CallSelection, 'operation'> {
 
 const MAX_ATTEMPTS = 4
 
-/** Each time the totals were read, a later pass replaced some of them. */
-export class TotalsChanged extends Error {
-  override readonly name = 'TotalsChanged'
+/** The totals are behind by more than one answer can sum up, or changed each time they were read. */
+export class TotalsNotReady extends Error {
+  override readonly name = 'TotalsNotReady'
 }
 
 /**
  * Reads rows of `usage_totals` as of a position. Traces whose rows are of another position are given to `read` as open
  * traces. It is repeated if a later pass replaced rows meanwhile.
  *
- * @throws AnswerTooLarge, TotalsChanged
+ * @throws AnswerTooLarge, TotalsNotReady
  */
 export const readTotals = async <A>(
   reader: Reader,
@@ -53,12 +53,16 @@ export const readTotals = async <A>(
       changed === null
         ? await tracesInRange(reader, reading)
         : [...new Set([...selectedTraces(changed, reading), ...(await repricedTraces(reader, reading))])]
-    const open = await usageOfTraces(reader, reading, traceIds)
+    if (changed !== null) await requireTotals(reader, reading, traceIds)
+    const open = await usageOfTraces(reader, reading, traceIds).catch((error: unknown) => {
+      const isBehind = position >= complete && error instanceof AnswerTooLarge
+      throw isBehind ? new TotalsNotReady('the totals of usage are behind', { cause: error }) : error
+    })
     const answer = await read(changed === null ? { ...open, isAll: true } : open)
     const after = await readTotalsState(reader)
     if (after.target <= until) return answer
   }
-  throw new TotalsChanged('the totals of usage changed while they were read')
+  throw new TotalsNotReady('the totals of usage changed while they were read')
 }
 
 const selectedTraces = (traceIds: readonly string[], { filter }: UsageReading): readonly string[] => {
@@ -84,6 +88,22 @@ const rangeOf = ({ projectId, filter, began }: UsageReading) => {
     parameters['traces'] = traces
   }
   return { conditions, parameters }
+}
+
+/** Refuses to read a trace that is too large for the totals that are needed. Roots have inclusive usage in any case. */
+const requireTotals = async (reader: Reader, reading: UsageReading, open: readonly string[]) => {
+  const needsAll = reading.kind === 'inclusive' && reading.filter?.trace_roots_only !== true
+  const { conditions, parameters } = rangeOf(reading)
+  // Merging is only needed to rule out rows that were replaced.
+  for (const merged of ['', 'FINAL']) {
+    const found = await reader.query(
+      `SELECT 1 AS one FROM usage_totals ${merged} WHERE ${conditions.join(' AND ')}
+      AND coverage IN {coverage:Array(String)} AND trace_id NOT IN {open:Array(String)} LIMIT 1`,
+      { ...parameters, open, coverage: needsAll ? ['own', 'none'] : ['none'] },
+    )
+    if (found.length === 0) return
+  }
+  throw new AnswerTooLarge('a trace is too large for totals of its calls')
 }
 
 /** All traces with calls that started in the range. */

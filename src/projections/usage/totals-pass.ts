@@ -138,8 +138,9 @@ export interface TotalsOptions extends Tables {
   readonly pauseMs?: number
 }
 
-/** Passes take at most a fifth of the time. */
+/** Short passes take at most a fifth of the time. A backlog is worked off with short rests. */
 const REST = 4
+const MAX_REST_MS = 10_000
 const PAUSE_MS = 1000
 
 /** Repeats the totals pass while events are projected. */
@@ -149,9 +150,10 @@ export const startTotals = (options: TotalsOptions) => {
     let durationMs = 0
     let failing = ''
     for (;;) {
-      await sleep(Math.max(pauseMs, REST * durationMs), undefined, { signal, ref: false }).catch(
-        () => undefined,
-      )
+      await sleep(Math.max(pauseMs, Math.min(REST * durationMs, MAX_REST_MS)), undefined, {
+        signal,
+        ref: false,
+      }).catch(() => undefined)
       if (signal.aborted) return
       const begin = performance.now()
       try {

@@ -230,7 +230,7 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
     (a, b) => compare(b.current[measure]!, a.current[measure]!) || compareKeys(a.key, b.key),
   )
   const shown = ordered.slice(0, limit).map(({ key, current, previous, unpriced }) => ({
-    key: key as readonly (string | number)[] | undefined,
+    key: key,
     groups: 1,
     figures: current,
     previous: isCompared ? previous : undefined,

@@ -1,0 +1,208 @@
+import type { CalendarUnit } from '../../domain/buckets/calendar.js'
+import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import type { SqlParameters } from '../../domain/ports/clickhouse.js'
+import { statementFields } from '../calls/fields.js'
+import { selection } from '../calls/select.js'
+import { dateTime64 } from '../clickhouse-values.js'
+import { fieldValue } from '../expression/fields.js'
+import { newParameters } from '../expression/parameters.js'
+import { asText } from '../expression/value.js'
+import type { PriceBook } from '../prices/book.js'
+import { COSTS, priceSteps } from './price-steps.js'
+import { CHARGED, usageRows, type Relation, type UsageRowsQuery } from './usage-rows.js'
+
+export const COUNTERS = [
+  'requests',
+  'prompt_tokens',
+  'completion_tokens',
+  'total_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const
+
+/** What usage is grouped by, besides times and attributes, and the column that has it. */
+export const DIMENSIONS = {
+  model: 'model',
+  op: 'op',
+  root_op: 'root_op',
+  user: 'wb_user_id',
+  thread: 'thread_id',
+  run: 'wb_run_id',
+  status: 'status',
+} as const
+
+export type Dimension =
+  | { readonly name: keyof typeof DIMENSIONS }
+  /** `starts` in seconds since 1970, ascending, the first at or before the range. */
+  | { readonly name: CalendarUnit; readonly starts: readonly number[] }
+  | { readonly name: `attributes.${string}` }
+
+export const MEASURES = ['calls', ...COUNTERS, ...COSTS, 'total_cost'] as const
+export type Measure = (typeof MEASURES)[number]
+
+/** Costs have the names that they have in `/trace/usage`. */
+const COST_NAMES: Readonly<Partial<Record<Measure, string>>> = {
+  prompt_cost: 'prompt_tokens_total_cost',
+  completion_cost: 'completion_tokens_total_cost',
+  cache_read_cost: 'cache_read_input_tokens_total_cost',
+  cache_creation_cost: 'cache_creation_input_tokens_total_cost',
+}
+
+export const nameOf = (measure: Measure): string => COST_NAMES[measure] ?? measure
+
+export interface UsageOrder {
+  /** The name of a dimension, or a measure. */
+  readonly field: string
+  readonly direction: 'asc' | 'desc'
+}
+
+export interface UsageQuery extends UsageRowsQuery {
+  readonly groupBy: readonly Dimension[]
+  readonly orderBy: readonly UsageOrder[]
+  /** Groups beyond it are summed up as one. */
+  readonly limit: number
+  readonly prices: PriceBook | null
+  /** Compares with the range of the same length before `began`. */
+  readonly isCompared: boolean
+}
+
+/** The models without a price that a group names at most. */
+const MAX_UNPRICED = 100
+
+/** One row for each group up to the limit, numbered by `place`, and one for the rest. */
+export const groupsSql = (query: UsageQuery): Relation => {
+  const { groupBy, limit, isCompared } = query
+  const { sql, parameters } = pricedSql(query)
+  const keys = groupBy.map((_, index) => `key_${index}`)
+  const periods = isCompared ? (['', 'previous_'] as const) : ([''] as const)
+  const sums = periods.flatMap((prefix) =>
+    MEASURES.map(
+      (measure) =>
+        `sumIf(priced.${measure}, priced.is_current = ${prefix === '' ? 1 : 0}) AS ${prefix}${measure}`,
+    ),
+  )
+  const all = periods.flatMap((prefix) => MEASURES.map((measure) => `${prefix}${measure}`))
+  const grouped = `SELECT ${[...keys, ...sums].join(', ')},
+      groupUniqArrayArray(${MAX_UNPRICED})(unpriced) AS unpriced_of_group
+    FROM (${sql}) AS priced GROUP BY ${keys.length === 0 ? 'tuple()' : keys.join(', ')}`
+  const ranked = `SELECT *, least(row_number() OVER (ORDER BY ${orderTerms(query).join(', ')}), {limit:UInt64} + 1) AS rank
+    FROM (${grouped})`
+  return {
+    sql: `SELECT rank AS place, count() AS group_count, ${keys.map((key) => `any(ranked.${key}) AS ${key}, `).join('')}
+      ${all.map((measure) => `toString(sum(ranked.${measure})) AS ${measure}`).join(', ')},
+      groupUniqArrayArray(${MAX_UNPRICED})(unpriced_of_group) AS unpriced_models
+      FROM (${ranked}) AS ranked GROUP BY rank`,
+    parameters: { ...parameters, limit },
+  }
+}
+
+const orderTerms = ({ orderBy, groupBy }: UsageQuery): readonly string[] => {
+  const terms = orderBy.map(({ field, direction }) => {
+    const index = groupBy.findIndex(({ name }) => name === field)
+    return `${index < 0 ? field : `key_${index}`} ${direction.toUpperCase()}`
+  })
+  const byKey = groupBy.map((_, index) => `key_${index} ASC`)
+  return terms.length + byKey.length === 0 ? ['tuple()'] : [...terms, ...byKey]
+}
+
+/** Sums by group, model, time between two changes of prices, and period, with what they cost. */
+const pricedSql = (query: UsageQuery): Relation => {
+  const { prices, isCompared, groupBy } = query
+  const steps = prices === null ? undefined : priceSteps(prices)
+  const { sql: rows, parameters } = rowsSql(query)
+  const keys = groupBy.map((_, index) => `key_${index}`)
+  const calls = groupBy.some(({ name }) => name === 'model')
+    ? 'countIf(is_first_of_model)'
+    : 'countIf(is_first)'
+  const figures = [...COUNTERS, 'charged_prompt_tokens'].map(
+    (name) => `sum(toInt128(${name})) AS ${name}_sum`,
+  )
+  const slot = steps === undefined ? 'toInt64(0)' : 'roundDown(priced_at, {changes:Array(Int64)})'
+  const isCurrent = isCompared ? "started_at >= {current_from:DateTime64(6, 'UTC')}" : '1'
+  const summed = `SELECT ${[...keys, 'model', `${slot} AS slot`, `${isCurrent} AS is_current`].join(', ')},
+      ${calls} AS call_count, ${figures.join(', ')}
+    FROM ${rows} GROUP BY ${[...keys, 'model', 'slot', 'is_current'].join(', ')}`
+  const costs = COSTS.map((cost, kind) =>
+    steps === undefined ? `toInt256(0) AS ${cost}` : `${CHARGED[kind]}_sum * steps.${cost} AS ${cost}`,
+  )
+  const charged = CHARGED.map((name) => `${name}_sum != 0`).join(' OR ')
+  const unpriced =
+    steps === undefined ? '[]' : `if(steps.is_priced = 0 AND (${charged}), [toString(model)], [])`
+  const sql = `SELECT ${[...keys, 'is_current', 'call_count AS calls'].join(', ')},
+      ${COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
+      ${COSTS.join(' + ')} AS total_cost, CAST(${unpriced}, 'Array(String)') AS unpriced
+    FROM (${summed}) AS summed ${steps === undefined ? '' : `ASOF LEFT JOIN ${steps.sql} AS steps ON summed.model = steps.model AND summed.slot >= steps.since`}`
+  return {
+    sql,
+    parameters: {
+      ...parameters,
+      ...(steps === undefined ? {} : { ...steps.parameters, changes: steps.changes }),
+    },
+  }
+}
+
+/** The rows with the keys that they are grouped by. */
+const rowsSql = (query: UsageQuery): Relation => {
+  const { groupBy, began, isCompared } = query
+  const asked = withPreviousRange(query, isCompared)
+  const rows = usageRows(asked)
+  const attributes = attributesSql(asked)
+  const parameters: Record<string, SqlParameters[string]> = { ...rows.parameters, ...attributes?.parameters }
+  if (isCompared && began !== undefined) {
+    parameters['current_from'] = dateTime64(began.from)
+    parameters['length'] = microseconds(began.to) - microseconds(began.from)
+  }
+  const moved =
+    'toUnixTimestamp64Micro(started_at)' +
+    (isCompared ? " + if(started_at < {current_from:DateTime64(6, 'UTC')}, {length:Int64}, 0)" : '')
+  const keys = groupBy.map((dimension, index) => {
+    if ('starts' in dimension) {
+      parameters[`starts_${index}`] = dimension.starts.map((start) => BigInt(start) * 1_000_000n)
+      return `intDiv(roundDown(${moved}, {starts_${index}:Array(Int64)}), 1000000) AS key_${index}`
+    }
+    return dimension.name.startsWith('attributes.')
+      ? `attributes.attribute_${index} AS key_${index}`
+      : `toString(rows.${DIMENSIONS[dimension.name as keyof typeof DIMENSIONS]}) AS key_${index}`
+  })
+  const joined =
+    attributes === undefined
+      ? ''
+      : `INNER JOIN ${attributes.sql} AS attributes ON rows.call_id = attributes.id`
+  return {
+    sql: `(SELECT rows.*${keys.map((key) => `, ${key}`).join('')} FROM ${rows.sql} AS rows ${joined})`,
+    parameters,
+  }
+}
+
+/** The values of attributes of the selected calls; undefined where usage is grouped by none. */
+const attributesSql = (query: UsageQuery): Relation | undefined => {
+  const { groupBy } = query
+  const { fields } = statementFields()
+  const parameters = newParameters('a')
+  const columns = groupBy.flatMap(({ name }, index) =>
+    name.startsWith('attributes.')
+      ? [`ifNull(${asText(fieldValue(fields, name, parameters))}, '') AS attribute_${index}`]
+      : [],
+  )
+  if (columns.length === 0) return undefined
+  const selected = selection(`call_id AS id, ${columns.join(', ')}`, query)
+  return { sql: `(${selected.sql})`, parameters: { ...selected.parameters, ...parameters.all() } }
+}
+
+/** The selection with its range extended by the range of the same length before. */
+export const withPreviousRange = <S extends Pick<UsageQuery, 'began'>>(query: S, isCompared: boolean): S => {
+  const { began } = query
+  if (began === undefined || !isCompared) return query
+  const length = microseconds(began.to) - microseconds(began.from)
+  return { ...query, began: { ...began, from: earlier(began.from, length) } }
+}
+
+const FIRST = '1900-01-01T00:00:00.000000Z' as Instant
+
+const earlier = (instant: Instant, by: bigint): Instant => {
+  const value = microseconds(instant) - by
+  if (value <= microseconds(FIRST)) return FIRST
+  const rest = ((value % 1_000_000n) + 1_000_000n) % 1_000_000n
+  const text = new Date(Number((value - rest) / 1000n)).toISOString().slice(0, 19)
+  return `${text}.${String(rest).padStart(6, '0')}Z` as Instant
+}

@@ -136,7 +136,7 @@ const repricedTraces = async (reader: Reader, reading: UsageReading): Promise<re
 }
 
 /** The most facts that are summed for one answer. */
-const MAX_OPEN_FACTS = 1_000_000
+const MAX_OPEN_FACTS = 500_000
 const FACTS_AT_ONCE = 50_000
 
 const requireFewFacts = async (reader: Reader, project: string, traces: readonly string[]) => {

@@ -60,30 +60,6 @@ export const openTraces = async (
   return rows.map(({ trace_id }) => trace_id)
 }
 
-/** The most facts that are summed for one answer. */
-const MAX_OPEN_FACTS = 1_000_000
-
-/**
- * The totals of open traces as of a position.
- *
- * @throws AnswerTooLarge
- */
-export async function* openTotals(
-  reader: Reading,
-  projectId: string,
-  traceIds: readonly string[],
-  position: Position,
-): AsyncGenerator<readonly TotalsRow[]> {
-  const [row] = await reader.query<{ facts: number }>(
-    `SELECT count() AS facts FROM usage_facts
-    WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}`,
-    { project: projectId, traces: traceIds },
-  )
-  if ((row?.facts ?? 0) > MAX_OPEN_FACTS)
-    throw new AnswerTooLarge(`more than ${MAX_OPEN_FACTS} facts of traces without totals`)
-  yield* totalsOfTraces(reader, projectId, traceIds, position)
-}
-
 const FACTS_AT_ONCE = 50_000
 /** A constant, so that a pass after a restart makes the same rows. */
 const MAX_CALLS = 1_000_000

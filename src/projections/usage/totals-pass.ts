@@ -141,7 +141,7 @@ export interface TotalsOptions extends Tables {
 /** Short passes take at most a fifth of the time. A backlog is worked off with short rests. */
 const REST = 4
 const MAX_REST_MS = 10_000
-const PAUSE_MS = 1000
+const PAUSE_MS = 2000
 
 /** Repeats the totals pass while events are projected. */
 export const startTotals = (options: TotalsOptions) => {

@@ -230,7 +230,7 @@ describe('a payload that nests', () => {
       refused.map(({ data }) => [data['type'], (data['loc'] as unknown[]).join('.')]),
       [2, 3, 4].map((place) => ['recursion_depth', `body.batch.${place}`]),
     )
-    const stored = refused.map(({ data }) => String(data['raw']))
+    const stored = refused.map(({ data }) => data['raw'] as string)
     assert.equal(stored[0], batch[2])
     for (const raw of stored.slice(1)) assert.ok(raw.split('[').length <= 1001)
     for (const id of ['a', 'b', 'e']) assert.ok(await callOf(service, project, id))

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import type { ClickHouse, Rows } from '../../../../src/domain/ports/clickhouse.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import {
-  openTotals,
   openTraces,
   readTotalsState,
   totalsOfTraces,
@@ -93,7 +92,7 @@ describe('totals of usage', () => {
     const closed = open === null ? [] : await storedRows(clickHouse, open)
     const traces = open ?? (await tracesOf(clickHouse))
     const computed: TotalsRow[] = []
-    for await (const rows of openTotals(reader, PROJECT, traces, position)) computed.push(...rows)
+    for await (const rows of totalsOfTraces(reader, PROJECT, traces, position)) computed.push(...rows)
     assert.deepEqual(sorted([...closed, ...computed]), await freshRows(clickHouse, position))
   }
 })

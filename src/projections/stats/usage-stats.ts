@@ -146,10 +146,10 @@ const statsSql = (
   const steps = prices === null ? undefined : priceSteps(prices)
   const rows = usageRows({ ...span, kind: 'own', open })
   const levels: Record<string, SqlParameter> = {}
-  const columns = wanted.flatMap(({ metric, percentiles }, place) => {
+  const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => {
     const value = valueOf(metric)
     return [
-      ...['sum', 'min', 'max'].map((each) => `toString(${each}(${value})) AS ${each}_${place}`),
+      ...aggregatesOf(aggregations).map((each) => `toString(${each}(${value})) AS ${each}_${place}`),
       ...percentiles.map((percentile, nth) => {
         const name = levelOf(place, nth)
         levels[name] = percentile / 100
@@ -171,6 +171,12 @@ const statsSql = (
     },
   }
 }
+
+/** An average is computed from the sum. */
+const aggregatesOf = (aggregations: readonly Aggregation[]): readonly ('sum' | 'min' | 'max')[] => [
+  ...(aggregations.includes('sum') || aggregations.includes('avg') ? (['sum'] as const) : []),
+  ...(['min', 'max'] as const).filter((each) => aggregations.includes(each)),
+]
 
 const pricesJoin = (steps: PriceSteps | undefined): string =>
   steps === undefined

@@ -15,7 +15,7 @@ import { filterConditions, NO_FILTER, type CallsFilter } from './filter.js'
 import { locate } from './locate.js'
 import { allOf, AT_TIMES, KEY_FIRST, VISIBLE, type CallKey, type Parameters } from './select.js'
 
-/** The given calls as of a position, in the order of the ids, without those that are not visible. */
+/** Reads calls by id as of a position, in the order of the ids. Omits missing and deleted calls. */
 export const callsById =
   (reader: ClickHouseReader) =>
   (

@@ -8,17 +8,9 @@ import { fieldValue } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
 import { asText } from '../expression/value.js'
 import type { PriceBook } from '../prices/book.js'
+import { SHOWN_COUNTERS } from '../usage/own-usage.js'
 import { COSTS, priceSteps } from './price-steps.js'
 import { CHARGED, usageRows, type Relation, type UsageRowsQuery } from './usage-rows.js'
-
-export const COUNTERS = [
-  'requests',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-] as const
 
 /** What usage is grouped by, besides times and attributes, and the column that has it. */
 export const DIMENSIONS = {
@@ -37,7 +29,7 @@ export type Dimension =
   | { readonly name: CalendarUnit; readonly starts: readonly number[] }
   | { readonly name: `attributes.${string}` }
 
-export const MEASURES = ['calls', ...COUNTERS, ...COSTS, 'total_cost'] as const
+export const MEASURES = ['calls', ...SHOWN_COUNTERS, ...COSTS, 'total_cost'] as const
 export type Measure = (typeof MEASURES)[number]
 
 /** Costs have the names that they have in `/trace/usage`. */
@@ -114,7 +106,7 @@ const pricedSql = (query: UsageQuery): Relation => {
   const calls = groupBy.some(({ name }) => name === 'model')
     ? 'countIf(is_first_of_model)'
     : 'countIf(is_first)'
-  const figures = [...COUNTERS, 'charged_prompt_tokens'].map(
+  const figures = [...SHOWN_COUNTERS, 'charged_prompt_tokens'].map(
     (name) => `sum(toInt128(${name})) AS ${name}_sum`,
   )
   const slot = steps === undefined ? 'toInt64(0)' : 'roundDown(priced_at, {changes:Array(Int64)})'
@@ -129,7 +121,7 @@ const pricedSql = (query: UsageQuery): Relation => {
   const unpriced =
     steps === undefined ? '[]' : `if(steps.is_priced = 0 AND (${charged}), [toString(model)], [])`
   const sql = `SELECT ${[...keys, 'is_current', 'call_count AS calls'].join(', ')},
-      ${COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
+      ${SHOWN_COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
       ${COSTS.join(' + ')} AS total_cost, CAST(${unpriced}, 'Array(String)') AS unpriced
     FROM (${summed}) AS summed ${steps === undefined ? '' : `ASOF LEFT JOIN ${steps.sql} AS steps ON summed.model = steps.model AND summed.slot >= steps.since`}`
   return {

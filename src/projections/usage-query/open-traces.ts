@@ -216,7 +216,8 @@ function* ownRows(
 function* inclusiveRows(call: CallOfRow, usage: UsageByKey, charges: readonly Charge[]): Generator<UsageRow> {
   const seen = new Set<string>()
   for (const [key, counters] of usage) {
-    if (!counters.some(Boolean)) continue
+    const figures = counters.slice(0, COUNTERS.length)
+    if (!figures.some(Boolean)) continue
     const { model, from } = charges[key]!
     yield {
       ...call,
@@ -224,7 +225,7 @@ function* inclusiveRows(call: CallOfRow, usage: UsageByKey, charges: readonly Ch
       model,
       is_first: seen.size === 0,
       is_first_of_model: !seen.has(model),
-      figures: counters.map(saturated),
+      figures: figures.map(saturated),
     }
     seen.add(model)
   }

@@ -3,7 +3,6 @@ import { SETTINGS } from '../calls/select.js'
 import { groupsSql, MEASURES, nameOf, type Measure, type UsageQuery } from './groups-sql.js'
 
 export {
-  COUNTERS,
   DIMENSIONS,
   MEASURES,
   nameOf,
@@ -13,6 +12,7 @@ export {
   type UsageOrder,
   type UsageQuery,
 } from './groups-sql.js'
+export { SHOWN_COUNTERS as COUNTERS } from '../usage/own-usage.js'
 export { readTotals, TotalsNotReady } from './open-traces.js'
 
 export interface UsageGroup {

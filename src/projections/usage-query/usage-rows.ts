@@ -2,17 +2,7 @@ import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.
 import { dateTime64 } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
 import { selection, type CallSelection } from '../calls/select.js'
-
-/** The figures of a row: the counters of usage, and the tokens of prompt that are charged at the price of prompt. */
-export const FIGURES = [
-  'requests',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'charged_prompt_tokens',
-] as const
+import { COUNTERS as FIGURES, type Counter } from '../usage/own-usage.js'
 
 /** Tokens by the cost that they are charged, in the order of `COSTS`. */
 export const CHARGED = [
@@ -20,7 +10,7 @@ export const CHARGED = [
   'completion_tokens',
   'cache_read_input_tokens',
   'cache_creation_input_tokens',
-] as const satisfies readonly (typeof FIGURES)[number][]
+] as const satisfies readonly Counter[]
 
 const TEXTS = ['trace_id', 'op', 'root_op', 'wb_user_id', 'thread_id', 'wb_run_id', 'status'] as const
 
@@ -105,7 +95,7 @@ export interface UsageRow {
   readonly thread_id: string
   readonly wb_run_id: string
   readonly status: string
-  /** In the order of `FIGURES`. */
+  /** In the order of `COUNTERS`. */
   readonly figures: readonly number[]
 }
 

@@ -11,7 +11,7 @@ const TRACES_AT_ONCE = 1000
 
 /**
  * Brings `usage_totals` up to a position, which has been projected: replaces the rows of all traces that changed since the
- * last pass, and deletes those that are gone. After a crash the same pass is repeated, with the same rows.
+ * last pass, and deletes those that are gone. After a crash, the pass runs again and writes the same rows.
  */
 export const runTotalsPass = async (
   { reader, writer }: Tables,

@@ -47,7 +47,7 @@ const MAX_ENTRIES = 2_000_000
 const MAX_BATCH_ENTRIES = 400_000
 
 /**
- * The totals of some traces, loaded with labels. `traceIds` are those that `TraceCalls.trace` refers to, counted from 1.
+ * The totals of traces that were loaded with labels. `TraceCalls.trace` is a 1-based index into `traceIds`.
  *
  * @throws AnswerTooLarge if several traces are too much at once
  */

@@ -70,7 +70,7 @@ export interface Fact {
   readonly statusTotal: number
   readonly models: readonly string[]
   readonly figures: ArrayLike<number>
-  /** Those that the row has. */
+  /** Only the labels in this row: the start has no status, the end nothing else. */
   readonly labels?: Partial<CallLabels>
 }
 

@@ -83,7 +83,7 @@ describe('a rebuild under kill -9', () => {
     return stateOf(id)
   }
 
-  /** Copies the log and compares the digests of all read models with those that follow from it. */
+  /** Copies the log, projects the copy and compares the digests of all read models. */
   const assertSameAsLog = async () => {
     const copy = join(await scratchDirectory(), 'copy')
     const key = { TALLYTREE_API_KEY: service.key }

@@ -163,31 +163,42 @@ export interface CallId extends CallKey {
 export const callIds =
   (reader: ClickHouseReader, size = WINDOW) =>
   (query: CallPageQuery): Promise<readonly CallId[]> =>
-    callPage(reader, size)<CallId>('call_id AS id, call_started_at AS started_at, call_bytes AS bytes', query)
+    callPage(reader, size)<CallId>(ID_COLUMNS, query)
 
-const IDS_AT_ONCE = 20_000
+const ID_COLUMNS = 'call_id AS id, call_started_at AS started_at, call_bytes AS bytes'
+
+const ROWS_AT_ONCE = 20_000
 
 /**
- * The same ids in pages of bounded memory. State as of a position does not change, so all pages are of one moment.
+ * Columns of a page of calls, read in parts of bounded memory. The rows have the key if the order is by start. State as of a
+ * position does not change, so all parts are of one moment.
  *
  * @throws UnknownField
  */
-export async function* callIdPages(
+export async function* callParts<Row extends CallKey>(
   reader: ClickHouseReader,
+  columns: string,
   query: Omit<CallPageQuery, 'after'>,
-  idsAtOnce = IDS_AT_ONCE,
-): AsyncGenerator<readonly CallId[]> {
+  rowsAtOnce = ROWS_AT_ONCE,
+): AsyncGenerator<readonly Row[]> {
   const isByStart = query.sortBy.length === 1 && query.sortBy[0]?.field === 'started_at'
   let left = query.limit ?? Infinity
   let offset = query.offset ?? 0
   let after: CallKey | undefined
   while (left > 0) {
-    const limit = Math.min(left, idsAtOnce)
-    const ids = await callIds(reader)({ ...query, limit, offset, after })
-    if (ids.length > 0) yield ids
-    if (ids.length < limit) return
+    const limit = Math.min(left, rowsAtOnce)
+    const rows = await callPage(reader, WINDOW)<Row>(columns, { ...query, limit, offset, after })
+    if (rows.length > 0) yield rows
+    if (rows.length < limit) return
     left -= limit
-    if (isByStart) after = ids.at(-1)
+    if (isByStart) after = rows.at(-1)
     offset = isByStart ? 0 : offset + limit
   }
 }
+
+/** @throws UnknownField */
+export const callIdPages = (
+  reader: ClickHouseReader,
+  query: Omit<CallPageQuery, 'after'>,
+  idsAtOnce = ROWS_AT_ONCE,
+): AsyncGenerator<readonly CallId[]> => callParts<CallId>(reader, ID_COLUMNS, query, idsAtOnce)

@@ -1,4 +1,5 @@
 -- Usage by call and model, as of the checkpoint `usage_totals`. A row is replaced by one of a later position, or deleted.
+-- A running call without usage has a row too, so that traces with running calls are found.
 CREATE TABLE usage_totals
 (
     project_id String,

@@ -4,6 +4,7 @@ import type { PriceBook } from '../prices/book.js'
 import { chargedTokens, chargesOf, type Charge } from './charges.js'
 import { EntryBudget, inclusiveUsage, type UsageByKey } from './inclusive-usage.js'
 import { ownUsage } from './own-usage.js'
+import type { StoredAnswer } from './stored-usage.js'
 import type { TraceCalls } from './trace.js'
 
 /** A selected call with the usage of itself and all its descendants. */
@@ -30,7 +31,12 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
   const answered: AnsweredCall[] = []
   const unpriced = new Set<string>()
   let unfinishedDescendants = 0
+  const push = (call: AnsweredCall) => {
+    answered.push(call)
+    if (book !== null) for (const model of unpricedIn(call)) unpriced.add(model)
+  }
   return {
+    budget,
     add: async (calls: TraceCalls, selected: Int32Array): Promise<void> => {
       const pause = yielding()
       const { charges, keyOf } = chargesOf(calls, book)
@@ -39,10 +45,38 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
       unfinishedDescendants += inclusive.unfinishedDescendants
       for (const [n, call] of selected.entries()) {
         const usage = inclusive.usage[n]!
-        answered.push({ id: calls.ids[call]!, isUnfinished: Number.isNaN(calls.ended[call]), usage, charges })
-        if (book !== null) for (const model of unpricedIn(usage, charges)) unpriced.add(model)
+        push({ id: calls.ids[call]!, isUnfinished: Number.isNaN(calls.ended[call]), usage, charges })
         if (n % 64 === 0) await pause()
       }
+    },
+    /**
+     * Adds calls with stored usage, and returns their traces. It leaves out traces in which a price changed between calls
+     * whose usage is summed up.
+     */
+    addStored: async ({ calls, usage }: StoredAnswer): Promise<ReadonlySet<string>> => {
+      const pause = yielding()
+      const models = [...new Set(usage.map(({ model }) => model))]
+      const indexes = new Map(models.map((model, index) => [model, index]))
+      const spans = [...usage.map(({ first }) => first), ...usage.map(({ last }) => last)]
+      const { charges, keyOf } = chargesOf({ started: spans, models }, book)
+      const byCall = new Map<string, Map<number, readonly number[]>>()
+      const repriced = new Set<string>()
+      for (const [n, { id, model, counters }] of usage.entries()) {
+        const key = keyOf(n, indexes.get(model)!)
+        if (key !== keyOf(n + usage.length, indexes.get(model)!)) repriced.add(id)
+        const ofCall = byCall.get(id) ?? new Map<number, readonly number[]>()
+        byCall.set(id, ofCall.set(key, counters))
+        if (n % 64 === 0) await pause()
+      }
+      const left = new Set(calls.flatMap(({ id, trace_id }) => (repriced.has(id) ? [trace_id] : [])))
+      const added = new Set<string>()
+      for (const [n, { id, trace_id }] of calls.entries()) {
+        if (n % 64 === 0) await pause()
+        if (left.has(trace_id)) continue
+        added.add(trace_id)
+        push({ id, isUnfinished: false, usage: byCall.get(id) ?? NO_USAGE, charges })
+      }
+      return added
     },
     finish: (truncatedCount: number): UsageAnswer => ({
       calls: answered,
@@ -53,7 +87,9 @@ export const usageAnswer = (reporting: UsageReporting, book: PriceBook | null) =
   }
 }
 
-function* unpricedIn(usage: UsageByKey, charges: readonly Charge[]): Generator<string> {
+const NO_USAGE: UsageByKey = new Map()
+
+function* unpricedIn({ usage, charges }: AnsweredCall): Generator<string> {
   for (const [key, counters] of usage)
     if (charges[key]!.costs === null && chargedTokens(counters).some(Boolean)) yield charges[key]!.model
 }

@@ -134,36 +134,56 @@ export const usageReportingAt = async (
 }
 
 /** The facts that are loaded at once. A larger trace is loaded alone. */
-const FACTS_AT_ONCE = 250_000
+export const FACTS_AT_ONCE = 250_000
 const TRACES_AT_ONCE = 5000
 
-/** Groups traces to be loaded together. Traces without facts are left out. */
-export async function* batchesOfTraces(
+export interface TraceSize {
+  readonly traceId: string
+  readonly facts: number
+}
+
+/** The traces that have facts, with their number, in order. */
+export async function* traceSizes(
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   traceIds: readonly string[],
-  factsAtOnce = FACTS_AT_ONCE,
-): AsyncGenerator<readonly string[]> {
-  if (traceIds.length === 1) yield traceIds
-  if (traceIds.length <= 1) return
-  let batch: string[] = []
-  let facts = 0
-  for (let from = 0; from < traceIds.length; from += TRACES_AT_ONCE) {
-    const sizes = await reader.query<{ trace_id: string; facts: number }>(
-      `SELECT trace_id, count() AS facts FROM usage_facts
+): AsyncGenerator<TraceSize> {
+  for (let from = 0; from < traceIds.length; from += TRACES_AT_ONCE)
+    yield* await reader.query<TraceSize>(
+      `SELECT trace_id AS traceId, count() AS facts FROM usage_facts
       WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
       GROUP BY trace_id ORDER BY trace_id`,
       { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
     )
-    for (const size of sizes) {
-      if (batch.length > 0 && (facts + size.facts > factsAtOnce || batch.length >= TRACES_AT_ONCE)) {
-        yield batch
-        batch = []
-        facts = 0
-      }
-      batch.push(size.trace_id)
-      facts += size.facts
+}
+
+/** Groups traces to be loaded together. */
+export async function* batchesOf(
+  sizes: AsyncIterable<TraceSize> | Iterable<TraceSize>,
+  factsAtOnce = FACTS_AT_ONCE,
+): AsyncGenerator<readonly string[]> {
+  let batch: string[] = []
+  let sum = 0
+  for await (const { traceId, facts } of sizes) {
+    if (batch.length > 0 && (sum + facts > factsAtOnce || batch.length >= TRACES_AT_ONCE)) {
+      yield batch
+      batch = []
+      sum = 0
     }
+    batch.push(traceId)
+    sum += facts
   }
   if (batch.length > 0) yield batch
 }
+
+/** Groups traces to be loaded together. Of several traces, those without facts are left out. */
+export const batchesOfTraces = (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  traceIds: readonly string[],
+  factsAtOnce = FACTS_AT_ONCE,
+): AsyncGenerator<readonly string[]> =>
+  batchesOf(
+    traceIds.length === 1 ? [{ traceId: traceIds[0]!, facts: 0 }] : traceSizes(reader, projectId, traceIds),
+    factsAtOnce,
+  )

@@ -1,13 +1,22 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { yielding } from '../../yield-to-event-loop.js'
+import { countCalls } from '../calls/count.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
-import { selection, SETTINGS, type CallSelection } from '../calls/select.js'
+import { callParts } from '../calls/pages.js'
+import type { CallSelection } from '../calls/select.js'
 import { booksFrom } from '../prices/queries-of-books.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
-import { nativeBlocks, textAt, type Strings } from './native.js'
-import { batchesOfTraces, loadTraces, usageReportingAt } from './facts.js'
+import {
+  batchesOf,
+  batchesOfTraces,
+  FACTS_AT_ONCE,
+  loadTraces,
+  traceSizes,
+  usageReportingAt,
+} from './facts.js'
+import { storedUsage, type MatchingCall } from './stored-usage.js'
 import type { TraceCalls } from './trace.js'
 
 export type { AnsweredCall, UsageAnswer } from './answer.js'
@@ -24,8 +33,15 @@ export interface UsageRequest extends CallSelection {
   readonly costs?: { readonly list: string | null } | null
 }
 
-/** Answers the usage of selected calls, each including all its descendants. */
-export const usageFrom = (reader: ClickHouseReader, generation: () => string = () => '') => {
+/**
+ * Answers the usage of selected calls, each including all its descendants. Stored usage is read if their traces have too
+ * many facts to load at once.
+ */
+export const usageFrom = (
+  reader: ClickHouseReader,
+  generation: () => string = () => '',
+  factsAtOnce = FACTS_AT_ONCE,
+) => {
   const books = booksFrom(reader, generation)
   return async (request: UsageRequest, readerOfRequest = reader): Promise<UsageAnswer> => {
     const { projectId, position, limit, maxTraceCalls, costs = null } = request
@@ -57,7 +73,16 @@ export const usageFrom = (reader: ClickHouseReader, generation: () => string = (
     }
     const { calls: matching, truncatedCount } = await matchingCalls(readerOfRequest, request, limit)
     const byTrace = await groupByTrace(matching)
-    for await (const traceIds of batchesOfTraces(readerOfRequest, projectId, [...byTrace.keys()])) {
+    const sizes = await collected(traceSizes(readerOfRequest, projectId, [...byTrace.keys()]))
+    let stored: ReadonlySet<string> = new Set()
+    if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
+      const { budget } = answer
+      const from = { projectId, position, calls: matching, sizes, maxFacts: maxTraceCalls, budget }
+      const found = await storedUsage(readerOfRequest, from)
+      if (found !== undefined) stored = await answer.addStored(found)
+    }
+    const left = sizes.filter(({ traceId }) => !stored.has(traceId))
+    for await (const traceIds of batchesOf(left)) {
       const calls = await load(traceIds)
       const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
       await answer.add(calls, await indexesOf(calls, ids))
@@ -90,36 +115,25 @@ const soleTraceIds = (filter: CallsFilter | null): readonly string[] | undefined
   return hasOthers || trace_ids === null || trace_ids.length === 0 ? undefined : [...new Set(trace_ids)]
 }
 
-interface MatchingCall {
-  readonly id: string
-  readonly traceId: string
-}
-
 /**
  * The first matching calls, by start and id.
  *
  * @throws UnknownField
  */
 const matchingCalls = async (reader: ClickHouseReader, request: CallSelection, limit: number) => {
-  const byStart = [{ field: 'started_at', direction: 'asc' } as const]
-  const { sql, order, parameters } = selection('call_id, assumeNotNull(call_trace_id)', request, byStart)
-  const chunks = reader.stream(`${sql} ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} ${SETTINGS}`, {
-    ...parameters,
-    limit,
-  })
-  const pause = yielding()
-  const calls: MatchingCall[] = []
-  for await (const { rows, columns } of nativeBlocks(chunks)) {
-    const [ids, traces] = columns as unknown as readonly [Strings, Strings]
-    for (let row = 0; row < rows; row += 1) {
-      calls.push({ id: textAt(ids, row), traceId: textAt(traces, row) })
-      if (row % 64 === 0) await pause()
-    }
-  }
+  const sortBy = [{ field: 'started_at', direction: 'asc' } as const]
+  const columns = 'call_id AS id, assumeNotNull(call_trace_id) AS trace_id, call_started_at AS started_at'
+  const parts = callParts<MatchingCall>(reader, columns, { ...request, sortBy, limit, offset: null })
+  const calls = (await collected(parts)).flat()
   if (calls.length < limit) return { calls, truncatedCount: 0 }
-  const all = selection('count() AS total', request)
-  const [row] = await reader.query<{ total: number }>(`${all.sql} ${SETTINGS}`, all.parameters)
-  return { calls, truncatedCount: Math.max(0, (row?.total ?? 0) - calls.length) }
+  const { count } = await countCalls(reader)(request, null)
+  return { calls, truncatedCount: Math.max(0, count - calls.length) }
+}
+
+const collected = async <A>(items: AsyncIterable<A>): Promise<readonly A[]> => {
+  const all: A[] = []
+  for await (const item of items) all.push(item)
+  return all
 }
 
 const groupByTrace = async (
@@ -127,7 +141,7 @@ const groupByTrace = async (
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
   const pause = yielding()
   const traces = new Map<string, string[]>()
-  for (const [n, { id, traceId }] of calls.entries()) {
+  for (const [n, { id, trace_id: traceId }] of calls.entries()) {
     if (n % 64 === 0) await pause()
     const ids = traces.get(traceId)
     if (ids === undefined) traces.set(traceId, [id])

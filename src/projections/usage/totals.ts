@@ -71,17 +71,14 @@ export async function* totalsOf(
     const rootOp = calls.labels[tops[forest.node[call]!]!]!.op
     const traceId = traceIds[calls.trace[call]! - 1]!
     const sumsByModel = [...sumsOf(calls, own, call, inclusive)]
-    const first = Math.max(
-      0,
-      sumsByModel.findIndex(([, ownSums]) => ownSums !== NOTHING),
-    )
+    const first = sumsByModel.findIndex(([, ownSums]) => ownSums !== NOTHING)
     for (const [n, [model, ownSums, sums]] of sumsByModel.entries())
       rows.push([
-        ...[projectId, startedAt, callId, calls.models[model]!],
+        ...[projectId, startedAt, callId, model],
         ...[
           traceId,
           calls.hasNoParent[call] === 1,
-          n === first,
+          n === Math.max(first, 0),
           coverage,
           op,
           rootOp,
@@ -104,23 +101,20 @@ export async function* totalsOf(
 const ROWS_AT_ONCE = 10_000
 const NOTHING: readonly number[] = COUNTERS.map(() => 0)
 
-/** The own and inclusive usage of a call by model, without models that have neither. */
+/** The own and inclusive usage of a call by model. A running call has an entry even without usage. */
 function* sumsOf(
-  { started }: TraceCalls,
+  { started, ended, models }: TraceCalls,
   own: ModelEntries,
   call: number,
   inclusive: UsageByKey | undefined,
-): Generator<readonly [model: number, own: readonly number[], inclusive: readonly number[]]> {
+): Generator<readonly [model: string, own: readonly number[], inclusive: readonly number[]]> {
   const ownByModel = new Map<number, readonly number[]>()
   for (let entry = own.offsets[call]!; entry < own.offsets[call + 1]!; entry += 1)
     ownByModel.set(own.model[entry]!, own.values.slice(entry * WIDTH, (entry + 1) * WIDTH))
-  if (inclusive === undefined)
-    for (const [model, sums] of ownByModel) yield [model, sums, [...NOTHING, started[call]!, started[call]!]]
-  else
-    for (const [model, sums] of inclusive) {
-      const ownSums = ownByModel.get(model)
-      if (ownSums !== undefined || sums.slice(0, WIDTH).some(Boolean)) yield [model, ownSums ?? NOTHING, sums]
-    }
+  const zero = [...NOTHING, started[call]!, started[call]!]
+  if (inclusive === undefined) for (const [model, sums] of ownByModel) yield [models[model]!, sums, zero]
+  else for (const [model, sums] of inclusive) yield [models[model]!, ownByModel.get(model) ?? NOTHING, sums]
+  if ((inclusive ?? ownByModel).size === 0 && Number.isNaN(ended[call]!)) yield ['', NOTHING, zero]
 }
 
 /** The row that stands for a trace which is too large to be summed. */

@@ -15,6 +15,8 @@ import { read, Recorder } from './recorder.js'
 export interface Tables {
   readonly reader: ClickHouseReader
   readonly insert: (rows: Rows) => Promise<void>
+  /** Brings the totals of this project alone up to a position. */
+  readonly sumUp?: (projected: bigint) => Promise<void>
 }
 
 /** What the service is free to do on the way, so that no answer may depend on it. */
@@ -27,6 +29,8 @@ export interface Handling {
   readonly early: number
   /** … and at the end as of so many of them. */
   readonly asOf: number
+  /** Before which questions the totals are brought up to date; they are read where they apply. */
+  readonly totals: 'none' | 'early' | 'all'
 }
 
 export const arbitraryHandling: fc.Arbitrary<Handling> = fc.record({
@@ -34,6 +38,7 @@ export const arbitraryHandling: fc.Arbitrary<Handling> = fc.record({
   again: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 20 })),
   early: fc.oneof(fc.constant(0), fc.nat(100)),
   asOf: fc.oneof({ weight: 3, arbitrary: fc.constant(100) }, { weight: 1, arbitrary: fc.nat(100) }),
+  totals: fc.constantFrom('none', 'early', 'all'),
 })
 
 export interface Asked {
@@ -49,7 +54,7 @@ export const answersOf = async (
   handling: Handling,
   projectId: string,
 ): Promise<ReadonlyArray<Asked>> => {
-  const usage = usageFrom(tables.reader)
+  const usage = usageFrom(tables.reader, undefined, handling.totals === 'none' ? undefined : 0)
   const filter = question.filter == null ? null : read(callsFilter, question.filter)
   const ask = async (count: number, position: bigint): Promise<Asked> => {
     const limit = question.limit ?? 10_000
@@ -88,12 +93,14 @@ export const answersOf = async (
     if (index + 1 === asOf) position = recorder.head
     if (index + 1 !== early) continue
     await project()
+    if (handling.totals !== 'none') await tables.sumUp?.(recorder.head)
     answers.push(await ask(early, recorder.head))
   }
   await project()
   if (handling.again > 0)
     for (let from = 0; from < recorder.events.length; from += handling.again)
       await insertRows(tables, recorder.events.slice(from, from + handling.again))
+  if (handling.totals === 'all') await tables.sumUp?.(recorder.head)
   answers.push(await ask(asOf, position))
   return answers
 }

@@ -1,0 +1,120 @@
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { EntryBudget } from './inclusive-usage.js'
+import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'
+import { COUNTERS } from './own-usage.js'
+import { openTraces, readTotalsState } from './queries-of-totals.js'
+import type { TraceSize } from './facts.js'
+import type { CallSelection } from '../calls/select.js'
+
+/** A selected call. */
+export interface MatchingCall {
+  readonly id: string
+  readonly trace_id: string
+  /** As ClickHouse prints it. */
+  readonly started_at: string
+}
+
+/** The inclusive usage of a model by a call. */
+export interface StoredUsage {
+  readonly id: string
+  readonly model: string
+  /** The span of the starts of the calls that it sums up, like `TraceCalls.started`. */
+  readonly first: number
+  readonly last: number
+  /** `COUNTERS`. */
+  readonly counters: readonly number[]
+}
+
+export interface StoredAnswer {
+  readonly calls: readonly MatchingCall[]
+  readonly usage: readonly StoredUsage[]
+}
+
+interface Request extends Pick<CallSelection, 'projectId' | 'position'> {
+  /** In the order of their starts. */
+  readonly calls: readonly MatchingCall[]
+  readonly sizes: readonly TraceSize[]
+  /** Traces with more facts than this are left out. */
+  readonly maxFacts: number
+  readonly budget: EntryBudget
+}
+
+/**
+ * The calls whose usage can be read from `usage_totals` as of a position: those of traces that did not change since, with
+ * no running call, whose inclusive usage is stored. Undefined for none.
+ *
+ * @throws AnswerTooLarge
+ */
+export const storedUsage = async (
+  reader: Pick<ClickHouseReader, 'query' | 'stream'>,
+  { projectId, position, calls, sizes, maxFacts, budget }: Request,
+): Promise<StoredAnswer | undefined> => {
+  const { complete, target } = await readTotalsState(reader)
+  const until = position > target ? position : target
+  const open = position < complete ? null : await openTraces(reader, projectId, until, complete)
+  if (open === null) return undefined
+  const traceIds = sizes.map(({ traceId }) => traceId)
+  const computed = new Set([
+    ...open,
+    ...(await incompleteTraces(reader, projectId, traceIds)),
+    ...sizes.filter(({ facts }) => facts > maxFacts).map(({ traceId }) => traceId),
+  ])
+  const stored = calls.filter(({ trace_id }) => !computed.has(trace_id))
+  const usage: StoredUsage[] = []
+  for (let from = 0; from < stored.length; from += CALLS_AT_ONCE)
+    for await (const row of rowsOf(reader, projectId, stored.slice(from, from + CALLS_AT_ONCE))) {
+      budget.take(1)
+      usage.push(row)
+    }
+  // A later pass may have replaced rows meanwhile.
+  const after = await readTotalsState(reader)
+  return after.target <= until ? { calls: stored, usage } : undefined
+}
+
+/** The traces whose rows lack the inclusive usage of some calls, or had running calls. */
+const incompleteTraces = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  traceIds: readonly string[],
+): Promise<readonly string[]> => {
+  const rows = await reader.query<{ trace_id: string }>(
+    `SELECT DISTINCT trace_id FROM usage_totals WHERE project_id = {project:String}
+    AND (status = 'running' OR coverage != 'all') AND trace_id IN {traces:Array(String)}`,
+    { project: projectId, traces: traceIds },
+  )
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+const CALLS_AT_ONCE = 20_000
+
+async function* rowsOf(
+  reader: Pick<ClickHouseReader, 'stream'>,
+  project: string,
+  calls: readonly MatchingCall[],
+): AsyncGenerator<StoredUsage> {
+  const chunks = reader.stream(
+    `SELECT call_id, CAST(model, 'String'), ${SPAN.join(', ')},
+      ${COUNTERS.map((counter) => `toFloat64(${counter})`).join(', ')}
+    FROM usage_totals FINAL WHERE project_id = {project:String} AND call_id IN {ids:Array(String)}
+    AND started_at BETWEEN {from:DateTime64(6, 'UTC')} AND {to:DateTime64(6, 'UTC')}
+    SETTINGS optimize_move_to_prewhere_if_final = 1`,
+    { project, ids: calls.map(({ id }) => id), from: calls[0]!.started_at, to: calls.at(-1)!.started_at },
+  )
+  for await (const { rows, columns } of nativeBlocks(chunks)) {
+    const [ids, models, first, last, ...counters] = columns as unknown as StoredColumns
+    for (let row = 0; row < rows; row += 1)
+      yield {
+        id: textAt(ids, row),
+        model: textAt(models, row),
+        first: first.values[row]!,
+        last: last.values[row]!,
+        counters: counters.map(({ values }) => values[row]!),
+      }
+  }
+}
+
+const SPAN = ['first', 'last'].map(
+  (which) => `toFloat64(toUnixTimestamp64Micro(${which}_started_at) - 4102444800000000)`,
+)
+
+type StoredColumns = readonly [ids: Strings, models: Strings, first: Numbers, last: Numbers, ...Numbers[]]

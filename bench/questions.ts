@@ -89,6 +89,31 @@ const QUESTIONS: readonly Question[] = [
     ask: calls({ ...where(since(1)), sort_by: [{ field: 'summary.weave.latency_ms', direction: 'desc' }] }),
   },
   {
+    name: 'costliest 50 roots of the last 24 h',
+    goalMs: 100,
+    ask: calls({ ...roots, ...where(since(1)), sort_by: [{ field: 'usage.total_cost', direction: 'desc' }] }),
+  },
+  {
+    name: 'most tokens: 50 roots of the project',
+    goalMs: 1000,
+    ask: calls({ ...roots, sort_by: [{ field: 'usage.total_tokens', direction: 'desc' }] }),
+  },
+  {
+    name: 'newest 50 of the running calls, none running',
+    goalMs: 100,
+    ask: calls(where(equals('summary.weave.status', 'running'))),
+  },
+  {
+    name: 'newest 50 by a value of inputs that no call has',
+    goalMs: 1000,
+    ask: (ask, run) => calls(where(equals('inputs.user', `nobody-${run}`)))(ask),
+  },
+  {
+    name: 'newest 50 by feedback, without any',
+    goalMs: 100,
+    ask: calls(where(equals('feedback.[wandb.reaction.1].payload.emoji', 'x'))),
+  },
+  {
     name: 'text in inputs, last 7 days',
     goalMs: 1000,
     ask: calls(

@@ -10,6 +10,7 @@ export const COUNTS = {
   asOfPositions: repetitions(2, 40),
   usageRollups: repetitions(1_000, 20_000),
   usageAnswers: repetitions(20, 200),
+  usageFields: repetitions(20, 200),
   usageTotals: repetitions(10, 100),
   stats: repetitions(3, 30),
   selectionQuestions: repetitions(30, 600),

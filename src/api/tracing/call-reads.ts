@@ -10,9 +10,11 @@ import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import {
   callIdPages,
+  callIds,
   callsByKey,
   countCalls,
   type CallId,
+  type CallSelection,
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
@@ -32,6 +34,7 @@ import { expandRefs, expansionPaths, refuseReferencedFields } from './expansion.
 import { foldedCall } from './folded-call.js'
 import { requireBoundedFilter } from './filter.js'
 import { pagesOf } from './pages.js'
+import { readWithUsage, requireLimit, usedUsage } from './usage-fields.js'
 import {
   callRead,
   callsQuery,
@@ -55,9 +58,12 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   const { ports, teams, reading } = reads
   const books = booksFrom(reads.reader, reading.generation)
   const ready =
-    ({ body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>) =>
+    (
+      { body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>,
+      needsPrices = body.include_costs === true,
+    ) =>
     (): Promise<Position> =>
-      waitForPrices(reads, body.project_id, body.include_costs === true ? { list: null } : null, headers)
+      waitForPrices(reads, body.project_id, needsPrices ? { list: null } : null, headers)
 
   /** The cost function, if costs were requested. */
   const costsAt = async ({ project_id, include_costs }: ReadBody, position: Position) => {
@@ -76,13 +82,24 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     const operation = body.query?.$expr ?? null
     refuseReferencedFields(body.expand_columns, operation, sortBy)
     const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
-    return (position: Position) => {
+    const usage = usedUsage(operation, sortBy)
+    if (usage.isUsed) requireLimit(body.limit)
+    const linesAt = (position: Position) => {
       const expand = (calls: readonly StoredCall[]) =>
         ways.length === 0 ? calls : expandRefs(sourcesOf(request, reader), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
-      const ids = callIdPages(reader, { projectId, filter, operation, position, sortBy, limit, offset })
+      const selection = { projectId, filter, operation, position }
+      const page = { sortBy, limit, offset }
+      const ids = usage.isUsed
+        ? onePage(() =>
+            readWithUsage(reader, books, selection, usage, (selected) =>
+              callIds(reader)({ ...selected, ...page }),
+            ),
+          )
+        : callIdPages(reader, { ...selection, ...page })
       return prefetchFirst(textsOf(body, reader, ids, position, expand))
     }
+    return { linesAt, waitFor: ready(request, body.include_costs || usage.hasCosts) }
   }
 
   /** References resolve to what the caller may read. */
@@ -154,9 +171,9 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
       project: inBody,
       handle: (request) => {
-        const linesAt = lines(request)
+        const { linesAt, waitFor } = lines(request)
         return {
-          waitFor: ready(request),
+          waitFor,
           read: async (position) => ({
             body: Readable.from(asArray('calls', await linesAt(position))),
             type: 'application/json; charset=utf-8',
@@ -173,9 +190,9 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       response: { schema: linesOf('One call per line.', readCall.schema), type: JSON_LINES },
       project: inBody,
       handle: (request) => {
-        const linesAt = lines(request)
+        const { linesAt, waitFor } = lines(request)
         return {
-          waitFor: ready(request),
+          waitFor,
           read: async (position) => ({
             body: Readable.from(asLines(await linesAt(position))),
             type: JSON_LINES,
@@ -193,26 +210,35 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         required: { count: int64, has_more: boolean, total_storage_size_bytes: nullable(int64) },
       }),
       project: inBody,
-      handle: ({ body, project: projectId, reader }) => {
-        const { filter, query, limit, include_total_storage_size, expand_columns } = body
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
+        const { filter, query, limit, include_total_storage_size: withBytes, expand_columns } = body
         const operation = query?.$expr ?? null
         requireBoundedFilter(filter)
         refuseReferencedFields(expand_columns, operation, [])
-        return async (position) => {
-          const counted =
-            filter?.thread_ids?.length === 0
-              ? { count: 0, has_more: false, bytes: include_total_storage_size ? 0 : null }
-              : await countCalls(reader)(
-                  { projectId, filter, operation, position },
-                  limit,
-                  include_total_storage_size,
-                )
-          const { bytes: total_storage_size_bytes, ...body } = counted
-          return { body: { ...body, total_storage_size_bytes } }
+        const usage = usedUsage(operation, [])
+        const count = (selected: CallSelection) => countCalls(reader)(selected, limit, withBytes)
+        return {
+          waitFor: ready(request, usage.hasCosts),
+          read: async (position) => {
+            const selection = { projectId, filter, operation, position }
+            const { bytes, ...counted } =
+              filter?.thread_ids?.length === 0
+                ? { count: 0, has_more: false, bytes: withBytes ? 0 : null }
+                : usage.isUsed
+                  ? await readWithUsage(reader, books, selection, usage, count)
+                  : await count(selection)
+            return { body: { ...counted, total_storage_size_bytes: bytes } }
+          },
         }
       },
     }),
   ]
+}
+
+async function* onePage<A>(read: () => Promise<readonly A[]>): AsyncGenerator<readonly A[]> {
+  const page = await read()
+  if (page.length > 0) yield page
 }
 
 /** Whether the response needs more than the call's own stream. */

@@ -16,7 +16,7 @@ const count = nullable(integerBetween(0, Number.MAX_SAFE_INTEGER))
 
 const sortField = describedAs(string, {
   description: 'A field of a call, or a value inside one, as a dotted path.',
-  examples: ['started_at', 'wb_run_step', 'inputs.question', 'summary.weave.latency_ms'],
+  examples: ['started_at', 'wb_run_step', 'inputs.question', 'summary.weave.latency_ms', 'usage.total_cost'],
 })
 const sortBy = closed('CallSortBy', { required: { field: sortField, direction: oneOf('asc', 'desc') } })
 

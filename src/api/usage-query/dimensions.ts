@@ -5,7 +5,7 @@ import {
   DIMENSIONS,
   isCost,
   MEASURES,
-  nameOf,
+  costName,
   type Dimension,
   type UsageOrder,
 } from '../../projections/usage-query/queries.js'
@@ -121,12 +121,12 @@ export const orderOf = ({
       `List should have at most ${MAX_ORDERS} items after validation`,
     )
   return sort_by.map(({ field, direction }, index) => {
-    const name = MEASURES.find((measure) => nameOf(measure) === field || measure === field)
+    const name = MEASURES.find((measure) => costName(measure) === field || measure === field)
     if (name === undefined && !names.includes(field))
       throw invalidField(
         ['sort_by', index, 'field'],
         'value_error',
-        `Value error, input should be a member of group_by or one of ${MEASURES.map(nameOf).join(', ')}`,
+        `Value error, input should be a member of group_by or one of ${MEASURES.map(costName).join(', ')}`,
       )
     if (name !== undefined && isCost(name) && !include_costs)
       throw invalidField(

@@ -3,7 +3,7 @@ import { decimalText } from '../../domain/price/decimal.js'
 import {
   isCost,
   MEASURES,
-  nameOf,
+  costName,
   type Dimension,
   type UsageFigures,
   type UsageGroup,
@@ -52,7 +52,7 @@ const keyJson = (key: readonly (string | number)[], { groupBy }: ResponseOptions
   )
 
 const figuresJson = (figures: UsageFigures, { hasCosts }: ResponseOptions): string =>
-  `{${MEASURES.map((measure) => `"${nameOf(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
+  `{${MEASURES.map((measure) => `"${costName(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
 
 const LARGEST = 2n ** 53n
 

@@ -6,6 +6,7 @@ import { readableJson } from '../expression/readable-json.js'
 import { THERE } from '../feedback/queries.js'
 import { FEEDBACK_FIELDS, withReadable } from '../feedback/stored-feedback.js'
 import { BYTES, CALL_COLUMNS, callFields, columnAsOf, endAsOf, type CallField } from './columns.js'
+import { usageField, type UsageJoin } from './usage-fields.js'
 
 const isWide = (field: CallField): string => `${CALL_COLUMNS[field].from === 'end' ? 'end' : 'start'}_is_wide`
 
@@ -113,13 +114,14 @@ const TOTALS = `LEFT JOIN (
 
 export interface StatementFields {
   readonly fields: Fields
-  /** The joins that the fields used so far need. */
-  readonly joins: () => string
+  /** The joins that the fields used so far need, of calls in a range of the key. */
+  readonly joins: (range?: readonly string[]) => string
 }
 
-/** The fields of calls for one statement. */
-export const statementFields = (): StatementFields => {
+/** The fields of calls for one statement; those of usage only with a join. */
+export const statementFields = (usage?: UsageJoin): StatementFields => {
   const feedback = feedbackFields()
+  let needsUsage = false
   let needsTotals = false
   const total: Derived = {
     kind: 'derived',
@@ -131,15 +133,29 @@ export const statementFields = (): StatementFields => {
     },
   }
   return {
-    fields: { ...FIELDS, total_storage_size_bytes: total, feedback: feedback.field },
-    joins: () => [needsTotals ? TOTALS : '', ...feedback.joins()].join(' '),
+    fields: {
+      ...FIELDS,
+      total_storage_size_bytes: total,
+      feedback: feedback.field,
+      ...(usage === undefined ? {} : { usage: usageField(() => (needsUsage = true)) }),
+    },
+    joins: (range = []) =>
+      [
+        needsTotals ? TOTALS : '',
+        ...feedback.joins(),
+        usage !== undefined && needsUsage
+          ? `LEFT JOIN ${usage.sql(range)} AS inclusive ON inclusive.call_id = selected.call_id`
+          : '',
+      ].join(' '),
   }
 }
+
+const NO_USAGE: UsageJoin = { sql: () => '', parameters: {} }
 
 /** Whether queries may name a field. */
 export const isCallField = (name: string): boolean => {
   try {
-    fieldValue(statementFields().fields, name, newParameters())
+    fieldValue(statementFields(NO_USAGE).fields, name, newParameters())
     return true
   } catch (error) {
     if (error instanceof UnknownField) return false

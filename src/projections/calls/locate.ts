@@ -42,13 +42,26 @@ export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]
     const equal = equalTo(conjunct)
     if (equal !== undefined) among(equal.field, `equal_${index}`, equal.values)
     isById ||= equal?.field === 'id'
+  }
+  const range = startRange(conjuncts)
+  return {
+    conditions: [...conditions, ...range.conditions],
+    parameters: { ...parameters, ...range.parameters },
+    isById,
+  }
+}
+
+/** The bounds of the start that follow from conjuncts. */
+export const startRange = (conjuncts: readonly Operand[]): Omit<Located, 'isById'> => {
+  const conditions: string[] = []
+  const parameters: Record<string, SqlParameter> = {}
+  for (const [index, conjunct] of conjuncts.entries())
     for (const { operator, at } of startBounds(conjunct)) {
       const name = `${operator === '>=' ? 'from' : 'to'}_${index}`
       parameters[name] = clamp(at)
       conditions.push(`started_at ${operator} fromUnixTimestamp64Micro({${name}:Int64}, 'UTC')`)
     }
-  }
-  return { conditions, parameters, isById }
+  return { conditions, parameters }
 }
 
 /** The operands that all must be true. */

@@ -10,6 +10,7 @@ import { JSON_SETTINGS } from '../expression/readable-json.js'
 import { columnsIn, sourceOf, statementFields } from './fields.js'
 import { filterConditions, type CallsFilter } from './filter.js'
 import { conjunctsOf, isDecidedBy, locate, needsValue } from './locate.js'
+import type { UsageJoin } from './usage-fields.js'
 
 /** Selects calls of a project as of a position. */
 export interface CallSelection {
@@ -19,6 +20,8 @@ export interface CallSelection {
   readonly position: Position
   /** Only calls that started at `from` or later, and before `to`. */
   readonly began?: { readonly from: Instant; readonly to: Instant }
+  /** For the fields of usage, which are unknown without it. */
+  readonly usage?: UsageJoin
 }
 
 export type Parameters = Readonly<Record<string, SqlParameter>>
@@ -77,10 +80,10 @@ export interface CompiledSelection {
 
 /** @throws UnknownField */
 export const compileSelection = (
-  { projectId, filter, operation, position, began }: CallSelection,
+  { projectId, filter, operation, position, began, usage }: CallSelection,
   sortBy: readonly OrderBy[],
 ): CompiledSelection => {
-  const { fields, joins } = statementFields()
+  const { fields, joins } = statementFields(usage)
   const conjuncts = operation === null ? [] : conjunctsOf(operation)
   const isOfStart = conjuncts.map((one) => isDecidedBy(one, 'start', sourceOf))
   const compiled = (ofStart: boolean, prefix: string) => {
@@ -109,9 +112,10 @@ export const compileSelection = (
   return {
     selected: (columns, keyRange = [], visible = VISIBLE) => {
       const where = whereAll([...ofStart.sql, ...ofRest.sql])
-      const used = columnsIn([columns, where, joins(), ...order, 'call_id'].join(' '))
+      const joined = joins(keyRange)
+      const used = columnsIn([columns, where, joined, ...order, 'call_id'].join(' '))
       const inner = allOf([...common, ...keyRange, ...visible, ...filtered.ofEnd])
-      return `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${inner}) AS selected ${joins()} ${where}`
+      return `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${inner}) AS selected ${joined} ${where}`
     },
     candidates: (columns, keyRange = []) => {
       const where = whereAll(isDecidedByEnd ? [...ofStart.sql, ...ofRest.sql] : ofStart.sql)
@@ -133,6 +137,7 @@ export const compileSelection = (
       ...ofStart.parameters,
       ...ofRest.parameters,
       ...ordering.all(),
+      ...usage?.parameters,
     },
   }
 }

@@ -2,7 +2,8 @@ import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { CallSelection } from '../calls/select.js'
 
 /** Which calls are counted: those that a filter and an operation select, as of a position, that began in a range of time. */
-export interface Span extends Required<CallSelection> {
+export interface Span extends CallSelection {
+  readonly began: NonNullable<CallSelection['began']>
   /** Where the buckets begin, in seconds since 1970; the first no later than the range begins. */
   readonly starts: readonly number[]
 }

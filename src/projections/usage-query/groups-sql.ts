@@ -2,7 +2,9 @@ import type { CalendarUnit } from '../../domain/buckets/calendar.js'
 import { microseconds, type Instant } from '../../domain/codec/instant.js'
 import type { SqlParameters } from '../../domain/ports/clickhouse.js'
 import { statementFields } from '../calls/fields.js'
-import { selection } from '../calls/select.js'
+import { conjunctsOf, startRange } from '../calls/locate.js'
+import { selection, type CallSelection } from '../calls/select.js'
+import type { UsageJoin } from '../calls/usage-fields.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import { fieldValue } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
@@ -29,18 +31,10 @@ export type Dimension =
   | { readonly name: CalendarUnit; readonly starts: readonly number[] }
   | { readonly name: `attributes.${string}` }
 
+const COLUMNS = { ...DIMENSIONS, call: 'call_id' } as const
+
 export const MEASURES = ['calls', ...SHOWN_COUNTERS, ...COSTS, 'total_cost'] as const
 export type Measure = (typeof MEASURES)[number]
-
-/** Costs have the names that they have in `/trace/usage`. */
-const COST_NAMES: Readonly<Partial<Record<Measure, string>>> = {
-  prompt_cost: 'prompt_tokens_total_cost',
-  completion_cost: 'completion_tokens_total_cost',
-  cache_read_cost: 'cache_read_input_tokens_total_cost',
-  cache_creation_cost: 'cache_creation_input_tokens_total_cost',
-}
-
-export const nameOf = (measure: Measure): string => COST_NAMES[measure] ?? measure
 
 export interface UsageOrder {
   /** The name of a dimension, or a measure. */
@@ -56,6 +50,10 @@ export interface UsageQuery extends UsageRowsQuery {
   readonly prices: PriceBook | null
   /** Compares with the range of the same length before `began`. */
   readonly isCompared: boolean
+}
+
+interface PricedQuery extends Omit<UsageQuery, 'groupBy' | 'orderBy' | 'limit'> {
+  readonly groupBy: readonly (Dimension | { readonly name: 'call' })[]
 }
 
 /** The models without a price that a group names at most. */
@@ -97,8 +95,31 @@ const orderTerms = ({ orderBy, groupBy }: UsageQuery): readonly string[] => {
   return terms.length + byKey.length === 0 ? ['tuple()'] : [...terms, ...byKey]
 }
 
+/**
+ * The inclusive usage of the calls of a selection, for filters and sorts. It may have calls that the selection has not.
+ *
+ * @throws UnknownField
+ */
+export const usageOfCalls = (
+  { operation, ...selected }: CallSelection,
+  { open, prices }: Pick<UsageQuery, 'open' | 'prices'>,
+): UsageJoin => {
+  const started = startRange(operation === null ? [] : conjunctsOf(operation))
+  const priced = (range: readonly string[]) =>
+    pricedSql({
+      ...{ ...selected, open, prices, kind: 'inclusive', operation: null },
+      ...{ range: [...started.conditions, ...range], groupBy: [{ name: 'call' }], isCompared: false },
+    })
+  const sums = MEASURES.map((measure) => `sum(priced.${measure}) AS ${measure}`)
+  return {
+    sql: (range) =>
+      `(SELECT key_0 AS call_id, ${sums.join(', ')} FROM (${priced(range).sql}) AS priced GROUP BY key_0)`,
+    parameters: { ...priced([]).parameters, ...started.parameters },
+  }
+}
+
 /** Sums by group, model, time between two changes of prices, and period, with what they cost. */
-const pricedSql = (query: UsageQuery): Relation => {
+const pricedSql = (query: PricedQuery): Relation => {
   const { prices, isCompared, groupBy } = query
   const steps = prices === null ? undefined : priceSteps(prices)
   const { sql: rows, parameters } = rowsSql(query)
@@ -134,7 +155,7 @@ const pricedSql = (query: UsageQuery): Relation => {
 }
 
 /** The rows with the keys that they are grouped by. */
-const rowsSql = (query: UsageQuery): Relation => {
+const rowsSql = (query: PricedQuery): Relation => {
   const { groupBy, began, isCompared } = query
   const asked = withPreviousRange(query, isCompared)
   const rows = usageRows(asked)
@@ -154,7 +175,7 @@ const rowsSql = (query: UsageQuery): Relation => {
     }
     return dimension.name.startsWith('attributes.')
       ? `attributes.attribute_${index} AS key_${index}`
-      : `toString(rows.${DIMENSIONS[dimension.name as keyof typeof DIMENSIONS]}) AS key_${index}`
+      : `toString(rows.${COLUMNS[dimension.name as keyof typeof COLUMNS]}) AS key_${index}`
   })
   const joined =
     attributes === undefined
@@ -167,7 +188,7 @@ const rowsSql = (query: UsageQuery): Relation => {
 }
 
 /** The values of attributes of the selected calls; undefined where usage is grouped by none. */
-const attributesSql = (query: UsageQuery): Relation | undefined => {
+const attributesSql = (query: PricedQuery): Relation | undefined => {
   const { groupBy } = query
   const { fields } = statementFields()
   const parameters = newParameters('a')

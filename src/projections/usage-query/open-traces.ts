@@ -1,4 +1,5 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
+import { conjunctsOf, startRange } from '../calls/locate.js'
 import type { CallSelection } from '../calls/select.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { PriceBook } from '../prices/book.js'
@@ -20,7 +21,7 @@ import { openRow, type OpenTraces, type UsageKind, type UsageRow } from './usage
 
 type Reader = Pick<ClickHouseReader, 'query' | 'stream'>
 
-export interface UsageReading extends Omit<CallSelection, 'operation'> {
+export interface UsageReading extends CallSelection {
   readonly kind: UsageKind
   /** Of the costs; null without costs. */
   readonly prices: PriceBook | null
@@ -71,9 +72,10 @@ const selectedTraces = (traceIds: readonly string[], { filter }: UsageReading): 
 }
 
 /** Conditions and parameters of the range and the traces that a reading selects. */
-const rangeOf = ({ projectId, filter, began }: UsageReading) => {
-  const conditions = ['project_id = {project:String}']
-  const parameters: Record<string, SqlParameter> = { project: projectId }
+const rangeOf = ({ projectId, filter, began, operation }: UsageReading) => {
+  const started = startRange(operation === null ? [] : conjunctsOf(operation))
+  const conditions = ['project_id = {project:String}', ...started.conditions]
+  const parameters: Record<string, SqlParameter> = { project: projectId, ...started.parameters }
   if (began !== undefined) {
     conditions.push(
       "started_at >= {usage_from:DateTime64(6, 'UTC')}",

@@ -1,11 +1,12 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { SETTINGS } from '../calls/select.js'
-import { groupsSql, MEASURES, nameOf, type Measure, type UsageQuery } from './groups-sql.js'
+import { costName } from './price-steps.js'
+import { groupsSql, MEASURES, type Measure, type UsageQuery } from './groups-sql.js'
 
 export {
   DIMENSIONS,
   MEASURES,
-  nameOf,
+  usageOfCalls,
   withPreviousRange,
   type Dimension,
   type Measure,
@@ -13,6 +14,7 @@ export {
   type UsageQuery,
 } from './groups-sql.js'
 export { SHOWN_COUNTERS as COUNTERS } from '../usage/own-usage.js'
+export { costName } from './price-steps.js'
 export { readTotals, TotalsNotReady } from './open-traces.js'
 
 export interface UsageGroup {
@@ -64,7 +66,7 @@ export const exportUsage = (
   const measures = prefixes.flatMap((prefix) =>
     MEASURES.filter((measure) => query.prices !== null || !isCost(measure)).map((measure) =>
       isCost(measure)
-        ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${nameOf(measure)}`
+        ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${costName(measure)}`
         : `toInt64(least(toInt256(${prefix}${measure}), toInt256(9223372036854775807))) AS ${prefix}${measure}`,
     ),
   )

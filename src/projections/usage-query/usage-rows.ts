@@ -30,6 +30,8 @@ export type UsageKind = 'own' | 'inclusive'
 export interface UsageRowsQuery extends CallSelection {
   readonly kind: UsageKind
   readonly open: OpenTraces
+  /** Conditions on `started_at` and `id`. */
+  readonly range?: readonly string[]
 }
 
 export interface Relation {
@@ -45,15 +47,15 @@ export interface Relation {
  *
  * @throws UnknownField
  */
-export const usageRows = ({ kind, open, ...asked }: UsageRowsQuery): Relation => {
+export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery): Relation => {
   const { projectId, filter, began } = asked
   const own = kind === 'own' ? 'own_' : ''
   const figures = FIGURES.map((name) => `${own}${name} AS ${name}`)
-  const columns = ['started_at', 'call_id', 'model', 'is_first', ...TEXTS, ...figures]
+  const columns = ['started_at', 'call_id', 'call_id AS id', 'model', 'is_first', ...TEXTS, ...figures]
   const hasUsage = `(${FIGURES.map((name) => `${own}${name} != 0`).join(' OR ')})`
   const parameters: Record<string, SqlParameter> = { project: projectId }
   const direct = directConditions(filter, parameters)
-  const conditions = [hasUsage, ...direct.conditions]
+  const conditions = [hasUsage, ...direct.conditions, ...range]
   if (began !== undefined) {
     conditions.push(
       "started_at >= {usage_from:DateTime64(6, 'UTC')}",

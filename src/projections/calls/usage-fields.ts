@@ -1,0 +1,40 @@
+import type { SqlParameters } from '../../domain/ports/clickhouse.js'
+import { columnValue, type Derived } from '../expression/fields.js'
+import { SHOWN_COUNTERS } from '../usage/own-usage.js'
+import { COSTS, costName } from '../usage-query/price-steps.js'
+
+/** The usage of calls and their descendants, to be joined. */
+export interface UsageJoin {
+  /**
+   * A subquery with the columns `call_id` and those of `USAGE_FIELDS`, for calls in a range of the key; 0 for calls that it does not
+   * have.
+   */
+  readonly sql: (range: readonly string[]) => string
+  readonly parameters: SqlParameters
+}
+
+/** Inclusive usage as `usage.…`, and the column of each. Costs are in units of 10^-12. */
+const USAGE_FIELDS: Readonly<Record<string, { readonly column: string; readonly scale: number }>> = {
+  ...Object.fromEntries(SHOWN_COUNTERS.map((name) => [`usage.${name}`, { column: name, scale: 1 }])),
+  ...Object.fromEntries(
+    [...COSTS, 'total_cost' as const].map((cost) => [
+      `usage.${costName(cost)}`,
+      { column: cost, scale: 1e12 },
+    ]),
+  ),
+}
+
+export const isUsageField = (name: string): boolean => Object.hasOwn(USAGE_FIELDS, name)
+
+export const isUsageCost = (name: string): boolean => isUsageField(name) && USAGE_FIELDS[name]!.scale > 1
+
+/** @param onUse is called once a name is used */
+export const usageField = (onUse: () => void): Derived => ({
+  kind: 'derived',
+  value: (name, parameters) => {
+    if (!isUsageField(name)) return undefined
+    onUse()
+    const { column, scale } = USAGE_FIELDS[name]!
+    return columnValue({ kind: 'number', sql: `inclusive.${column} / ${scale}` }, [], parameters)
+  },
+})

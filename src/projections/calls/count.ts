@@ -35,15 +35,33 @@ export const countCalls =
     return { count: Math.min(total, limit ?? Infinity), has_more: limit !== null && total > limit, bytes }
   }
 
+/** Larger sets of keys take too much memory. */
+const MAX_KEYS = 1_000_000
+
+/** Reads only calls that may be running, unless many rows are not merged yet. */
+const rangeOfRunning = async (
+  reader: ClickHouseReader,
+  { candidates, parameters }: CompiledSelection,
+): Promise<readonly string[]> => {
+  const [row] = await reader.query<{ total: number }>(
+    `SELECT count() AS total FROM (${candidates('call_started_position')}) ${SETTINGS}`,
+    parameters,
+  )
+  if ((row?.total ?? 0) > MAX_KEYS) return []
+  return [`(started_at, id) IN (${candidates('call_started_at, call_id')})`]
+}
+
 const countMerged = async (
   reader: ClickHouseReader,
-  { selected, parameters }: CompiledSelection,
+  compiled: CompiledSelection,
   limit: number | null,
   withBytes: boolean,
 ): Promise<{ readonly total: number; readonly bytes: number | null }> => {
+  const { selected, parameters } = compiled
+  const range = compiled.isOfRunning ? await rangeOfRunning(reader, compiled) : []
   const [row] = await reader.query<{ total: number; bytes: number | null }>(
     `SELECT count() AS total, ${withBytes ? 'sum(call_bytes)' : 'NULL'} AS bytes
-    FROM (${selected(withBytes ? 'call_bytes' : '1')} ${limit === null ? '' : 'LIMIT {counted:UInt64}'}) ${SETTINGS}`,
+    FROM (${selected(withBytes ? 'call_bytes' : '1', range)} ${limit === null ? '' : 'LIMIT {counted:UInt64}'}) ${SETTINGS}`,
     { ...parameters, ...(limit === null ? {} : { counted: limit + 1 }) },
   )
   return row ?? { total: 0, bytes: withBytes ? 0 : null }

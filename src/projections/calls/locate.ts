@@ -26,6 +26,13 @@ const KEYS: Readonly<Record<'id' | 'trace_id' | 'parent_id', (values: string) =>
     `SELECT started_at, id FROM calls WHERE project_id = {project:String} AND parent_id IN ${values}`,
 }
 
+const isFeedback = (name: string): boolean => name.startsWith('feedback.[')
+
+const HAS_FEEDBACK = `(started_at, id) IN (SELECT started_at, id FROM call_index
+  WHERE project_id = {project:String} AND id IN (
+    SELECT substring(assumeNotNull(weave_ref), length({project:String}) + ${'weave:////call/'.length + 1}) FROM feedback
+    WHERE project_id = {project:String} AND startsWith(weave_ref, concat('weave:///', {project:String}, '/call/'))))`
+
 export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]): Located => {
   const conditions: string[] = []
   const parameters: Record<string, SqlParameter> = {}
@@ -42,6 +49,7 @@ export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]
     const equal = equalTo(conjunct)
     if (equal !== undefined) among(equal.field, `equal_${index}`, equal.values)
     isById ||= equal?.field === 'id'
+    if (fieldsIn(conjunct).some(isFeedback) && needsValue(conjunct)) conditions.push(HAS_FEEDBACK)
   }
   const range = startRange(conjuncts)
   return {
@@ -153,14 +161,33 @@ export const needsValue = (operand: Operand): boolean => {
 
 const isValueOf = (operand: Operand, list: readonly Operand[], isEqual = true): boolean => {
   if (!('$getField' in operand)) return false
-  const [root, weave, member] = fieldPath(operand.$getField)
-  const isStatus = root.startsWith('summary') && weave === 'weave' && member === 'status'
-  if (isStatus && !isEqual) return false
+  const ofStatus = isStatus(operand.$getField)
+  if (ofStatus && !isEqual) return false
   return list.every((one) => {
     if (!('$literal' in one) || one.$literal === null || one.$literal === '') return false
     // A running call has a status without an end.
-    return !isStatus || (typeof one.$literal === 'string' && one.$literal !== 'running')
+    return !ofStatus || (typeof one.$literal === 'string' && one.$literal !== 'running')
   })
+}
+
+/** Whether only running calls meet a condition. */
+export const requiresRunning = (operand: Operand): boolean => {
+  if ('$in' in operand)
+    return operand.$in[1].length > 0 && operand.$in[1].every((one) => isRunning(operand.$in[0], one))
+  if (!('$eq' in operand)) return false
+  const [a, b] = operand.$eq
+  return isRunning(a, b) || isRunning(b, a)
+}
+
+const isRunning = (operand: Operand, value: Operand): boolean => {
+  if (!('$getField' in operand) || !('$literal' in value)) return false
+  if (operand.$getField === 'ended_at') return value.$literal === null || value.$literal === ''
+  return isStatus(operand.$getField) && value.$literal === 'running'
+}
+
+const isStatus = (name: string): boolean => {
+  const [root, weave, ...member] = fieldPath(name)
+  return root.replace(/_dump$/, '') === 'summary' && weave === 'weave' && member.join('.') === 'status'
 }
 
 const fieldsIn = (value: unknown): readonly string[] => {

@@ -9,7 +9,7 @@ import { newParameters } from '../expression/parameters.js'
 import { JSON_SETTINGS } from '../expression/readable-json.js'
 import { columnsIn, sourceOf, statementFields } from './fields.js'
 import { filterConditions, type CallsFilter } from './filter.js'
-import { conjunctsOf, isDecidedBy, locate, needsValue } from './locate.js'
+import { conjunctsOf, isDecidedBy, locate, needsValue, requiresRunning } from './locate.js'
 import type { UsageJoin } from './usage-fields.js'
 
 /** Selects calls of a project as of a position. */
@@ -52,6 +52,8 @@ export const AT_TIMES = `started_at IN {times:Array(${TIME})}`
 const STARTED = 'started_position <= {position:UInt64}'
 /** The row of an end that came before its start has the start too. */
 const ENDED = `ended_position <= {position:UInt64} AND (started_position IS NULL OR ${STARTED})`
+/** Once the rows of a call are merged, this is no row of a call that ended. */
+const RUNNING = [STARTED, '(ended_position IS NULL OR ended_position > {position:UInt64})']
 export const VISIBLE = [STARTED, '(deleted_position IS NULL OR deleted_position > {position:UInt64})']
 export const DELETED = [STARTED, 'deleted_position <= {position:UInt64}']
 
@@ -74,6 +76,7 @@ export interface CompiledSelection {
   /** Candidates are the selected calls, but for deleted and repeated ones. */
   readonly isDecidedByCandidates: boolean
   readonly isById: boolean
+  readonly isOfRunning: boolean
   readonly order: readonly string[]
   readonly parameters: Parameters
 }
@@ -100,6 +103,7 @@ export const compileSelection = (
   const filtered = filterConditions(projectId, filter)
   const located = locate(filter, conjuncts)
   const range = began === undefined ? [] : [BEGAN]
+  const isOfRunning = conjuncts.some(requiresRunning)
   const isDecidedByStart = ofRest.sql.length === 0 && filtered.ofEnd.length === 0
   const isDecidedByEnd =
     !isDecidedByStart &&
@@ -120,13 +124,14 @@ export const compileSelection = (
     candidates: (columns, keyRange = []) => {
       const where = whereAll(isDecidedByEnd ? [...ofStart.sql, ...ofRest.sql] : ofStart.sql)
       const used = columnsIn(`${columns} ${where}`)
-      const ofRow = isDecidedByEnd ? [ENDED, ...filtered.ofEnd] : [STARTED]
+      const ofRow = isDecidedByEnd ? [ENDED, ...filtered.ofEnd] : isOfRunning ? RUNNING : [STARTED]
       return `SELECT ${columns} FROM (SELECT ${used} FROM calls
         PREWHERE ${allOf([...common, ...keyRange, ...ofRow])}) ${where}`
     },
     candidatePosition: isDecidedByEnd ? 'call_ended_position' : 'call_started_position',
     isDecidedByCandidates: isDecidedByStart || isDecidedByEnd,
     isById: located.isById,
+    isOfRunning,
     order,
     parameters: {
       project: projectId,

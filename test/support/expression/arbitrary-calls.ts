@@ -178,6 +178,23 @@ const ofPayload = fc
     return { $eq: [asked, { $literal }] }
   })
 
+const equals = (name: string, ...values: readonly Json[]): Operation =>
+  values.length === 1
+    ? { $eq: [{ $getField: name }, { $literal: values[0]! }] }
+    : { $in: [{ $getField: name }, values.map(($literal) => ({ $literal }))] }
+
+/** Operations for which rows without an end, or those of calls with feedback, are read. */
+const ofFewRows = fc.constantFrom(
+  equals('summary.weave.status', 'running'),
+  equals('summary.weave.status', 'running', 'running'),
+  equals('ended_at', null),
+  equals('ended_at', ''),
+  equals('summary.weave.status', 'running', 'success'),
+  equals('feedback.[*].feedback_type', 'note', 'wandb.reaction.1'),
+  equals('feedback.[note].feedback_type', 'note'),
+  equals('feedback.[note].creator', ''),
+)
+
 const anyOperation = operationsOver(
   field,
   fc.oneof({ weight: 2, arbitrary: literal }, { weight: 1, arbitrary: fc.constantFrom(...MET) }),
@@ -195,6 +212,8 @@ export const arbitraryOperationOnCalls: fc.Arbitrary<Operation> = fc.oneof(
       .tuple(ofPayload, anyOperation)
       .map(([one, other]): Operation => ({ $and: [one, { $and: [other] }] })),
   },
+  { weight: 2, arbitrary: ofFewRows },
+  { weight: 1, arbitrary: fc.tuple(ofFewRows, ofPayload).map(($and): Operation => ({ $and })) },
   { weight: 1, arbitrary: fc.tuple(equality, anyOperation).map(($and): Operation => ({ $and })) },
 )
 

@@ -124,7 +124,7 @@ describe('the calls that a filter and a query select', function () {
                 paged.push(...some.map(({ id }) => id))
               assert.deepEqual(paged, expected, `page by page: ${what}`)
             }
-            if (asked % 10 === 5)
+            if (asked % 10 === 5 || mayBeOfRunning(operation))
               for (const direction of ['asc', 'desc'] as const) {
                 const byStart = [{ field: 'started_at', direction }]
                 const inTime = inOrder(matching, own, byStart, position).map(({ id }) => id)
@@ -168,6 +168,9 @@ describe('the calls that a filter and a query select', function () {
     assert.ok(asked >= QUESTIONS && found > asked / 10, `${found} calls were found by ${asked} questions`)
   })
 })
+
+/** Such operations read other rows first. */
+const mayBeOfRunning = (operation: unknown): boolean => /"running"|"ended_at"/.test(JSON.stringify(operation))
 
 /** Ties by id; what has no value comes last, numbers before other text. */
 const inOrder = (

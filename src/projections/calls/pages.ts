@@ -88,7 +88,7 @@ interface CandidateWindow {
   readonly times: readonly string[]
 }
 
-const MAX_TIMES = 1000
+const MAX_TIMES = 20_000
 
 /** The first candidates of a range. Reads rows in the order of the key, so it stops early. */
 const candidateWindow = async (
@@ -108,7 +108,7 @@ const candidateWindow = async (
   return row ?? { found: 0, from: '', to: '', times: [] }
 }
 
-/** Few times are listed, so that calls between them are not read. */
+/** Listed times keep calls between them from being read. */
 const within = (range: Range, { from, to, times }: CandidateWindow): Range =>
   both(
     range,

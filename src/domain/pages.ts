@@ -1,25 +1,25 @@
 interface Bounds {
   readonly items: number
-  readonly bytes: number
+  readonly weight: number
 }
 
-/** Splits items into pages of bounded count and size. An item larger than a page gets its own. */
+/** Splits items into pages of bounded count and weight, such as bytes. An item heavier than a page gets its own. */
 export function* inPages<A>(
   items: Iterable<A>,
-  bytesOf: (item: A) => number,
+  weightOf: (item: A) => number,
   most: Bounds,
 ): Generator<readonly A[]> {
   let page: A[] = []
-  let bytes = 0
+  let weight = 0
   for (const item of items) {
-    const more = bytesOf(item)
-    if (page.length > 0 && (page.length >= most.items || bytes + more > most.bytes)) {
+    const more = weightOf(item)
+    if (page.length > 0 && (page.length >= most.items || weight + more > most.weight)) {
       yield page
       page = []
-      bytes = 0
+      weight = 0
     }
     page.push(item)
-    bytes += more
+    weight += more
   }
   if (page.length > 0) yield page
 }

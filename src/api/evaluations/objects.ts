@@ -47,7 +47,7 @@ export interface Collection<Body> {
   readonly membersOf: (val: JsonObject, project: string, position: Position) => Promise<JsonObject>
 }
 
-const PAGE = { items: 100, bytes: 16 * 1024 * 1024 }
+const PAGE = { items: 100, weight: 16 * 1024 * 1024 }
 
 const MAX_NAME = 128
 

@@ -21,7 +21,7 @@ const OF_ROWS = ['attributes', 'inputs', 'output', 'summary'] as const satisfies
  * Each page of random ids makes ClickHouse read the calls of the whole project, so pages are larger than those of the
  * call endpoints.
  */
-const PAGE = { items: 2000, bytes: 8 * 1024 * 1024 }
+const PAGE = { items: 2000, weight: 8 * 1024 * 1024 }
 
 const BY_START = [{ field: 'started_at', direction: 'asc' }] as const
 

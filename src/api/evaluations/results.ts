@@ -27,7 +27,7 @@ import { rowCostsFrom, type CostOf } from './row-costs.js'
 import { noSuchRun, textOf } from './runs.js'
 
 /** Rows that are read at a time. */
-const PAGE = { items: 200, bytes: Infinity }
+const PAGE = { items: 200, weight: Infinity }
 
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
 export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
@@ -134,7 +134,7 @@ export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
           async function* texts() {
             for (const some of inPages(page, ({ rows: ids }) => ids.flat().length, {
               ...PAGE,
-              bytes: PAGE.items,
+              weight: PAGE.items,
             })) {
               const found = await rowCallsById(reader)(
                 projectId,

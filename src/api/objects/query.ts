@@ -56,7 +56,7 @@ const objectsQuery = closed('ObjectsQueryRequest', {
 })
 
 /** Versions are read in pages, so that memory stays bounded by one page. */
-const PAGE = { items: 500, bytes: 16 * 1024 * 1024 }
+const PAGE = { items: 500, weight: 16 * 1024 * 1024 }
 
 /** The default order is that of publication. */
 export const queryObjects = (objects: Objects): AnyRoute => {

@@ -53,7 +53,7 @@ export interface TableToPublish {
 }
 
 /** Characters of JSON per event. A larger row gets an event of its own. */
-const BATCH = { items: Infinity, bytes: 1024 * 1024 }
+const BATCH = { items: Infinity, weight: 1024 * 1024 }
 
 /** Stores the rows, then publishes the table. Writes nothing if the table exists. */
 export const publishTable =

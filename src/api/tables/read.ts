@@ -105,7 +105,7 @@ const entriesOf = async (
 }
 
 /** Rows are read in pages, so that memory stays bounded by one page. */
-const PAGE = { items: 8192, bytes: 8 * 1024 * 1024 }
+const PAGE = { items: 8192, weight: 8 * 1024 * 1024 }
 
 /** Serialises pages of rows as `{digest, val, original_index}`. */
 async function* pagesOfRows(

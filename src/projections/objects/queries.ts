@@ -186,7 +186,7 @@ export interface ObjectVersionName {
 }
 
 /** Contents read with one statement. */
-const PAGE = { items: 1000, bytes: 16 * 1024 * 1024 }
+const PAGE = { items: 1000, weight: 16 * 1024 * 1024 }
 
 /**
  * The contents of versions as of a position, as JSON text in the order of their names; undefined for a version that is

@@ -1,5 +1,4 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
-import { conjunctsOf, startRange } from '../calls/locate.js'
 import type { CallSelection } from '../calls/select.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { PriceBook } from '../prices/book.js'
@@ -17,7 +16,7 @@ import { openTraces, readTotalsState } from '../usage/queries-of-totals.js'
 import { topOf } from '../usage/totals.js'
 import type { ModelEntries, TraceCalls } from '../usage/trace.js'
 import { ALWAYS } from './price-steps.js'
-import { openRow, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
+import { openRow, startedWithin, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
 
 type Reader = Pick<ClickHouseReader, 'query' | 'stream'>
 
@@ -72,18 +71,11 @@ const selectedTraces = (traceIds: readonly string[], { filter }: UsageReading): 
 }
 
 /** Conditions and parameters of the range and the traces that a reading selects. */
-const rangeOf = ({ projectId, filter, began, operation }: UsageReading) => {
-  const started = startRange(operation === null ? [] : conjunctsOf(operation))
+const rangeOf = (reading: UsageReading) => {
+  const { projectId, filter } = reading
+  const started = startedWithin(reading)
   const conditions = ['project_id = {project:String}', ...started.conditions]
   const parameters: Record<string, SqlParameter> = { project: projectId, ...started.parameters }
-  if (began !== undefined) {
-    conditions.push(
-      "started_at >= {usage_from:DateTime64(6, 'UTC')}",
-      "started_at < {usage_to:DateTime64(6, 'UTC')}",
-    )
-    parameters['usage_from'] = dateTime64(began.from)
-    parameters['usage_to'] = dateTime64(began.to)
-  }
   const traces = filter?.trace_ids ?? []
   if (traces.length > 0) {
     conditions.push('trace_id IN {traces:Array(String)}')

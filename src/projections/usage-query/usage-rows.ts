@@ -1,6 +1,7 @@
 import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
+import { conjunctsOf, startRange } from '../calls/locate.js'
 import { selection, type CallSelection } from '../calls/select.js'
 import { COUNTERS as FIGURES, type Counter } from '../usage/own-usage.js'
 
@@ -48,7 +49,7 @@ export interface Relation {
  * @throws UnknownField
  */
 export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery): Relation => {
-  const { projectId, filter, began } = asked
+  const { projectId, filter } = asked
   const own = kind === 'own' ? 'own_' : ''
   const figures = FIGURES.map((name) => `${own}${name} AS ${name}`)
   const columns = ['started_at', 'call_id', 'call_id AS id', 'model', 'is_first', ...TEXTS, ...figures]
@@ -56,14 +57,9 @@ export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery):
   const parameters: Record<string, SqlParameter> = { project: projectId }
   const direct = directConditions(filter, parameters)
   const conditions = [hasUsage, ...direct.conditions, ...range]
-  if (began !== undefined) {
-    conditions.push(
-      "started_at >= {usage_from:DateTime64(6, 'UTC')}",
-      "started_at < {usage_to:DateTime64(6, 'UTC')}",
-    )
-    parameters['usage_from'] = dateTime64(began.from)
-    parameters['usage_to'] = dateTime64(began.to)
-  }
+  const started = startedWithin(asked)
+  conditions.push(...started.conditions)
+  Object.assign(parameters, started.parameters)
   if (!direct.isWhole || asked.operation !== null) {
     const selected = selection('call_id', asked)
     conditions.push(`call_id IN (${selected.sql})`)
@@ -78,6 +74,20 @@ export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery):
   return {
     sql: open.isAll === true ? `(${computed})` : `(${stored} UNION ALL ${computed})`,
     parameters: { ...parameters, open_traces: open.traceIds, open_rows: open.rows },
+  }
+}
+
+/** Conditions on `started_at` that follow from the range and the operation of a selection. */
+export const startedWithin = ({ began, operation }: CallSelection) => {
+  const { conditions, parameters } = startRange(operation === null ? [] : conjunctsOf(operation))
+  if (began === undefined) return { conditions, parameters }
+  return {
+    conditions: [
+      ...conditions,
+      "started_at >= {usage_from:DateTime64(6, 'UTC')}",
+      "started_at < {usage_to:DateTime64(6, 'UTC')}",
+    ],
+    parameters: { ...parameters, usage_from: dateTime64(began.from), usage_to: dateTime64(began.to) },
   }
 }
 

@@ -1,6 +1,7 @@
 import { FIGURES } from '../../domain/call/usage.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { inPages } from '../../domain/pages.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { yielding } from '../../yield-to-event-loop.js'
 import { nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
@@ -142,48 +143,41 @@ export interface TraceSize {
   readonly facts: number
 }
 
-/** The traces that have facts, with their number, in order. */
-export async function* traceSizes(
+/** The traces that have facts, with their number. */
+export const traceSizes = async (
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   traceIds: readonly string[],
-): AsyncGenerator<TraceSize> {
+): Promise<readonly TraceSize[]> => {
+  const sizes: TraceSize[] = []
   for (let from = 0; from < traceIds.length; from += TRACES_AT_ONCE)
-    yield* await reader.query<TraceSize>(
-      `SELECT trace_id AS traceId, count() AS facts FROM usage_facts
-      WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
-      GROUP BY trace_id ORDER BY trace_id`,
-      { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
+    sizes.push(
+      ...(await reader.query<TraceSize>(
+        `SELECT trace_id AS traceId, count() AS facts FROM usage_facts
+        WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}
+        GROUP BY trace_id ORDER BY trace_id`,
+        { project: projectId, traces: traceIds.slice(from, from + TRACES_AT_ONCE) },
+      )),
     )
+  return sizes
 }
 
 /** Groups traces to be loaded together. */
-export async function* batchesOf(
-  sizes: AsyncIterable<TraceSize> | Iterable<TraceSize>,
+export function* batchesOf(
+  sizes: readonly TraceSize[],
   factsAtOnce = FACTS_AT_ONCE,
-): AsyncGenerator<readonly string[]> {
-  let batch: string[] = []
-  let sum = 0
-  for await (const { traceId, facts } of sizes) {
-    if (batch.length > 0 && (sum + facts > factsAtOnce || batch.length >= TRACES_AT_ONCE)) {
-      yield batch
-      batch = []
-      sum = 0
-    }
-    batch.push(traceId)
-    sum += facts
-  }
-  if (batch.length > 0) yield batch
+): Generator<readonly string[]> {
+  for (const batch of inPages(sizes, ({ facts }) => facts, { items: TRACES_AT_ONCE, weight: factsAtOnce }))
+    yield batch.map(({ traceId }) => traceId)
 }
 
 /** Groups traces to be loaded together. Of several traces, those without facts are left out. */
-export const batchesOfTraces = (
+export async function* batchesOfTraces(
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,
   traceIds: readonly string[],
-  factsAtOnce = FACTS_AT_ONCE,
-): AsyncGenerator<readonly string[]> =>
-  batchesOf(
-    traceIds.length === 1 ? [{ traceId: traceIds[0]!, facts: 0 }] : traceSizes(reader, projectId, traceIds),
-    factsAtOnce,
-  )
+  factsAtOnce?: number,
+): AsyncGenerator<readonly string[]> {
+  if (traceIds.length === 1) yield traceIds
+  else yield* batchesOf(await traceSizes(reader, projectId, traceIds), factsAtOnce)
+}

@@ -73,7 +73,7 @@ export const usageFrom = (
     }
     const { calls: matching, truncatedCount } = await matchingCalls(readerOfRequest, request, limit)
     const byTrace = await groupByTrace(matching)
-    const sizes = await collected(traceSizes(readerOfRequest, projectId, [...byTrace.keys()]))
+    const sizes = await traceSizes(readerOfRequest, projectId, [...byTrace.keys()])
     let stored: ReadonlySet<string> = new Set()
     if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
       const { budget } = answer
@@ -82,7 +82,7 @@ export const usageFrom = (
       if (found !== undefined) stored = await answer.addStored(found)
     }
     const left = sizes.filter(({ traceId }) => !stored.has(traceId))
-    for await (const traceIds of batchesOf(left)) {
+    for (const traceIds of batchesOf(left)) {
       const calls = await load(traceIds)
       const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
       await answer.add(calls, await indexesOf(calls, ids))
@@ -124,16 +124,11 @@ const matchingCalls = async (reader: ClickHouseReader, request: CallSelection, l
   const sortBy = [{ field: 'started_at', direction: 'asc' } as const]
   const columns = 'call_id AS id, assumeNotNull(call_trace_id) AS trace_id, call_started_at AS started_at'
   const parts = callParts<MatchingCall>(reader, columns, { ...request, sortBy, limit, offset: null })
-  const calls = (await collected(parts)).flat()
+  const calls: MatchingCall[] = []
+  for await (const part of parts) calls.push(...part)
   if (calls.length < limit) return { calls, truncatedCount: 0 }
   const { count } = await countCalls(reader)(request, null)
   return { calls, truncatedCount: Math.max(0, count - calls.length) }
-}
-
-const collected = async <A>(items: AsyncIterable<A>): Promise<readonly A[]> => {
-  const all: A[] = []
-  for await (const item of items) all.push(item)
-  return all
 }
 
 const groupByTrace = async (

@@ -44,51 +44,68 @@ export const usageFrom = (
 ) => {
   const books = booksFrom(reader, generation)
   return async (request: UsageRequest, readerOfRequest = reader): Promise<UsageAnswer> => {
-    const { projectId, position, limit, maxTraceCalls, costs = null } = request
-    const [reporting, book] = await Promise.all([
+    const { projectId, position, costs = null } = request
+    const [reporting, book, whole] = await Promise.all([
       usageReportingAt(readerOfRequest, projectId, position),
       costs === null ? null : books({ projectId, list: costs.list, position }),
+      wholeTraces(readerOfRequest, request),
     ])
     const answer = usageAnswer(reporting, book)
-    const load = (traceIds: readonly string[]) =>
-      loadTraces(readerOfRequest, projectId, traceIds, position, { maxTraceCalls })
-
-    const whole = await wholeTraces(readerOfRequest, request)
-    if (whole !== undefined) {
-      const calls = await load(whole)
-      const living = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
-      if (living.length <= limit) {
-        await answer.add(calls, living)
-        return answer.finish(0)
-      }
-      const { calls: first, truncatedCount } = await matchingCalls(readerOfRequest, request, limit)
-      await answer.add(
-        calls,
-        await indexesOf(
-          calls,
-          first.map(({ id }) => id),
-        ),
-      )
-      return answer.finish(truncatedCount)
-    }
-    const { calls: matching, truncatedCount } = await matchingCalls(readerOfRequest, request, limit)
-    const byTrace = await groupByTrace(matching)
-    const sizes = await traceSizes(readerOfRequest, projectId, [...byTrace.keys()])
-    let stored: ReadonlySet<string> = new Set()
-    if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
-      const { budget } = answer
-      const from = { projectId, position, calls: matching, sizes, maxFacts: maxTraceCalls, budget }
-      const found = await storedUsage(readerOfRequest, from)
-      if (found !== undefined) stored = await answer.addStored(found)
-    }
-    const left = sizes.filter(({ traceId }) => !stored.has(traceId))
-    for (const traceIds of batchesOf(left)) {
-      const calls = await load(traceIds)
-      const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
-      await answer.add(calls, await indexesOf(calls, ids))
-    }
+    const truncatedCount =
+      whole === undefined
+        ? await addMatching(readerOfRequest, request, answer, factsAtOnce)
+        : await addWhole(readerOfRequest, request, answer, whole)
     return answer.finish(truncatedCount)
   }
+}
+
+type Answer = ReturnType<typeof usageAnswer>
+
+/** Adds the calls of whole traces, and returns the number of those beyond the limit. */
+const addWhole = async (
+  reader: ClickHouseReader,
+  request: UsageRequest,
+  answer: Answer,
+  traceIds: readonly string[],
+): Promise<number> => {
+  const { projectId, position, limit } = request
+  const calls = await loadTraces(reader, projectId, traceIds, position, request)
+  const living = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
+  if (living.length <= limit) {
+    await answer.add(calls, living)
+    return 0
+  }
+  const { calls: first, truncatedCount } = await matchingCalls(reader, request, limit)
+  const ids = first.map(({ id }) => id)
+  await answer.add(calls, await indexesOf(calls, ids))
+  return truncatedCount
+}
+
+/** Adds the matching calls up to the limit, and returns the number of the others. */
+const addMatching = async (
+  reader: ClickHouseReader,
+  request: UsageRequest,
+  answer: Answer,
+  factsAtOnce: number,
+): Promise<number> => {
+  const { projectId, position, limit, maxTraceCalls: maxFacts } = request
+  const { calls: matching, truncatedCount } = await matchingCalls(reader, request, limit)
+  const byTrace = await groupByTrace(matching)
+  const sizes = await traceSizes(reader, projectId, [...byTrace.keys()])
+  let stored: ReadonlySet<string> = new Set()
+  if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
+    const { budget } = answer
+    const asked = { projectId, position, calls: matching, sizes, maxFacts, budget }
+    const found = await storedUsage(reader, asked)
+    if (found !== undefined) stored = await answer.addStored(found)
+  }
+  const left = sizes.filter(({ traceId }) => !stored.has(traceId))
+  for (const traceIds of batchesOf(left)) {
+    const calls = await loadTraces(reader, projectId, traceIds, position, request)
+    const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
+    await answer.add(calls, await indexesOf(calls, ids))
+  }
+  return truncatedCount
 }
 
 /** The traces of a request that selects all calls of a few traces, so that their facts alone are the answer. */

@@ -106,7 +106,7 @@ const QUESTIONS: readonly Question[] = [
   {
     name: 'newest 50 by a value of inputs that no call has',
     goalMs: 1000,
-    ask: (ask, run) => calls(where(equals('inputs.user', `nobody-${run}`)))(ask),
+    ask: (ask, run) => calls(where(equals('inputs.user', `unknown-${run}`)))(ask),
   },
   {
     name: 'newest 50 by feedback, without any',

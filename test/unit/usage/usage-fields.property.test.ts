@@ -24,7 +24,7 @@ describe('inclusive usage in lists of calls', () => {
   })
   after(() => clickHouse.close())
 
-  it(`sorts calls as the usage of each says, whenever totals were stored, in ${CASES} random cases`, async function () {
+  it(`sorts calls by inclusive usage, whenever totals were stored, in ${CASES} random cases`, async function () {
     this.timeout(0)
     const { reader, writer } = clickHouse
     const tables = { reader, insert: (rows: Rows) => writer.insert(rows) }

@@ -22,7 +22,7 @@ const CASES = COUNTS.usageTotals
 /** What happens after each operation. */
 const arbitrarySteps = fc.array(
   fc.record({
-    /** Events are projected, and those of the last batch once more, so many at a time, as after a crash. */
+    /** Events are projected; the last batch again in smaller ones of this size, as after a crash. */
     isProjected: fc.boolean(),
     again: fc.constantFrom(0, 0, 5),
     /** A pass runs, and is killed before or after so many inserts. */

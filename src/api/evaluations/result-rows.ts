@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { parseRef } from '../../domain/ref/ref.js'
 import { resolveRefs } from '../refs/resolve.js'
-import type { Sources } from '../refs/roots.js'
+import type { Sources } from '../refs/resolve.js'
 import type { ResultsQuery } from './results-codecs.js'
 import type { CostOf } from './row-costs.js'
 

@@ -4,7 +4,7 @@ import { callsById } from '../../projections/calls/queries.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { rowValues, rowValuesByIndex } from '../../projections/tables/queries.js'
 import { callJson } from '../tracing/call-json.js'
-import type { Sources } from './roots.js'
+import type { Sources } from './resolve.js'
 
 /** Reads values at the position of their project. A project without access has no position and no values. */
 export const sourcesFrom = (

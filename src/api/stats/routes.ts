@@ -1,12 +1,11 @@
 import { Readable } from 'node:stream'
 import type { Clock } from '../../domain/ports/clock.js'
 import { instantOf } from '../../domain/codec/instant.js'
-import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
 import { inBody } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { requiresCosts, unpricedHeader, waitForPrices } from '../tracing/requested-costs.js'
+import { pricedReads, requestedCosts, unpricedHeader } from '../tracing/requested-costs.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
 import { readTotals } from '../../projections/usage-query/queries.js'
 import { refuseTooLarge } from '../tracing/usage.js'
@@ -20,8 +19,8 @@ export interface StatsReads extends ProjectReads {
 }
 
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
-  const { ports, reading } = reads
-  const books = booksFrom(reads.reader, reading.generation)
+  const { ports } = reads
+  const priced = pricedReads(reads)
   return [
     readProject(reads, {
       method: 'post',
@@ -39,20 +38,21 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         requireBoundedFilter(filter)
         const usage = requestedMetrics('usage_metrics', body.usage_metrics)
         const calls = requestedMetrics('call_metrics', body.call_metrics)
-        const costs = usage.some(({ metric }) => isCost(metric)) ? { list } : null
-        if (list !== null && costs === null) throw requiresCosts('a metric such as total_cost')
+        const hasCosts = usage.some(({ metric }) => isCost(metric))
+        const costs = requestedCosts(hasCosts, list, 'a metric such as total_cost')
+        const { waitFor, pricesAt } = priced(projectId, costs, headers)
         const end = body.end ?? instantOf(ports.clock.now())
         const { granularity, starts } = rangeOf({ start, end, granularity: body.granularity, timezone })
         for (const wanted of [usage, calls]) requireBoundedResponse(starts.length, wanted)
         const requireFew = (models: number) => requireBoundedResponse(starts.length, usage, models)
 
         return {
-          waitFor: () => waitForPrices(reads, projectId, costs, headers),
+          waitFor,
           read: async (position) => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
             const callBuckets = await callStats(reader)(span, calls)
-            const prices = costs === null ? null : await books({ projectId, list, position })
+            const prices = await pricesAt(position)
             const { buckets, unpriced } = await readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
               usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),
             ).catch(refuseTooLarge)

@@ -1,10 +1,57 @@
 import { endStatus } from '../../domain/call/status.js'
-import { microseconds } from '../../domain/codec/instant.js'
+import { nullable } from '../../domain/codec/containers.js'
+import { instant, microseconds } from '../../domain/codec/instant.js'
+import { int64, json, jsonObject, string } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
+import { id, projectId } from '../../domain/ids.js'
 import { withDigitsOf } from '../../domain/json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
+import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { jsonText } from '../../domain/json/text.js'
 import { opOf, type StoredCall } from '../../projections/calls/queries.js'
+
+/** The members of a call in the order of responses. */
+const FIELDS = {
+  id,
+  project_id: projectId,
+  op_name: string,
+  display_name: nullable(string),
+  trace_id: id,
+  parent_id: nullable(id),
+  thread_id: nullable(id),
+  turn_id: nullable(id),
+  started_at: instant,
+  attributes: jsonObject,
+  inputs: jsonObject,
+  ended_at: nullable(instant),
+  exception: nullable(string),
+  output: json,
+  summary: jsonObject,
+  otel_dump: nullable(jsonObject),
+  wb_user_id: nullable(string),
+  wb_run_id: nullable(id),
+  wb_run_step: nullable(int64),
+  wb_run_step_end: nullable(int64),
+  deleted_at: nullable(instant),
+}
+type CallField = keyof typeof FIELDS
+const CALL_FIELDS = Object.keys(FIELDS) as readonly CallField[]
+
+/** Every key is present, null without a value. */
+export const readCall = open('Call', {
+  says: 'A call. Columns that were not requested are null, or {} for a dictionary.',
+  required: FIELDS,
+  optional: {
+    wb_username: string,
+    storage_size_bytes: nullable(int64),
+    total_storage_size_bytes: nullable(int64),
+  },
+})
+
+/** The columns that are stored as JSON text, with the text for a missing value. */
+const EMPTY = { attributes: '{}', inputs: '{}', output: 'null', otel_dump: 'null' } as const
+
+const isPayload = (field: CallField): field is keyof typeof EMPTY => Object.hasOwn(EMPTY, field)
 
 /** Members of a call that are derived on reading. */
 export interface CallExtras {
@@ -24,33 +71,14 @@ export const callJson = (
   wanted: (column: string) => boolean,
   { feedback, costs, others = {} }: CallExtras = {},
 ): string => {
-  const text = (column: string, value: Json) =>
-    `"${column}":${wanted(column) ? JSON.stringify(value) : 'null'}`
-  const raw = (column: string, json: string | null, otherwise: string) =>
-    `"${column}":${wanted(column) ? (json ?? otherwise) : otherwise}`
   const summary = jsonText(withFeedback(wanted('summary') ? derivedSummary(call, costs) : {}, feedback))
+  const textOf = (field: CallField): string => {
+    if (field === 'summary') return summary
+    if (isPayload(field)) return (wanted(field) ? call[field] : null) ?? EMPTY[field]
+    return field !== 'deleted_at' && wanted(field) ? JSON.stringify(call[field]) : 'null'
+  }
   return `{${[
-    text('id', call.id),
-    text('project_id', call.project_id),
-    text('op_name', call.op_name),
-    text('display_name', call.display_name),
-    text('trace_id', call.trace_id),
-    text('parent_id', call.parent_id),
-    text('thread_id', call.thread_id),
-    text('turn_id', call.turn_id),
-    text('started_at', call.started_at),
-    raw('attributes', call.attributes, '{}'),
-    raw('inputs', call.inputs, '{}'),
-    text('ended_at', call.ended_at),
-    text('exception', call.exception),
-    raw('output', call.output, 'null'),
-    `"summary":${summary}`,
-    raw('otel_dump', call.otel_dump, 'null'),
-    text('wb_user_id', call.wb_user_id),
-    text('wb_run_id', call.wb_run_id),
-    text('wb_run_step', call.wb_run_step),
-    text('wb_run_step_end', call.wb_run_step_end),
-    '"deleted_at":null',
+    ...CALL_FIELDS.map((field) => `"${field}":${textOf(field)}`),
     ...Object.entries(others).map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
   ].join(',')}}`
 }

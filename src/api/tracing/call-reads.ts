@@ -25,12 +25,10 @@ import type { AnyRoute, RouteRequest } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { callCosts } from './call-costs.js'
 import { sourcesFrom } from '../refs/sources.js'
-import { feedbackOnCalls, pagesWithFeedback } from './call-feedback.js'
-import { extrasOf } from './call-extras.js'
-import { callJson } from './call-json.js'
-import { readCall } from './call-schema.js'
+import { extrasOf, feedbackOnCalls, pagesWithFeedback } from './call-extras.js'
+import { callJson, readCall } from './call-json.js'
 import { waitForPrices } from './requested-costs.js'
-import { expandRefs, expansionPaths, refuseReferencedFields } from './expansion.js'
+import { expandRefs, expansionPaths, refuseReferencedFields } from './expand-refs.js'
 import { foldedCall } from './folded-call.js'
 import { requireBoundedFilter } from './filter.js'
 import { pagesOf } from './pages.js'
@@ -72,8 +70,11 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
   }
 
-  const lines = (
+  /** Answers a query in the given format, from the JSON texts of the calls by page. */
+  const answer = (
     request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal'> & Pick<CallReads, 'reader'>,
+    formatted: (texts: AsyncIterable<readonly string[]>) => AsyncIterable<string>,
+    type: string,
   ) => {
     const { body, reader } = request
     refuseUnsupported(body)
@@ -84,7 +85,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
     const usage = usedUsage(operation, sortBy)
     if (usage.isUsed) requireLimit(body.limit)
-    const linesAt = (position: Position) => {
+    const textsAt = (position: Position) => {
       const expand = (calls: readonly StoredCall[]) =>
         ways.length === 0 ? calls : expandRefs(sourcesOf(request, reader), calls, ways)
       const { project_id: projectId, filter, limit, offset } = body
@@ -99,7 +100,10 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         : callIdPages(reader, { ...selection, ...page })
       return prefetchFirst(textsOf(body, reader, ids, position, expand))
     }
-    return { linesAt, waitFor: ready(request, body.include_costs || usage.hasCosts) }
+    return {
+      waitFor: ready(request, body.include_costs || usage.hasCosts),
+      read: async (position: Position) => ({ body: Readable.from(formatted(await textsAt(position))), type }),
+    }
   }
 
   /** References resolve to what the caller may read. */
@@ -170,16 +174,8 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       errors: ['forbidden'],
       response: open('CallsQueryResponse', { required: { calls: arrayOf(readCall) } }),
       project: inBody,
-      handle: (request) => {
-        const { linesAt, waitFor } = lines(request)
-        return {
-          waitFor,
-          read: async (position) => ({
-            body: Readable.from(asArray('calls', await linesAt(position))),
-            type: 'application/json; charset=utf-8',
-          }),
-        }
-      },
+      handle: (request) =>
+        answer(request, (texts) => asArray('calls', texts), 'application/json; charset=utf-8'),
     }),
     readProject(reads, {
       method: 'post',
@@ -189,16 +185,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
       errors: ['forbidden'],
       response: { schema: linesOf('One call per line.', readCall.schema), type: JSON_LINES },
       project: inBody,
-      handle: (request) => {
-        const { linesAt, waitFor } = lines(request)
-        return {
-          waitFor,
-          read: async (position) => ({
-            body: Readable.from(asLines(await linesAt(position))),
-            type: JSON_LINES,
-          }),
-        }
-      },
+      handle: (request) => answer(request, asLines, JSON_LINES),
     }),
     readProject(reads, {
       method: 'post',

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { priceListExists } from '../../projections/prices/queries.js'
+import { booksFrom, type PriceBook } from '../../projections/prices/queries-of-books.js'
 import { PRICE_LISTS_SCOPE } from '../admin/prices.js'
 import { invalidField } from '../failure.js'
 import type { Reading } from '../reading.js'
@@ -29,13 +30,27 @@ export const waitForPrices = async (
   return withPrices
 }
 
-/** A price list without a request for costs. */
-export const requiresCosts = (asking: string) =>
-  invalidField(
-    ['price_list'],
-    'value_error',
-    `Value error, a price list requires costs: request them with ${asking}`,
-  )
+/** Refuses a price list without a request for costs. */
+export const requestedCosts = (
+  isRequested: boolean,
+  list: string | null,
+  option = 'include_costs',
+): RequestedCosts => {
+  if (isRequested) return { list }
+  if (list === null) return null
+  const rule = `Value error, a price list requires costs: request them with ${option}`
+  throw invalidField(['price_list'], 'value_error', rule)
+}
+
+/** How a route waits for the prices of the requested costs, and reads them; null without costs. */
+export const pricedReads = (reads: Reads) => {
+  const books = booksFrom(reads.reader, reads.reading.generation)
+  return (projectId: string, costs: RequestedCosts, headers: IncomingHttpHeaders) => ({
+    waitFor: () => waitForPrices(reads, projectId, costs, headers),
+    pricesAt: async (position: Position): Promise<PriceBook | null> =>
+      costs === null ? null : books({ projectId, list: costs.list, position }),
+  })
+}
 
 export const unpricedHeader = (models: readonly string[]): Readonly<Record<string, string>> =>
   models.length === 0 ? {} : { 'Tallytree-Unpriced-Models': namesInHeader(models) }

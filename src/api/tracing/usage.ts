@@ -18,7 +18,7 @@ import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
-import { requiresCosts, unpricedHeader, waitForPrices } from './requested-costs.js'
+import { requestedCosts, unpricedHeader, waitForPrices } from './requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from './filter.js'
 import { usageJson } from './usage-json.js'
 
@@ -94,14 +94,13 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       project: inBody,
       handle: ({ body, project: projectId, headers, reader }) => {
         const { filter, query, include_costs, price_list: list, limit } = body
-        if (list !== null && !include_costs) throw requiresCosts('include_costs')
+        const costs = requestedCosts(include_costs, list)
         requireBoundedFilter(filter)
         if (limit > MAX_LIMIT)
           throw new Failure(
             'too-large',
             `limit should be at most ${MAX_LIMIT}. Request fewer calls, or narrow the filter.`,
           )
-        const costs = include_costs ? { list } : null
         return {
           waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {

@@ -1,6 +1,6 @@
 import { callDecider, type CallState } from '../../domain/call/decider.js'
 import type { CallCommand } from '../../domain/call/commands.js'
-import { callStream } from '../../domain/call/events.js'
+import { callStream, type CallEvent } from '../../domain/call/events.js'
 import { END_PAYLOAD, START_PAYLOAD } from '../../domain/call/payload.js'
 import type { Refusal } from '../../domain/decider.js'
 import type { Cause } from '../../domain/event.js'
@@ -10,7 +10,6 @@ import { EventTooLarge } from '../../domain/ports/event-store-errors.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { spill } from '../../domain/spill/spill.js'
 import type { CallWrite, EndWrite, StartWrite } from './call-writes.js'
-import { inheritsTrace, parentTraces } from './parent-traces.js'
 
 export type WritingPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256'>
 
@@ -167,3 +166,45 @@ const executeGroup = async (
 const traceOf = (state: CallState, { command, id }: IndexedCommand): string =>
   state.start?.trace_id ??
   (command.type === 'StartCall' ? (command.start.trace_id ?? command.parentTrace ?? id) : id)
+
+/** Whether a start takes its trace from its parent. */
+const inheritsTrace = (write: CallWrite): boolean =>
+  write.type === 'StartCall' && write.start.trace_id === null && write.start.parent_id !== null
+
+/**
+ * Finds the parent's trace for each start with a parent and without a trace, in the parent's stream or earlier in the
+ * same request. Each parent is read once.
+ */
+const parentTraces = async (
+  ports: Pick<Ports, 'eventStore'>,
+  writes: readonly CallWrite[],
+): Promise<readonly (string | null)[]> => {
+  const found = new Array<string | null>(writes.length).fill(null)
+  const stored = new Map<string, string | null>()
+  const inRequest = new Map<string, string>()
+  for (const [index, write] of writes.entries()) {
+    if (write.type !== 'StartCall') continue
+    const { project_id, id, trace_id, parent_id } = write.start
+    if (trace_id === null && parent_id !== null) {
+      const parent = callStream(project_id, parent_id)
+      let known = stored.get(parent)
+      if (known === undefined) stored.set(parent, (known = await storedTrace(ports, parent)))
+      found[index] = known ?? inRequest.get(parent) ?? null
+    }
+    const stream = callStream(project_id, id)
+    if (!inRequest.has(stream)) inRequest.set(stream, trace_id ?? found[index] ?? id)
+  }
+  return found
+}
+
+/** The start is near the beginning of a stream. */
+const storedTrace = async (
+  { eventStore }: Pick<Ports, 'eventStore'>,
+  stream: string,
+): Promise<string | null> => {
+  for await (const recorded of eventStore.readStream(stream)) {
+    const event = recorded as unknown as CallEvent
+    if (event.type === 'CallStarted') return event.data.trace_id
+  }
+  return null
+}

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { instantOf } from '../../domain/codec/instant.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Clock } from '../../domain/ports/clock.js'
-import { booksFrom } from '../../projections/prices/queries-of-books.js'
 import {
   exportUsage,
   readTotals,
@@ -15,7 +14,7 @@ import { JSON_LINES } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
-import { requiresCosts, unpricedHeader, waitForPrices } from '../tracing/requested-costs.js'
+import { pricedReads, requestedCosts, unpricedHeader } from '../tracing/requested-costs.js'
 import { refuseTooLarge } from '../tracing/usage.js'
 import { usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
@@ -31,8 +30,8 @@ const EXPORTS = {
 } as const
 
 export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] => {
-  const { ports, reading } = reads
-  const books = booksFrom(reads.reader, reading.generation)
+  const { ports } = reads
+  const priced = pricedReads(reads)
   return [
     readProject(reads, {
       method: 'post',
@@ -48,19 +47,18 @@ export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] =>
       handle: ({ body, project: projectId, headers, reader }) => {
         const { filter, include_costs, price_list: list, limit, format } = body
         requireBoundedFilter(filter)
-        if (list !== null && !include_costs) throw requiresCosts('include_costs')
-        const costs = include_costs ? { list } : null
+        const { waitFor, pricesAt } = priced(projectId, requestedCosts(include_costs, list), headers)
         const range = rangeOf(body, instantOf(ports.clock.now()))
         const groupBy = dimensionsOf(body, range)
         const orderBy = orderOf(body)
         return {
-          waitFor: () => waitForPrices(reads, projectId, costs, headers),
+          waitFor,
           read: async (position) => {
             const selection = {
               ...{ projectId, filter, position, kind: body.usage },
               operation: body.query?.$expr ?? null,
               ...(range === undefined ? {} : { began: range }),
-              prices: costs === null ? null : await books({ projectId, list, position }),
+              prices: await pricesAt(position),
             }
             const shown = { groupBy, hasCosts: include_costs }
             return readTotals(reader, withPreviousRange(selection, body.compare !== null), (open) => {

@@ -3,8 +3,8 @@ import { UnknownField } from '../../domain/query/unknown-field.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
 import { readableJson } from '../expression/readable-json.js'
-import { THERE } from '../feedback/queries.js'
-import { FEEDBACK_FIELDS, withReadable } from '../feedback/stored-feedback.js'
+import { VISIBLE } from '../feedback/queries.js'
+import { FEEDBACK_FIELDS, withReadable } from '../feedback/columns.js'
 import { BYTES, CALL_COLUMNS, callFields, columnAsOf, endAsOf, type CallField } from './columns.js'
 import { usageField, type UsageJoin } from './usage-fields.js'
 
@@ -214,6 +214,6 @@ const feedbackJoin = ({ alias, ofType, columns }: FeedbackJoin): string => {
   )
   return `LEFT JOIN (
     ${withReadable(last.join(' '))} SELECT assumeNotNull(weave_ref) AS ref, ${last.join(', ')} FROM feedback FINAL
-    WHERE ${THERE} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
+    WHERE ${VISIBLE} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
   ) AS ${alias} ON ${alias}.ref = concat('weave:///', call_project_id, '/call/', call_id)`
 }

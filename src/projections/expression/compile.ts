@@ -1,10 +1,8 @@
 import type { Json } from '../../domain/json/json.js'
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Convert, Operand, Operation, Pair } from '../../domain/query/expression.js'
-import { compare, type Comparison } from './compare.js'
-import { contains } from './contains.js'
+import { compare, contains, membership, type Comparison } from './compare.js'
 import { fieldValue, type Fields } from './fields.js'
-import { membership } from './membership.js'
 import { newParameters, type Parameters } from './parameters.js'
 import { asInteger, asNumber, asText, asTruth, exists, truthy, type Value } from './value.js'
 

@@ -10,19 +10,13 @@ import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
 import { JSON_SETTINGS } from '../expression/readable-json.js'
-import {
-  FEEDBACK_FIELDS,
-  SELECTED,
-  storedFeedback,
-  withReadable,
-  type StoredFeedback,
-} from './stored-feedback.js'
+import { FEEDBACK_FIELDS, SELECTED, storedFeedback, withReadable, type StoredFeedback } from './columns.js'
 
 export type { OrderBy } from '../expression/order.js'
-export type { StoredFeedback } from './stored-feedback.js'
+export type { StoredFeedback } from './columns.js'
 
 /** The feedback of a project that is visible at a position, where both are parameters. */
-export const THERE = `project_id = {project:String} AND given_position <= {position:UInt64}
+export const VISIBLE = `project_id = {project:String} AND given_position <= {position:UInt64}
   AND (purged_position IS NULL OR purged_position > {position:UInt64})`
 
 interface FeedbackSelection {
@@ -39,13 +33,13 @@ export interface FeedbackQuery extends FeedbackSelection {
 
 const condition = ({ projectId, operation, position }: FeedbackSelection) => {
   const parameters: Readonly<Record<string, SqlParameter>> = { project: projectId, position }
-  if (operation === null) return { sql: THERE, parameters }
+  if (operation === null) return { sql: VISIBLE, parameters }
   const compiled = compileCondition(operation, FEEDBACK_FIELDS)
   const refs = refsIn(operation)
   // The index on references is only used for a plain condition.
   const indexed = refs === undefined ? '' : 'AND weave_ref IN {refs:Array(String)}'
   return {
-    sql: `${THERE} ${indexed} AND ${compiled.sql}`,
+    sql: `${VISIBLE} ${indexed} AND ${compiled.sql}`,
     parameters: { ...parameters, ...compiled.parameters, ...(refs === undefined ? {} : { refs }) },
   }
 }
@@ -117,7 +111,7 @@ export const feedbackById =
     position: Position,
   ): Promise<readonly StoredFeedback[]> => {
     const rows = await reader.query<Record<string, string | null>>(
-      `SELECT ${SELECTED} FROM feedback FINAL WHERE ${THERE} AND id IN {ids:Array(String)}`,
+      `SELECT ${SELECTED} FROM feedback FINAL WHERE ${VISIBLE} AND id IN {ids:Array(String)}`,
       { project: projectId, position, ids },
     )
     const found = new Map(rows.map((row) => [row['field_id'], storedFeedback(row)]))
@@ -134,7 +128,7 @@ export const feedbackBytes =
   ): Promise<ReadonlyMap<string, number>> => {
     const rows = await reader.query<{ ref: string; total: number }>(
       `SELECT weave_ref AS ref, sum(ifNull(bytes, 0)) AS total FROM feedback FINAL
-      WHERE ${THERE} AND weave_ref IN {refs:Array(String)} GROUP BY ref`,
+      WHERE ${VISIBLE} AND weave_ref IN {refs:Array(String)} GROUP BY ref`,
       { project: projectId, position, refs },
     )
     return new Map(rows.map(({ ref, total }) => [ref, total]))
@@ -149,7 +143,7 @@ export const feedbackOn =
     position: Position,
   ): Promise<ReadonlyMap<string, readonly StoredFeedback[]>> => {
     const rows = await reader.query<Record<string, string | null>>(
-      `SELECT ${SELECTED} FROM feedback FINAL WHERE ${THERE} AND weave_ref IN {refs:Array(String)} ORDER BY created_at, id`,
+      `SELECT ${SELECTED} FROM feedback FINAL WHERE ${VISIBLE} AND weave_ref IN {refs:Array(String)} ORDER BY created_at, id`,
       { project: projectId, position, refs },
     )
     const byRef = new Map<string, StoredFeedback[]>()

@@ -43,6 +43,30 @@ export const recordCalls = async (
   accepted(await service.post(`/v2/${project}/calls/complete`, { batch }))
 }
 
+/** Usage as a client reports it. */
+export const tokens = (prompt_tokens: number, completion_tokens = 0, more: object = {}) => ({
+  prompt_tokens,
+  completion_tokens,
+  ...more,
+})
+
+/** Members of a call that starts at a time and ends a month later. */
+export const startedAt = (started_at: string, more: object = {}) => ({
+  started_at,
+  ended_at: '2026-02-01T00:00:00Z',
+  ...more,
+})
+
+/** A root `c0` with 29 children, whose tokens add up to more than 2^52. */
+export const recordManyTokens = async (service: TestService, project: string, model: string) => {
+  await setCosts(service, project, { [model]: someCosts({ prompt_token_cost: 0.1 }) })
+  const calls = Array.from({ length: 30 }, (_, n) => {
+    const parent = n === 0 ? null : 'c0'
+    return [`c${n}`, parent, { [model]: tokens(n, 2 ** 48 - n) }] as const
+  })
+  await recordCalls(service, project, calls)
+}
+
 const KINDS = ['prompt', 'completion', 'cache_read_input', 'cache_creation_input'] as const
 
 /** The four costs of each model of a call. */

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, told } from '../tracing/given.js'
-import { byId, costsIn, recordCalls, setCosts, someCosts, someModel } from './given.js'
-
-const tokens = (prompt_tokens: number, completion_tokens: number, more: object = {}) => ({
-  prompt_tokens,
-  completion_tokens,
-  ...more,
-})
+import {
+  byId,
+  costsIn,
+  recordCalls,
+  recordManyTokens,
+  setCosts,
+  someCosts,
+  someModel,
+  tokens,
+} from './given.js'
 
 describe('usage with costs', () => {
   let service: TestService
@@ -88,13 +91,7 @@ describe('usage with costs', () => {
 
   it('has exact costs beyond 2^53 of a cost unit, for up to 2^53 tokens', async () => {
     const [project, model] = [someProject(), someModel()]
-    await setCosts(service, project, { [model]: someCosts({ prompt_token_cost: 0.1 }) })
-    const calls = Array.from({ length: 30 }, (_, n) => [`c${n}`, n === 0 ? null : 'c0', n] as const)
-    await recordCalls(
-      service,
-      project,
-      calls.map(([id, parent, n]) => [id, parent, { [model]: tokens(n, 2 ** 48 - n) }]),
-    )
+    await recordManyTokens(service, project, model)
     const { text } = await usage(project, { filter: { call_ids: ['c0'] } })
     assert.match(text, /"prompt_tokens_total_cost":43\.5,"completion_tokens_total_cost":16888498602638490,/)
   })

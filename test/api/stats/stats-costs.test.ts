@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Answered, TestService } from '../../support/service.js'
-import { recordCalls, setCosts, someCosts, someModel } from '../costs/given.js'
+import { recordCalls, recordManyTokens, setCosts, someCosts, someModel, tokens } from '../costs/given.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, reasonOf, told } from '../tracing/given.js'
 
 const DAY = { start: '2026-01-01T00:00:00Z', end: '2026-01-02T00:00:00Z', granularity: 'day' }
 const COSTS = ['input_cost', 'output_cost', 'total_cost'].map((metric) => ({ metric }))
-
-const tokens = (prompt_tokens: number, completion_tokens: number, more: object = {}) => ({
-  ...{ prompt_tokens, completion_tokens },
-  ...more,
-})
 
 describe('statistics of costs', () => {
   let service: TestService
@@ -78,13 +73,7 @@ describe('statistics of costs', () => {
 
   it('have the digits that usage has of the same calls', async () => {
     const [project, model] = [someProject(), someModel()]
-    await setCosts(service, project, { [model]: someCosts({ prompt_token_cost: 0.1 }) })
-    const calls = Array.from({ length: 30 }, (_, n) => [`c${n}`, n === 0 ? null : 'c0', n] as const)
-    await recordCalls(
-      service,
-      project,
-      calls.map(([id, parent, n]) => [id, parent, { [model]: tokens(n, 2 ** 48 - n) }]),
-    )
+    await recordManyTokens(service, project, model)
     const given = { project_id: project, call_ids: ['c0'], include_costs: true }
     const { text: usage } = await service.post('/calls/usage', given)
     const { text } = await stats(project)

@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
-import { recordCalls, setCosts, someCosts, someModel } from '../costs/given.js'
+import { recordCalls, setCosts, someCosts, someModel, startedAt, tokens } from '../costs/given.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, idsOf, told } from './given.js'
-
-const tokens = (prompt_tokens: number, completion_tokens = 0) => ({ prompt_tokens, completion_tokens })
-
-const at = (started_at: string, more: object = {}) => ({
-  started_at,
-  ended_at: '2026-02-01T00:00:00Z',
-  ...more,
-})
 
 const greater = (field: string, value: unknown) => ({
   query: { $expr: { $gt: [{ $getField: field }, { $literal: value }] } },
@@ -40,12 +32,12 @@ describe('inclusive usage in lists of calls', () => {
         }),
       })
     await recordCalls(service, project, [
-      ['root', null, {}, at('2026-01-01T10:00:00Z')],
-      ['one', 'root', { [model]: tokens(3, 1) }, at('2026-01-01T11:00:00Z')],
-      ['two', 'root', { [model]: tokens(5), other: tokens(7, 7) }, at('2026-01-02T11:00:00Z')],
-      ['three', 'two', { other: tokens(1) }, at('2026-01-02T12:00:00Z')],
-      ['later', null, { other: tokens(100) }, at('2026-01-05T12:00:00Z', { trace_id: 'other' })],
-      ['idle', null, {}, at('2026-01-06T12:00:00Z', { trace_id: 'idle' })],
+      ['root', null, {}, startedAt('2026-01-01T10:00:00Z')],
+      ['one', 'root', { [model]: tokens(3, 1) }, startedAt('2026-01-01T11:00:00Z')],
+      ['two', 'root', { [model]: tokens(5), other: tokens(7, 7) }, startedAt('2026-01-02T11:00:00Z')],
+      ['three', 'two', { other: tokens(1) }, startedAt('2026-01-02T12:00:00Z')],
+      ['later', null, { other: tokens(100) }, startedAt('2026-01-05T12:00:00Z', { trace_id: 'other' })],
+      ['idle', null, {}, startedAt('2026-01-06T12:00:00Z', { trace_id: 'idle' })],
     ])
   })
 
@@ -104,13 +96,13 @@ describe('inclusive usage in lists of calls', () => {
   it('includes descendants that end later, and none as of an earlier position', async () => {
     const other = someProject()
     await recordCalls(service, other, [
-      ['a', null, { other: tokens(5) }, at('2026-01-01T10:00:00Z', { trace_id: 'a' })],
-      ['b', null, { other: tokens(9) }, at('2026-01-01T10:00:00Z', { trace_id: 'b' })],
+      ['a', null, { other: tokens(5) }, startedAt('2026-01-01T10:00:00Z', { trace_id: 'a' })],
+      ['b', null, { other: tokens(9) }, startedAt('2026-01-01T10:00:00Z', { trace_id: 'b' })],
     ])
     const before = await service.post('/calls/query_stats', { project_id: other })
     const position = before.headers.get('tallytree-position')!
     await recordCalls(service, other, [
-      ['a1', 'a', { other: tokens(5) }, at('2026-01-01T11:00:00Z', { trace_id: 'a' })],
+      ['a1', 'a', { other: tokens(5) }, startedAt('2026-01-01T11:00:00Z', { trace_id: 'a' })],
     ])
     const ids = async (headers: Readonly<Record<string, string>>) => {
       const body = { project_id: other, limit: 2, ...descending('usage.total_tokens') }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Answered, TestService } from '../../support/service.js'
-import { recordCalls, setCosts, someCosts, someModel } from '../costs/given.js'
+import { recordCalls, setCosts, someCosts, someModel, startedAt, tokens } from '../costs/given.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, told } from '../tracing/given.js'
 
@@ -21,14 +21,6 @@ interface Answer {
   readonly totals: { readonly groups: number; readonly usage: Figures; readonly previous?: Figures }
 }
 
-const tokens = (prompt_tokens: number, completion_tokens: number) => ({ prompt_tokens, completion_tokens })
-
-const at = (started_at: string, more: object = {}) => ({
-  started_at,
-  ended_at: '2026-02-01T00:00:00Z',
-  ...more,
-})
-
 describe('usage by group', () => {
   let service: TestService
   let project: string
@@ -45,30 +37,35 @@ describe('usage by group', () => {
     })
     const production = { attributes: { environment: 'production' } }
     await recordCalls(service, project, [
-      ['root', null, {}, at('2026-01-01T10:00:00Z', { op_name: 'agent', thread_id: 'a', ...production })],
+      [
+        'root',
+        null,
+        {},
+        startedAt('2026-01-01T10:00:00Z', { op_name: 'agent', thread_id: 'a', ...production }),
+      ],
       [
         'one',
         'root',
         { [model]: tokens(3, 1) },
-        at('2026-01-01T11:00:00Z', { op_name: 'chat', ...production }),
+        startedAt('2026-01-01T11:00:00Z', { op_name: 'chat', ...production }),
       ],
       [
         'two',
         'root',
         { [model]: tokens(5, 0), other: tokens(7, 7) },
-        at('2026-01-02T11:00:00Z', { op_name: 'chat' }),
+        startedAt('2026-01-02T11:00:00Z', { op_name: 'chat' }),
       ],
       [
         'three',
         'two',
         { other: tokens(1, 0) },
-        at('2026-01-02T12:00:00Z', { op_name: 'tool', exception: 'no' }),
+        startedAt('2026-01-02T12:00:00Z', { op_name: 'tool', exception: 'no' }),
       ],
       [
         'later',
         null,
         { other: tokens(100, 0) },
-        at('2026-01-05T12:00:00Z', { op_name: 'tool', trace_id: 'other' }),
+        startedAt('2026-01-05T12:00:00Z', { op_name: 'tool', trace_id: 'other' }),
       ],
     ])
   })
@@ -207,7 +204,7 @@ describe('usage by group', () => {
     const before = accepted(await ask({}))
     const position = (await ask({})).headers.get('tallytree-position')!
     await recordCalls(service, project, [
-      ['new', 'root', { other: tokens(50, 0) }, at('2026-01-03T00:00:00Z')],
+      ['new', 'root', { other: tokens(50, 0) }, startedAt('2026-01-03T00:00:00Z')],
     ])
     const now = (await answered()).totals.usage.total_tokens
     const asOf = accepted(await ask({}, { 'Tallytree-As-Of': position })) as unknown as Answer

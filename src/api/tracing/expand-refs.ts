@@ -8,8 +8,7 @@ import { fieldPath } from '../../domain/query/field-path.js'
 import { parseRef } from '../../domain/ref/ref.js'
 import type { OrderBy, StoredCall } from '../../projections/calls/queries.js'
 import { invalidField } from '../failure.js'
-import { resolveRefs } from '../refs/resolve.js'
-import type { Sources } from '../refs/roots.js'
+import { resolveRefs, type Sources } from '../refs/resolve.js'
 
 const MAX_COLUMNS = 32
 const MAX_PARTS = 32

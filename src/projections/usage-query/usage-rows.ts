@@ -66,8 +66,9 @@ export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery):
     Object.assign(parameters, selected.parameters)
   }
   const where = conditions.join(' AND ')
+  const priced = kind === 'own' ? 'started_at' : 'first_started_at'
   const closed = open.traceIds.length === 0 ? '' : 'AND trace_id NOT IN {open_traces:Array(String)}'
-  const stored = `SELECT toUnixTimestamp64Micro(started_at) AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')}
+  const stored = `SELECT toUnixTimestamp64Micro(${priced}) AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')}
     FROM usage_totals FINAL WHERE project_id = {project:String} AND coverage != 'none' AND ${where} ${closed}`
   const computed = `SELECT priced_at, is_first_of_model, ${columns.join(', ')} FROM ${OPEN_ROWS} WHERE ${where}`
   if (open.isAll !== true && open.traceIds.length === 0) return { sql: `(${stored})`, parameters }

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { ClickHouse, Rows } from '../../../../src/domain/ports/clickhouse.js'
+import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
+import { migrate } from '../../../../src/projections/migrate.js'
+import { bookOf, type PriceBook } from '../../../../src/projections/prices/book.js'
+import type { StoredPrice } from '../../../../src/projections/prices/queries.js'
+import { readTotals, TotalsNotReady, usageBy } from '../../../../src/projections/usage-query/queries.js'
+import type { UsageKind } from '../../../../src/projections/usage-query/usage-rows.js'
+import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
+import { openTestClickHouse } from '../../../support/engine.js'
+import { ended, PROJECT, started } from '../../../support/oracle/given.js'
+import type { Operation } from '../../../support/oracle/operations.js'
+import { insertRows } from '../../usage/handling.js'
+import { Recorder } from '../../usage/recorder.js'
+
+const TABLES = ['usage_facts', 'usage_reporting', 'touched_traces', 'usage_totals', 'checkpoints', 'calls']
+
+/** The columns of an open row: seven of the call and model, seven texts, and the counters. */
+const OPEN_COLUMNS = 7 + 7 + 7
+
+const price = (effective_date: string, cost: string): StoredPrice => ({
+  owner: PROJECT,
+  id: effective_date,
+  llm_id: 'gpt',
+  prompt_token_cost: cost,
+  completion_token_cost: cost,
+  cache_read_input_token_cost: cost,
+  cache_creation_input_token_cost: cost,
+  prompt_token_cost_unit: 'USD',
+  completion_token_cost_unit: 'USD',
+  provider_id: '',
+  created_by: '',
+  effective_date: effective_date as Instant,
+  created_at: effective_date as Instant,
+})
+
+/** A token costs 1 until the given second of 2025, and 10 from then on. */
+const risingAt = (second: number) => {
+  const from = new Date(Date.UTC(2025, 0, 1, 0, 0, second)).toISOString().replace('Z', '000Z')
+  return bookOf([price('2024-01-01T00:00:00.000000Z', '1'), price(from, '10')], PROJECT, undefined)
+}
+
+interface Asked {
+  readonly kind?: UsageKind
+  readonly prices?: PriceBook | null
+  readonly position?: bigint
+  readonly traces?: readonly string[] | null
+  readonly rootsOnly?: boolean
+  /** What happens while the rows are read. */
+  readonly meanwhile?: () => Promise<void>
+}
+
+describe('usage of open traces', () => {
+  let clickHouse: ClickHouse
+  let recorder: Recorder
+  let projected: number
+  before(async () => {
+    clickHouse = await openTestClickHouse()
+    await migrate(clickHouse.writer)
+  })
+  after(() => clickHouse.close())
+  beforeEach(async () => {
+    for (const table of TABLES) await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
+    recorder = new Recorder(PROJECT, (ids) => Promise.resolve(ids))
+    projected = 0
+  })
+
+  const given = async (...operations: readonly Operation[]): Promise<bigint> => {
+    for (const operation of operations) await recorder.take(operation)
+    const { reader, writer } = clickHouse
+    await insertRows(
+      { reader, insert: (rows: Rows) => writer.insert(rows) },
+      recorder.events.slice(projected),
+    )
+    projected = recorder.events.length
+    return recorder.head
+  }
+  const pass = () => runTotalsPass(clickHouse, recorder.head)
+
+  /** The sums of all selected calls, and what was computed for them. */
+  const ask = async ({
+    kind = 'own',
+    prices = null,
+    position = recorder.head,
+    traces = null,
+    rootsOnly = false,
+    meanwhile,
+  }: Asked) => {
+    const filter = { ...NO_FILTER, trace_ids: traces, trace_roots_only: rootsOnly }
+    const reading = { projectId: PROJECT, filter, operation: null, position, kind, prices }
+    return readTotals(clickHouse.reader, reading, async (open) => {
+      const groups = await usageBy(clickHouse.reader, {
+        ...reading,
+        ...{ open, groupBy: [], orderBy: [], limit: 1, isCompared: false },
+      })
+      await meanwhile?.()
+      const { calls, total_tokens, total_cost } = groups[0]?.figures ?? {}
+      return {
+        sums: { calls, tokens: total_tokens, cost: (total_cost ?? 0n) / 10n ** 12n },
+        open: open.isAll === true ? 'all' : open.traceIds,
+        rows: open.rows.map((row) => JSON.parse(row) as readonly unknown[]),
+      }
+    })
+  }
+  const sums = async (asked: Asked = {}) => (await ask(asked)).sums
+  const prompt = (model: string, prompt_tokens: number) => ({ [model]: { prompt_tokens } })
+
+  it('counts a call whose usage of one model sums to zero by its usage of another', async () => {
+    const isZero = (completion_tokens: number) => ({ zero: { completion_tokens } })
+    await given(
+      started('root'),
+      started('child', { in: 'root' }),
+      ended('child', 1, { ...isZero(-5), used: { completion_tokens: 3 } }),
+      ended('root', 2, isZero(5)),
+      { kind: 'reporting', usage_reporting: 'own' },
+    )
+    const { rows, sums: root } = await ask({ kind: 'inclusive', rootsOnly: true })
+    assert.deepEqual(root, { calls: 1n, tokens: 3n, cost: 0n })
+    assert.deepEqual([...new Set(rows.map(({ length }) => length))], [OPEN_COLUMNS])
+  })
+
+  it('reads an end that is later than the totals, and not as of the position of the totals', async () => {
+    const early = await given(started('a'), started('b', { trace: 'other' }), ended('b', 1, prompt('gpt', 2)))
+    await pass()
+    await given(ended('a', 1, prompt('gpt', 5)))
+    assert.deepEqual((await ask({})).open, ['t'])
+    assert.deepEqual(await sums(), { calls: 2n, tokens: 7n, cost: 0n })
+    assert.deepEqual(await sums({ position: early }), { calls: 1n, tokens: 2n, cost: 0n })
+    await pass()
+    assert.deepEqual((await ask({})).open, [])
+    assert.deepEqual(await sums(), { calls: 2n, tokens: 7n, cost: 0n })
+    assert.deepEqual(await sums({ position: early }), { calls: 1n, tokens: 2n, cost: 0n })
+  })
+
+  it('leaves out a call that was deleted after the totals', async () => {
+    await given(started('a'), ended('a', 1, prompt('gpt', 5)), started('b'), ended('b', 1, prompt('gpt', 2)))
+    await pass()
+    await given({ kind: 'delete', call_ids: ['a'] })
+    assert.deepEqual(await sums(), { calls: 1n, tokens: 2n, cost: 0n })
+    await pass()
+    assert.deepEqual(await sums(), { calls: 1n, tokens: 2n, cost: 0n })
+  })
+
+  it('computes all traces when the usage that is reported changed after the totals', async () => {
+    const nested = [
+      started('root'),
+      started('child', { in: 'root' }),
+      ended('child', 1, prompt('gpt', 3)),
+      ended('root', 2, prompt('gpt', 5)),
+    ]
+    const asOwn = await given({ kind: 'reporting', usage_reporting: 'own' }, ...nested)
+    await pass()
+    await given({ kind: 'reporting', usage_reporting: 'rolled_up' })
+    assert.equal((await ask({})).open, 'all')
+    assert.equal((await sums()).tokens, 5n)
+    assert.equal((await sums({ position: asOwn })).tokens, 8n)
+    await pass()
+    assert.deepEqual((await ask({})).open, [])
+    assert.equal((await sums()).tokens, 5n)
+    assert.equal((await sums({ position: asOwn })).tokens, 8n)
+  })
+
+  it('prices calls apart when the price changed between them, also at the start of the last one', async () => {
+    await given(
+      started('root'),
+      started('first', { in: 'root', at: 10 }),
+      ended('first', 11, prompt('gpt', 2)),
+      started('last', { in: 'root', at: 20 }),
+      ended('last', 21, prompt('gpt', 3)),
+      ended('root', 30),
+    )
+    await pass()
+    for (const [second, open, cost] of [
+      [10, [], 50n],
+      [11, ['t'], 32n],
+      [20, ['t'], 32n],
+      [21, [], 5n],
+    ] as const) {
+      const asked = { kind: 'inclusive', rootsOnly: true, prices: risingAt(second) } as const
+      const answered = await ask(asked)
+      assert.deepEqual([answered.open, answered.sums.cost], [open, cost], `price from second ${second}`)
+    }
+  })
+
+  it('computes only the selected traces of those that changed', async () => {
+    await given(started('a'), started('b', { trace: 'other' }))
+    await pass()
+    await given(ended('a', 1, prompt('gpt', 5)), ended('b', 1, prompt('gpt', 2)))
+    const { open, sums: answered } = await ask({ traces: ['other'] })
+    assert.deepEqual(open, ['other'])
+    assert.equal(answered.tokens, 2n)
+  })
+
+  it('reads again when a pass replaced rows meanwhile, and gives up when passes never end', async () => {
+    await given(started('a'), ended('a', 1, prompt('gpt', 5)))
+    await pass()
+    const position = recorder.head
+    let times = 0
+    const runsPass = async () => {
+      times += 1
+      await given(started(`more ${times}`), ended(`more ${times}`, 1, prompt('gpt', 1)))
+      await pass()
+    }
+    const once = () => (times === 0 ? runsPass() : Promise.resolve())
+    const answered = await ask({ position, meanwhile: once })
+    assert.deepEqual([answered.open, answered.sums.tokens], ['all', 5n])
+    await assert.rejects(ask({ position, meanwhile: runsPass }), TotalsNotReady)
+  })
+})

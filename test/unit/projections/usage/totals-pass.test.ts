@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import type { ClickHouse, Rows } from '../../../../src/domain/ports/clickhouse.js'
+import { migrate } from '../../../../src/projections/migrate.js'
+import { readTotalsState } from '../../../../src/projections/usage/queries-of-totals.js'
+import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
+import { openTestClickHouse } from '../../../support/engine.js'
+import { ended, PROJECT, started } from '../../../support/oracle/given.js'
+import type { Operation } from '../../../support/oracle/operations.js'
+import { insertRows } from '../../usage/handling.js'
+import { Recorder } from '../../usage/recorder.js'
+
+const TABLES = ['usage_facts', 'usage_reporting', 'touched_traces', 'usage_totals', 'checkpoints', 'calls']
+const OWN: Operation = { kind: 'reporting', usage_reporting: 'own' }
+const ROLLED_UP: Operation = { kind: 'reporting', usage_reporting: 'rolled_up' }
+
+describe('the totals pass', () => {
+  let clickHouse: ClickHouse
+  let recorder: Recorder
+  let projected: number
+  before(async () => {
+    clickHouse = await openTestClickHouse()
+    await migrate(clickHouse.writer)
+  })
+  after(() => clickHouse.close())
+  beforeEach(async () => {
+    for (const table of TABLES) await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
+    recorder = new Recorder(PROJECT, (ids) => Promise.resolve(ids))
+    projected = 0
+  })
+
+  const given = async (...operations: readonly Operation[]): Promise<void> => {
+    for (const operation of operations) await recorder.take(operation)
+    const { reader, writer } = clickHouse
+    await insertRows(
+      { reader, insert: (rows: Rows) => writer.insert(rows) },
+      recorder.events.slice(projected),
+    )
+    projected = recorder.events.length
+  }
+  const pass = () => runTotalsPass(clickHouse, recorder.head)
+  const used = (prompt_tokens: number) => ({ gpt: { prompt_tokens } })
+
+  /** Each row as `call model own inclusive`. */
+  const rows = async (): Promise<readonly string[]> => {
+    const found = await clickHouse.reader.query<{ row: string }>(
+      `SELECT concatWithSeparator(' ', call_id, model, toString(own_prompt_tokens), toString(prompt_tokens)) AS row
+      FROM usage_totals FINAL ORDER BY row`,
+    )
+    return found.map(({ row }) => row)
+  }
+
+  it('deletes the rows of deleted calls, and replaces those of the calls above', async () => {
+    await given(started('a'), started('b', { in: 'a' }), ended('b', 1, used(2)), ended('a', 2, used(3)), OWN)
+    await pass()
+    assert.deepEqual(await rows(), ['a gpt 3 5', 'b gpt 2 2'])
+    await given({ kind: 'delete', call_ids: ['b'] })
+    await pass()
+    assert.deepEqual(await rows(), ['a gpt 3 3'])
+    await given({ kind: 'delete', call_ids: ['a'] })
+    await pass()
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('deletes the row of a running call when the call ends with usage', async () => {
+    await given(started('a'))
+    await pass()
+    assert.deepEqual(await rows(), ['a  0 0'])
+    await given(ended('a', 1, used(2)))
+    await pass()
+    assert.deepEqual(await rows(), ['a gpt 2 2'])
+  })
+
+  it('makes no row of an end until its start arrives', async () => {
+    await given(ended('a', 5, used(2)))
+    await pass()
+    assert.deepEqual(await rows(), [])
+    await given(started('a', { at: 1 }))
+    await pass()
+    assert.deepEqual(await rows(), ['a gpt 2 2'])
+  })
+
+  it('replaces the rows of all traces when the reported usage changes with the last event', async () => {
+    for (const trace of ['t', 'other'])
+      await given(
+        started(`${trace} a`, { trace }),
+        started(`${trace} b`, { trace, in: `${trace} a` }),
+        ended(`${trace} b`, 1, used(2)),
+        ended(`${trace} a`, 2, used(3)),
+      )
+    await given(OWN)
+    await pass()
+    const asOwn = ['other a gpt 3 5', 'other b gpt 2 2', 't a gpt 3 5', 't b gpt 2 2']
+    assert.deepEqual(await rows(), asOwn)
+    await given(ROLLED_UP)
+    await pass()
+    assert.deepEqual(await rows(), ['other a gpt 1 3', 'other b gpt 2 2', 't a gpt 1 3', 't b gpt 2 2'])
+  })
+
+  it('ends at the position of the pass that was cut off before it', async () => {
+    const { reader, writer } = clickHouse
+    await given(started('a'), ended('a', 1, used(2)))
+    await pass()
+    await given(started('b'), ended('b', 1, used(3)))
+    const target = recorder.head
+    const killed = {
+      reader,
+      writer: {
+        ...writer,
+        insert: async (written: Rows) => {
+          if (written.table === 'usage_totals') throw new Error('killed')
+          await writer.insert(written)
+        },
+      },
+    }
+    await assert.rejects(runTotalsPass(killed, target), /killed/)
+    await given(started('c'), ended('c', 1, used(4)))
+    await pass()
+    assert.deepEqual(await readTotalsState(reader), { complete: target, target })
+    assert.deepEqual(await rows(), ['a gpt 2 2', 'b gpt 3 3'])
+    await pass()
+    assert.equal((await readTotalsState(reader)).complete, recorder.head)
+    assert.deepEqual(await rows(), ['a gpt 2 2', 'b gpt 3 3', 'c gpt 4 4'])
+  })
+
+  it('writes nothing while the projector is before the position of a pass that was cut off', async () => {
+    await given(started('a'), ended('a', 1, used(2)))
+    await clickHouse.writer.insert({
+      table: 'checkpoints',
+      columns: ['projector', 'position'],
+      values: [['usage_totals_target', String(recorder.head + 3n)]],
+    })
+    await pass()
+    assert.deepEqual(await rows(), [])
+  })
+
+  it('starts with an empty table when no pass has run', async () => {
+    await given(started('a'), ended('a', 1, used(2)))
+    await pass()
+    for (const table of ['checkpoints', 'usage_facts', 'touched_traces'])
+      await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
+    recorder = new Recorder(PROJECT, (ids) => Promise.resolve(ids))
+    projected = 0
+    await given(started('b'), ended('b', 1, used(3)))
+    await pass()
+    assert.deepEqual(await rows(), ['b gpt 3 3'])
+  })
+})

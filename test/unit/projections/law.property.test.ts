@@ -9,7 +9,6 @@ import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { COUNTS } from '../../counts.js'
 import { arbitraryOf } from '../../support/arbitrary-of-codec.js'
 import { openTestClickHouse } from '../../support/engine.js'
-import { expectedCalls, expectedFacts, readCalls, readFacts } from './expected-rows.js'
 
 type Happened = Pick<ProjectedEvent, 'type' | 'data'>
 
@@ -35,6 +34,8 @@ const arbitraryEvent: fc.Arbitrary<Happened> = fc.oneof(
     })),
 )
 
+/** Columns of arrays. */
+const LISTS = ['names', 'row_digests', 'models', 'figures']
 const SCOPES = ['project_id', 'owner', 'team']
 
 const BATCHES = COUNTS.lawBatches
@@ -62,23 +63,32 @@ describe('the law of projections', () => {
 
   /** The table has these rows of the entity and no others. */
   const assertStored = async ({ table, columns, values }: Rows, entity: string): Promise<void> => {
-    const numeric = columns.map((_, at) => values.some((row) => typeof row[at] === 'number'))
+    const isOf = (test: (value: unknown) => boolean) =>
+      columns.map((_, at) => values.some((row) => test(row[at])))
+    const isNumeric = isOf((value) => typeof value === 'number')
+    const isList = columns.map((column) => LISTS.includes(column))
     const stored = await clickHouse.writer.query<{ row: readonly (string | null)[] }>(
-      `SELECT [${columns.map((column) => `toString(${column})`).join(', ')}] AS row FROM ${table} FINAL
-      WHERE startsWith(${columns.find((column) => SCOPES.includes(column))!}, {entity:String})`,
+      `SELECT [${columns.map((column, at) => `${isList[at] === true ? 'toJSONString' : 'toString'}(${column})`).join(', ')}] AS row
+      FROM ${table} FINAL WHERE startsWith(${columns.find((column) => SCOPES.includes(column))!}, {entity:String})`,
       { entity },
     )
-    const textOf = (value: unknown): string | null => {
+    const listText = (list: unknown) =>
+      JSON.stringify(list, (_, item: unknown) => (typeof item === 'number' ? String(item) : item))
+    const textOf = (value: unknown, at: number): string | null => {
       if (value === null) return null
-      if (table === 'table_entries' && Array.isArray(value)) return `['${value.join("','")}']`
+      if (isList[at] === true) return listText(value)
       return typeof value === 'string' ? value : JSON.stringify(value)
     }
     const read = stored.map(({ row }) =>
-      row.map((text, at) => (numeric[at] === true && text !== null ? String(Number(text)) : text)),
+      row.map((text, at) => {
+        if (text === null) return null
+        if (isList[at] === true) return listText(JSON.parse(text))
+        return isNumeric[at] === true ? String(Number(text)) : text
+      }),
     )
     const texts = (rows: readonly (readonly unknown[])[]) =>
-      [...new Set(rows.map((row) => JSON.stringify(row.map(textOf))))].sort()
-    assert.deepEqual(texts(read), texts(values), table)
+      [...new Set(rows.map((row) => JSON.stringify(row)))].sort()
+    assert.deepEqual(texts(read), texts(values.map((row) => row.map(textOf))), table)
   }
 
   it('every event its codec accepts becomes rows that ClickHouse takes and gives back unchanged', async () => {
@@ -93,11 +103,8 @@ describe('the law of projections', () => {
         for (const { name, rowsOf } of projections)
           for (const rows of rowsOf(events)) {
             await clickHouse.writer.insert(rows)
-            if (!['calls', 'usage', 'times', 'rebuilds'].includes(name)) await assertStored(rows, entity)
+            if (!['times', 'rebuilds'].includes(name)) await assertStored(rows, entity)
           }
-
-        assert.deepEqual(await readCalls(clickHouse, entity), expectedCalls(events))
-        assert.deepEqual(await readFacts(clickHouse, entity), expectedFacts(events))
       }),
       { numRuns: BATCHES, endOnFailure: true },
     )

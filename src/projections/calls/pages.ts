@@ -168,10 +168,13 @@ export const callIds =
 const ID_COLUMNS = 'call_id AS id, call_started_at AS started_at, call_bytes AS bytes'
 
 const ROWS_AT_ONCE = 20_000
+/** The largest part of a page, in multiples of the first. */
+const LARGEST_PART = 8
 
 /**
  * Columns of a page of calls, read in parts of bounded memory. The rows have the key if the order is by start. State as of a
- * position does not change, so all parts are of one moment.
+ * position does not change, so all parts are of one moment. In other orders each part sorts the whole selection, so parts
+ * double up to a limit.
  *
  * @throws UnknownField
  */
@@ -183,16 +186,22 @@ export async function* callParts<Row extends CallKey>(
 ): AsyncGenerator<readonly Row[]> {
   const isByStart = query.sortBy.length === 1 && query.sortBy[0]?.field === 'started_at'
   let left = query.limit ?? Infinity
+  let size = rowsAtOnce
   let offset = query.offset ?? 0
   let after: CallKey | undefined
   while (left > 0) {
-    const limit = Math.min(left, rowsAtOnce)
+    const limit = Math.min(left, size)
     const rows = await callPage(reader, WINDOW)<Row>(columns, { ...query, limit, offset, after })
     if (rows.length > 0) yield rows
     if (rows.length < limit) return
     left -= limit
-    if (isByStart) after = rows.at(-1)
-    offset = isByStart ? 0 : offset + limit
+    if (isByStart) {
+      after = rows.at(-1)
+      offset = 0
+    } else {
+      offset += limit
+      size = Math.min(2 * size, LARGEST_PART * rowsAtOnce)
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import { JSON_SETTINGS } from '../expression/readable-json.js'
 import { columnsIn, sourceOf, statementFields } from './fields.js'
 import { filterConditions, type CallsFilter } from './filter.js'
 import { conjunctsOf, isDecidedBy, locate, needsValue, requiresRunning } from './locate.js'
+import { requiredTexts } from './required-text.js'
 import type { UsageJoin } from './usage-fields.js'
 
 /** Selects calls of a project as of a position. */
@@ -102,6 +103,7 @@ export const compileSelection = (
   if (!sortBy.some(({ field }) => field === 'id')) order.push('call_id ASC')
   const filtered = filterConditions(projectId, filter)
   const located = locate(filter, conjuncts)
+  const required = requiredTexts(conjuncts)
   const range = began === undefined ? [] : [BEGAN]
   const isOfRunning = conjuncts.some(requiresRunning)
   const isDecidedByStart = ofRest.sql.length === 0 && filtered.ofEnd.length === 0
@@ -111,20 +113,27 @@ export const compileSelection = (
     conjuncts.every(
       (one) => isDecidedBy(one, 'key', sourceOf) || (isDecidedBy(one, 'end', sourceOf) && needsValue(one)),
     )
-  const common = ['project_id = {project:String}', ...located.conditions, ...range, ...filtered.ofStart]
+  const common = [
+    'project_id = {project:String}',
+    ...located.conditions,
+    ...range,
+    ...filtered.ofStart,
+    ...required.ofStart,
+  ]
+  const ofEnd = [...filtered.ofEnd, ...required.ofEnd]
 
   return {
     selected: (columns, keyRange = [], visible = VISIBLE) => {
       const where = whereAll([...ofStart.sql, ...ofRest.sql])
       const joined = joins(keyRange)
       const used = columnsIn([columns, where, joined, ...order, 'call_id'].join(' '))
-      const inner = allOf([...common, ...keyRange, ...visible, ...filtered.ofEnd])
+      const inner = allOf([...common, ...keyRange, ...visible, ...ofEnd])
       return `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${inner}) AS selected ${joined} ${where}`
     },
     candidates: (columns, keyRange = []) => {
       const where = whereAll(isDecidedByEnd ? [...ofStart.sql, ...ofRest.sql] : ofStart.sql)
       const used = columnsIn(`${columns} ${where}`)
-      const ofRow = isDecidedByEnd ? [ENDED, ...filtered.ofEnd] : isOfRunning ? RUNNING : [STARTED]
+      const ofRow = isDecidedByEnd ? [ENDED, ...ofEnd] : isOfRunning ? RUNNING : [STARTED]
       return `SELECT ${columns} FROM (SELECT ${used} FROM calls
         PREWHERE ${allOf([...common, ...keyRange, ...ofRow])}) ${where}`
     },
@@ -138,6 +147,7 @@ export const compileSelection = (
       position,
       ...filtered.parameters,
       ...located.parameters,
+      ...required.parameters,
       ...(began && { began_from: dateTime64(began.from), began_to: dateTime64(began.to) }),
       ...ofStart.parameters,
       ...ofRest.parameters,

@@ -77,6 +77,7 @@ describe('the law of projections', () => {
     const textOf = (value: unknown, at: number): string | null => {
       if (value === null) return null
       if (isList[at] === true) return listText(value)
+      if (isNumeric[at] === true) return String(Number(value))
       return typeof value === 'string' ? value : JSON.stringify(value)
     }
     const read = stored.map(({ row }) =>

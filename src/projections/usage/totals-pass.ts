@@ -124,8 +124,7 @@ const seenBy = async (
 ): Promise<readonly string[]> => {
   const rows = await reader.query<{ trace_id: string }>(
     `SELECT DISTINCT trace_id FROM usage_facts WHERE project_id = {project:String}
-    AND trace_id IN {traces:Array(String)}
-    AND (started_position BETWEEN 1 AND {complete:UInt64} OR ended_position BETWEEN 1 AND {complete:UInt64})`,
+    AND trace_id IN {traces:Array(String)} AND started_position BETWEEN 1 AND {complete:UInt64}`,
     { project: projectId, traces: traceIds, complete },
   )
   return rows.map(({ trace_id }) => trace_id)

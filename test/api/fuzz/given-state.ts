@@ -104,14 +104,19 @@ const givenProject = async (project_id: string, round: number, post: Post): Prom
     version: 'best',
   }
   await post(`/api/registries/models/model/links?team=${entity}`, source)
-  await givenEvaluation(project_id, note, post)
+  await givenEvaluation(project_id, note, round, post)
   const run = `run-${round}`
   await post(`/api/runs/${project_id}`, { name: note, id: run })
   await post(`/api/runs/${project_id}/${run}/metrics`, { metrics: { loss: 1 }, step: 1 })
 }
 
 /** A run with a prediction and a score, and the objects of evaluations. */
-const givenEvaluation = async (project_id: string, note: string, post: Post): Promise<void> => {
+const givenEvaluation = async (
+  project_id: string,
+  note: string,
+  round: number,
+  post: Post,
+): Promise<void> => {
   const ref = `weave:///${project_id}/object/model:latest`
   const at = (path: string) => `/v2/${project_id}/${path}`
   const { evaluation_run_id } = await post(at('evaluation_runs'), { evaluation: ref, model: ref })
@@ -120,7 +125,12 @@ const givenEvaluation = async (project_id: string, note: string, post: Post): Pr
   await post(at('scores'), { prediction_id, scorer: ref, value: 1 })
   await post(at('scorers'), { name: 'scorer', op_source_code: note })
   await post(at('evaluations'), { name: 'evaluation', dataset: ref })
-  const val = { _type: 'Leaderboard', _class_name: 'Leaderboard', columns: [] }
+  const val = {
+    _type: 'Leaderboard',
+    _class_name: 'Leaderboard',
+    description: `${note} ${round}`,
+    columns: [],
+  }
   await post('/obj/create', { obj: { project_id, object_id: 'board', val } })
   await post('/leaderboards/read', { project_id, object_id: 'board' })
 }

@@ -10,7 +10,7 @@ type WithCacheCosts<Price extends StatedCosts> = {
   readonly [K in keyof Price]: K extends CacheCost ? NonNullable<Price[K]> : Price[K]
 }
 
-/** A cached token costs as much as any prompt token unless the price states otherwise. A stated 0 stays 0. */
+/** A cached token costs as much as any prompt token unless the price sets a cost for it, which may be 0. */
 export const withCacheCosts = <Price extends StatedCosts>(price: Price): WithCacheCosts<Price> =>
   ({
     ...price,

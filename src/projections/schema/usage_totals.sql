@@ -9,7 +9,7 @@ CREATE TABLE usage_totals
     trace_id String,
     -- Whether the start names no parent.
     is_root Bool,
-    -- One row of each call, with usage of its own if the call has any.
+    -- Exactly one row of each call, preferring one with own usage.
     is_first Bool,
     -- 'all'; 'own': the inclusive counters are only known for roots; 'none': a trace too large to be summed, as one row
     -- without a call.

@@ -5,7 +5,7 @@ import type { SendOptions, TestService } from '../../support/service.js'
 import { accepted, textIn } from '../tracing/given.js'
 
 export interface Told {
-  readonly data?: Readonly<Record<string, any>> | null // eslint-disable-line @typescript-eslint/no-explicit-any -- looked into as it comes
+  readonly data?: Readonly<Record<string, any>> | null // eslint-disable-line @typescript-eslint/no-explicit-any -- GraphQL data has the shape of the query
   readonly errors?: readonly { readonly message: string; readonly path?: readonly unknown[] }[]
 }
 

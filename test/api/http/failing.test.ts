@@ -75,7 +75,7 @@ describe('what goes wrong behind an endpoint', () => {
   })
 
   it('is a 500 that is logged also when what is thrown is no error', async () => {
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what a library throws is not always an error
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- libraries may throw values that are no Error
     const service = await serving(() => Promise.reject(CANARY))
     const answer = await service.get()
     service.close()

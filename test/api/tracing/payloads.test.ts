@@ -81,7 +81,7 @@ describe('a payload of odd text', () => {
     assert.equal((await callOf(service, project, 'j')).op_name, 'o😀')
   })
 
-  it('has any keys, also those of the prototype', async () => {
+  it('accepts arbitrary keys, including names of Object.prototype members', async () => {
     const project = someProject()
     const raw = '{"__proto__": {"a": 1}, "constructor": 2, "toString": null, "": [], "hasOwnProperty": "x"}'
     const body = withRaw({ start: aStart(project, { id: 'keys', inputs: '<raw>' }) }, raw)

@@ -58,7 +58,7 @@ const aiSdk: Open = (baseURL, modelId) => {
       return [toolCalls[0]?.input, streamed[0]?.input]
     },
     askForPlace: async () =>
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- programs in use call it
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- client programs still call this deprecated method
       (await generateObject({ ...request, schema })).object,
     statusOf: (error) => {
       assert.ok(APICallError.isInstance(error))

@@ -183,7 +183,7 @@ describe('usage of open traces', () => {
     }
   })
 
-  it('computes only the selected traces of those that changed', async () => {
+  it('computes only the changed traces that the filter selects', async () => {
     await given(started('a'), started('b', { trace: 'other' }))
     await pass()
     await given(ended('a', 1, prompt('gpt', 5)), ended('b', 1, prompt('gpt', 2)))

@@ -73,16 +73,7 @@ export const answersOf = async (
     }
   }
 
-  let projected = 0
-  const project = async (): Promise<void> => {
-    await insertRows(tables, recorder.events.slice(projected))
-    projected = recorder.events.length
-  }
-  const recorder: Recorder = new Recorder(projectId, async (ids) => {
-    await project()
-    return withDescendants(tables.reader)(projectId, ids, recorder.head)
-  })
-
+  const { recorder, project } = recording(tables, projectId)
   const answers: Asked[] = []
   const early = Math.ceil((operations.length * handling.early) / 100)
   const asOf = Math.round((operations.length * handling.asOf) / 100)
@@ -103,6 +94,20 @@ export const answersOf = async (
   if (handling.totals === 'all') await tables.sumUp?.(recorder.head)
   answers.push(await ask(asOf, position))
   return answers
+}
+
+/** Records operations of a project, and projects the events that are new. */
+export const recording = (tables: Tables, projectId: string) => {
+  let projected = 0
+  const project = async (): Promise<void> => {
+    await insertRows(tables, recorder.events.slice(projected))
+    projected = recorder.events.length
+  }
+  const recorder: Recorder = new Recorder(projectId, async (ids) => {
+    await project()
+    return withDescendants(tables.reader)(projectId, ids, recorder.head)
+  })
+  return { recorder, project }
 }
 
 /** Costs as they are written. */

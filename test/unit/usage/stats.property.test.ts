@@ -19,7 +19,7 @@ import {
 import type { Span } from '../../../src/projections/stats/span.js'
 import { readTotals } from '../../../src/projections/usage-query/queries.js'
 import { runTotalsPass } from '../../../src/projections/usage/totals-pass.js'
-import { usageFrom, withDescendants } from '../../../src/projections/usage/queries.js'
+import { usageFrom } from '../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { ownUsage } from '../../support/oracle/already-added.js'
@@ -33,10 +33,10 @@ import { selects } from '../../support/oracle/select.js'
 import type { Started } from '../../support/oracle/started.js'
 import { FOLDED_KEYS, type Folded } from '../../support/oracle/usage.js'
 import { AMOUNTS, assertFigures, FIGURES } from './expected-figures.js'
-import { costsIn, insertRows } from './handling.js'
+import { costsIn, insertRows, recording } from './handling.js'
 import { arbitraryOperationOnCalls, meets } from './operations-on-calls.js'
 import { arbitraryLives, pricesOf, standing, type Life } from './prices.js'
-import { read, Recorder } from './recorder.js'
+import { read } from './recorder.js'
 
 const CASES = COUNTS.stats
 
@@ -215,15 +215,7 @@ describe('statistics', () => {
     const tables = { reader, insert: (rows: Rows) => writer.insert(rows) }
     await writer.command('TRUNCATE TABLE prices')
     await insertRows(tables, pricesOf(projectId, lives))
-    let projected = 0
-    const project = async () => {
-      await insertRows(tables, recorder.events.slice(projected))
-      projected = recorder.events.length
-    }
-    const recorder: Recorder = new Recorder(projectId, async (ids) => {
-      await project()
-      return withDescendants(reader)(projectId, ids, recorder.head)
-    })
+    const { recorder, project } = recording(tables, projectId)
     let position = 0n
     for (const [index, operation] of operations.entries()) {
       await recorder.take(operation)

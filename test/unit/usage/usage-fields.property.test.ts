@@ -4,13 +4,12 @@ import type { ClickHouse, Rows } from '../../../src/domain/ports/clickhouse.js'
 import { callIds } from '../../../src/projections/calls/queries.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import { readTotals, usageOfCalls } from '../../../src/projections/usage-query/queries.js'
-import { saturated, usageFrom, withDescendants } from '../../../src/projections/usage/queries.js'
+import { saturated, usageFrom } from '../../../src/projections/usage/queries.js'
 import { runTotalsPass } from '../../../src/projections/usage/totals-pass.js'
 import { COUNTS } from '../../counts.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { arbitraryUsageCase, inProject } from '../../support/oracle/cases.js'
-import { insertRows } from './handling.js'
-import { Recorder } from './recorder.js'
+import { recording } from './handling.js'
 
 const CASES = COUNTS.usageFields
 const REQUESTS = 0
@@ -32,15 +31,7 @@ describe('inclusive usage in lists of calls', () => {
     const law = fc.asyncProperty(arbitraryUsageCase, fc.nat(120), async (usageCase, storedAfter) => {
       const projectId = `team/project-${(projects += 1)}`
       for (const table of ['checkpoints', 'touched_traces']) await writer.command(`TRUNCATE TABLE ${table}`)
-      let projected = 0
-      const project = async () => {
-        await insertRows(tables, recorder.events.slice(projected))
-        projected = recorder.events.length
-      }
-      const recorder: Recorder = new Recorder(projectId, async (ids) => {
-        await project()
-        return withDescendants(reader)(projectId, ids, recorder.head)
-      })
+      const { recorder, project } = recording(tables, projectId)
       const { operations } = inProject(projectId, usageCase)
       for (const [index, operation] of operations.entries()) {
         await recorder.take(operation)

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/domain/codec/instant.js'
-import type { ClickHouse, Rows } from '../../../../src/domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
-import { migrate } from '../../../../src/projections/migrate.js'
 import { bookOf, type PriceBook } from '../../../../src/projections/prices/book.js'
 import type { StoredPrice } from '../../../../src/projections/prices/queries.js'
 import { readTotals, TotalsNotReady, usageBy } from '../../../../src/projections/usage-query/queries.js'
 import type { UsageKind } from '../../../../src/projections/usage-query/usage-rows.js'
-import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
-import { openTestClickHouse } from '../../../support/engine.js'
 import { ended, PROJECT, started } from '../../../support/oracle/given.js'
-import type { Operation } from '../../../support/oracle/operations.js'
-import { insertRows } from '../../usage/handling.js'
-import { Recorder } from '../../usage/recorder.js'
-
-const TABLES = ['usage_facts', 'usage_reporting', 'touched_traces', 'usage_totals', 'checkpoints', 'calls']
+import { totalsOfProject } from '../usage/totals-service.js'
 
 /** The columns of an open row: seven of the call and model, seven texts, and the counters. */
 const OPEN_COLUMNS = 7 + 7 + 7
@@ -52,45 +44,21 @@ interface Asked {
 }
 
 describe('usage of open traces', () => {
-  let clickHouse: ClickHouse
-  let recorder: Recorder
-  let projected: number
-  before(async () => {
-    clickHouse = await openTestClickHouse()
-    await migrate(clickHouse.writer)
-  })
-  after(() => clickHouse.close())
-  beforeEach(async () => {
-    for (const table of TABLES) await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
-    recorder = new Recorder(PROJECT, (ids) => Promise.resolve(ids))
-    projected = 0
-  })
-
-  const given = async (...operations: readonly Operation[]): Promise<bigint> => {
-    for (const operation of operations) await recorder.take(operation)
-    const { reader, writer } = clickHouse
-    await insertRows(
-      { reader, insert: (rows: Rows) => writer.insert(rows) },
-      recorder.events.slice(projected),
-    )
-    projected = recorder.events.length
-    return recorder.head
-  }
-  const pass = () => runTotalsPass(clickHouse, recorder.head)
+  const { clickHouse, head, given, pass } = totalsOfProject()
 
   /** The sums of all selected calls, and what was computed for them. */
   const ask = async ({
     kind = 'own',
     prices = null,
-    position = recorder.head,
+    position = head(),
     traces = null,
     rootsOnly = false,
     meanwhile,
   }: Asked) => {
     const filter = { ...NO_FILTER, trace_ids: traces, trace_roots_only: rootsOnly }
     const reading = { projectId: PROJECT, filter, operation: null, position, kind, prices }
-    return readTotals(clickHouse.reader, reading, async (open) => {
-      const groups = await usageBy(clickHouse.reader, {
+    return readTotals(clickHouse().reader, reading, async (open) => {
+      const groups = await usageBy(clickHouse().reader, {
         ...reading,
         ...{ open, groupBy: [], orderBy: [], limit: 1, isCompared: false },
       })
@@ -195,7 +163,7 @@ describe('usage of open traces', () => {
   it('reads again when a pass replaced rows meanwhile, and gives up when passes never end', async () => {
     await given(started('a'), ended('a', 1, prompt('gpt', 5)))
     await pass()
-    const position = recorder.head
+    const position = head()
     let times = 0
     const runsPass = async () => {
       times += 1

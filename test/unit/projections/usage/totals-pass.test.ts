@@ -1,48 +1,21 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse, Rows } from '../../../../src/domain/ports/clickhouse.js'
-import { migrate } from '../../../../src/projections/migrate.js'
+import type { Rows } from '../../../../src/domain/ports/clickhouse.js'
 import { readTotalsState } from '../../../../src/projections/usage/queries-of-totals.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
-import { openTestClickHouse } from '../../../support/engine.js'
-import { ended, PROJECT, started } from '../../../support/oracle/given.js'
+import { ended, started } from '../../../support/oracle/given.js'
 import type { Operation } from '../../../support/oracle/operations.js'
-import { insertRows } from '../../usage/handling.js'
-import { Recorder } from '../../usage/recorder.js'
+import { totalsOfProject } from './totals-service.js'
 
-const TABLES = ['usage_facts', 'usage_reporting', 'touched_traces', 'usage_totals', 'checkpoints', 'calls']
 const OWN: Operation = { kind: 'reporting', usage_reporting: 'own' }
 const ROLLED_UP: Operation = { kind: 'reporting', usage_reporting: 'rolled_up' }
 
 describe('the totals pass', () => {
-  let clickHouse: ClickHouse
-  let recorder: Recorder
-  let projected: number
-  before(async () => {
-    clickHouse = await openTestClickHouse()
-    await migrate(clickHouse.writer)
-  })
-  after(() => clickHouse.close())
-  beforeEach(async () => {
-    for (const table of TABLES) await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
-    recorder = new Recorder(PROJECT, (ids) => Promise.resolve(ids))
-    projected = 0
-  })
-
-  const given = async (...operations: readonly Operation[]): Promise<void> => {
-    for (const operation of operations) await recorder.take(operation)
-    const { reader, writer } = clickHouse
-    await insertRows(
-      { reader, insert: (rows: Rows) => writer.insert(rows) },
-      recorder.events.slice(projected),
-    )
-    projected = recorder.events.length
-  }
-  const pass = () => runTotalsPass(clickHouse, recorder.head)
+  const { clickHouse, startLog, head, given, pass } = totalsOfProject()
   const used = (prompt_tokens: number) => ({ gpt: { prompt_tokens } })
 
   /** Each row as `call model own inclusive`. */
   const rows = async (): Promise<readonly string[]> => {
-    const found = await clickHouse.reader.query<{ row: string }>(
+    const found = await clickHouse().reader.query<{ row: string }>(
       `SELECT concatWithSeparator(' ', call_id, model, toString(own_prompt_tokens), toString(prompt_tokens)) AS row
       FROM usage_totals FINAL ORDER BY row`,
     )
@@ -97,11 +70,11 @@ describe('the totals pass', () => {
   })
 
   it('ends at the position of the pass that was cut off before it', async () => {
-    const { reader, writer } = clickHouse
+    const { reader, writer } = clickHouse()
     await given(started('a'), ended('a', 1, used(2)))
     await pass()
     await given(started('b'), ended('b', 1, used(3)))
-    const target = recorder.head
+    const target = head()
     const killed = {
       reader,
       writer: {
@@ -118,16 +91,16 @@ describe('the totals pass', () => {
     assert.deepEqual(await readTotalsState(reader), { complete: target, target })
     assert.deepEqual(await rows(), ['a gpt 2 2', 'b gpt 3 3'])
     await pass()
-    assert.equal((await readTotalsState(reader)).complete, recorder.head)
+    assert.equal((await readTotalsState(reader)).complete, head())
     assert.deepEqual(await rows(), ['a gpt 2 2', 'b gpt 3 3', 'c gpt 4 4'])
   })
 
   it('writes nothing while the projector is before the position of a pass that was cut off', async () => {
     await given(started('a'), ended('a', 1, used(2)))
-    await clickHouse.writer.insert({
+    await clickHouse().writer.insert({
       table: 'checkpoints',
       columns: ['projector', 'position'],
-      values: [['usage_totals_target', String(recorder.head + 3n)]],
+      values: [['usage_totals_target', String(head() + 3n)]],
     })
     await pass()
     assert.deepEqual(await rows(), [])
@@ -137,9 +110,8 @@ describe('the totals pass', () => {
     await given(started('a'), ended('a', 1, used(2)))
     await pass()
     for (const table of ['checkpoints', 'usage_facts', 'touched_traces'])
-      await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
-    recorder = new Recorder(PROJECT, (ids) => Promise.resolve(ids))
-    projected = 0
+      await clickHouse().writer.command(`TRUNCATE TABLE ${table}`)
+    startLog()
     await given(started('b'), ended('b', 1, used(3)))
     await pass()
     assert.deepEqual(await rows(), ['b gpt 3 3'])

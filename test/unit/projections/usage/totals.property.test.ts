@@ -16,6 +16,7 @@ import { arbitraryUsageCase } from '../../../support/oracle/cases.js'
 import { PROJECT } from '../../../support/oracle/given.js'
 import { insertRows } from '../../usage/handling.js'
 import { Recorder } from '../../usage/recorder.js'
+import { TABLES } from './totals-service.js'
 
 const CASES = COUNTS.usageTotals
 
@@ -99,8 +100,6 @@ describe('totals of usage', () => {
     assert.deepEqual(sorted([...closed, ...computed]), await freshRows(clickHouse, position))
   }
 })
-
-const TABLES = ['usage_facts', 'usage_reporting', 'touched_traces', 'usage_totals', 'checkpoints', 'calls']
 
 const killedAfter = (
   { reader, writer }: ClickHouse,

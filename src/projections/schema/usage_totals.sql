@@ -9,7 +9,8 @@ CREATE TABLE usage_totals
     trace_id String,
     -- Whether the start names no parent.
     is_root Bool,
-    -- Exactly one row of each call, preferring one with own usage.
+    -- One row of each call that has own usage, and one of each call that has inclusive usage. Counts of calls add them up.
+    own_is_first Bool,
     is_first Bool,
     -- 'all'; 'own': the inclusive counters are only known for roots; 'none': a trace too large to be summed, as one row
     -- without a call.

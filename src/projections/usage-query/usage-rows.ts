@@ -51,8 +51,8 @@ export interface Relation {
 export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery): Relation => {
   const { projectId, filter } = asked
   const own = kind === 'own' ? 'own_' : ''
-  const figures = FIGURES.map((name) => `${own}${name} AS ${name}`)
-  const columns = ['started_at', 'call_id', 'call_id AS id', 'model', 'is_first', ...TEXTS, ...figures]
+  const figures = ['is_first', ...FIGURES].map((name) => `${own}${name} AS ${name}`)
+  const columns = ['started_at', 'call_id', 'call_id AS id', 'model', ...TEXTS, ...figures]
   const hasUsage = `(${FIGURES.map((name) => `${own}${name} != 0`).join(' OR ')})`
   const parameters: Record<string, SqlParameter> = { project: projectId }
   const direct = directConditions(filter, parameters)
@@ -139,12 +139,12 @@ export const openRow = (row: UsageRow): string =>
     ...row.figures,
   ].join(',')}]`
 
-/** The figures of a row are those of the kind that is read, so both names have them. */
+/** A row has the values of the kind that is read, under the names of both kinds. */
 const OPEN_ROWS = `(SELECT ${OPEN_COLUMNS.map(([name], index) =>
   name === 'started_at'
     ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
     : `row.${index + 1} AS ${name}`,
-).join(', ')}, ${FIGURES.map((name) => `${name} AS own_${name}`).join(', ')}
+).join(', ')}, ${['is_first', ...FIGURES].map((name) => `${name} AS own_${name}`).join(', ')}
   FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}),
     'Tuple(${OPEN_COLUMNS.map(([, type]) => type).join(', ')})') AS row))`
 

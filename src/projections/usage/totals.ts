@@ -26,6 +26,7 @@ export const TOTALS_COLUMNS = [
   ...[
     'trace_id',
     'is_root',
+    'own_is_first',
     'is_first',
     'coverage',
     'op',
@@ -71,14 +72,16 @@ export async function* totalsOf(
     const rootOp = calls.labels[tops[forest.node[call]!]!]!.op
     const traceId = traceIds[calls.trace[call]! - 1]!
     const sumsByModel = [...sumsOf(calls, own, call, inclusive)]
-    const first = sumsByModel.findIndex(([, ownSums]) => ownSums !== NOTHING)
+    const firstOwn = sumsByModel.findIndex(([, ownSums]) => isUsed(ownSums))
+    const firstInclusive = sumsByModel.findIndex(([, , sums]) => isUsed(sums.slice(0, WIDTH)))
     for (const [n, [model, ownSums, sums]] of sumsByModel.entries())
       rows.push([
         ...[projectId, startedAt, callId, model],
         ...[
           traceId,
           calls.hasNoParent[call] === 1,
-          n === Math.max(first, 0),
+          n === firstOwn,
+          n === firstInclusive,
           coverage,
           op,
           rootOp,
@@ -100,6 +103,7 @@ export async function* totalsOf(
 
 const ROWS_AT_ONCE = 10_000
 const NOTHING: readonly number[] = COUNTERS.map(() => 0)
+const isUsed = (sums: readonly number[]): boolean => sums.some((sum) => sum !== 0)
 
 /** The own and inclusive usage of a call by model. A running call has an entry even without usage. */
 function* sumsOf(
@@ -117,9 +121,9 @@ function* sumsOf(
   if ((inclusive ?? ownByModel).size === 0 && Number.isNaN(ended[call]!)) yield ['', NOTHING, zero]
 }
 
-/** The row that stands for a trace which is too large to be summed. */
+/** The only row of a trace that is too large to be summed. */
 export const uncoveredTrace = (projectId: string, traceId: string, startedAt: string): TotalsRow => [
-  ...[projectId, startedAt, '', '', traceId, true, true, 'none', '', '', '', '', '', ''],
+  ...[projectId, startedAt, '', '', traceId, true, false, false, 'none', '', '', '', '', '', ''],
   ...NOTHING,
   ...NOTHING,
   ...[startedAt, startedAt],

@@ -83,9 +83,14 @@ describe('usage of open traces', () => {
       ended('root', 2, isZero(5)),
       { kind: 'reporting', usage_reporting: 'own' },
     )
-    const { rows, sums: root } = await ask({ kind: 'inclusive', rootsOnly: true })
+    const inclusive = { kind: 'inclusive', rootsOnly: true } as const
+    const { rows, sums: root } = await ask(inclusive)
     assert.deepEqual(root, { calls: 1n, tokens: 3n, cost: 0n })
     assert.deepEqual([...new Set(rows.map(({ length }) => length))], [OPEN_COLUMNS])
+    await pass()
+    const stored = await ask(inclusive)
+    assert.deepEqual([stored.open, stored.sums], [[], root])
+    assert.deepEqual(await sums(), { calls: 2n, tokens: 3n, cost: 0n })
   })
 
   it('reads an end that is later than the totals, and not as of the position of the totals', async () => {

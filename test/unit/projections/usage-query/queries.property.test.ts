@@ -104,7 +104,7 @@ describe('usage by group', () => {
   })
   after(() => clickHouse.close())
 
-  const insert = (calls: Calls) =>
+  const insert = (calls: Calls, kind: 'own' | 'inclusive') =>
     clickHouse.writer.insert({
       table: 'usage_totals',
       columns: [...TOTALS_COLUMNS, 'position'],
@@ -116,7 +116,7 @@ describe('usage by group', () => {
           row.model,
           traceOf(row),
           false,
-          row.isFirst,
+          ...(kind === 'own' ? [row.isFirst, !row.isFirst] : [!row.isFirst, row.isFirst]),
         ],
         ...['all', row.op, 'root', row.user, '', '', row.status],
         ...row.own.map(String),
@@ -135,7 +135,7 @@ describe('usage by group', () => {
         async (drawn, query, isOpen) => {
           await clickHouse.writer.command('TRUNCATE TABLE usage_totals')
           const calls = withFirst(drawn, query.kind)
-          await insert(calls)
+          await insert(calls, query.kind)
           const isOfOpen = (row: Row) => isOpen && traceOf(row) === 'trace-1'
           const open = isOpen
             ? { traceIds: ['trace-1'], rows: calls.filter(isOfOpen).map((row) => openRowOf(row, query.kind)) }

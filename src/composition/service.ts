@@ -11,7 +11,7 @@ import type { Evaluations } from '../dispatch/evaluations/evaluations.js'
 import type { Dispatcher } from '../dispatch/webhooks/dispatcher.js'
 import type { Log } from '../domain/ports/log.js'
 import type { Metrics } from '../domain/ports/metrics.js'
-import { tellBrokenParts } from '../projections/runtime/broken-parts.js'
+import { logBrokenParts } from '../projections/runtime/broken-parts.js'
 import { cleanupStack, type CleanupStack } from '../runtime/cleanup-stack.js'
 import { openApi, type OnAdminKeyCreated } from './api.js'
 import { openAttempts, openDispatcher } from './dispatcher.js'
@@ -141,7 +141,7 @@ const startReadSide = async (
 ): Promise<ReadSide> => {
   const { reader, database } = stores.clickHouse
   // The operators of a ClickHouse server monitor its parts themselves.
-  if (config.clickHouseUrl === null) await tellBrokenParts(reader, database, log)
+  if (config.clickHouseUrl === null) await logBrokenParts(reader, database, log)
   const readSide = await openReadSide(config, stores, systemClock, log)
   cleanup.add(() => readSide.stop())
   const { behind } = readSide

@@ -1,18 +1,18 @@
 import type { Position } from '../domain/ports/event-store.js'
 import type { Rows } from '../domain/ports/clickhouse.js'
 
-/** An event as projections see it: fields too large for the log are back in their places. */
+/** An event as projections read it, with fields that are too large for the log read from the blob store. */
 export interface ProjectedEvent {
   readonly type: string
   readonly data: unknown
   readonly position: Position
-  /** Absent where it does not matter. */
+  /** Only needed for event times. */
   readonly recordedAt?: Date
 }
 
 /**
- * A read model's way from events to rows. `rowsOf` is pure: the same events in the same order give the same rows, and
- * rows given twice change nothing. It throws when an event is not what its codec describes.
+ * Turns events into rows of read models. `rowsOf` is pure: the same events in the same order make the same rows, and
+ * inserting rows twice changes nothing. It throws if an event does not match its codec.
  */
 export interface Projection {
   readonly name: string

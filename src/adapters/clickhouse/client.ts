@@ -9,7 +9,7 @@ import {
 } from '../../domain/ports/clickhouse.js'
 import { engineError, type Translation, type Work } from './translation.js'
 
-/** What a statement is sent with beside itself. */
+/** The options of one statement. */
 interface Sending {
   /** Ends the statement when it is aborted. */
   readonly abort_signal?: AbortSignal
@@ -23,19 +23,19 @@ interface Begun {
 
 export type Headers = Readonly<Record<string, unknown>>
 
-/** How one client differs from another. */
+/** The differences between the embedded engine and a server. */
 interface Ways {
   readonly translate: Translation
   readonly sending: () => Sending
-  /** How a statement whose answer is streamed is begun. */
+  /** Starts a statement whose result is streamed. */
   readonly exec: (query: string, parameters: SqlParameters | undefined, sending: Sending) => Promise<Begun>
-  /** Sends an insert; by default as it is. */
+  /** Wraps an insert; by default it is sent as it is. */
   readonly inserting: (rows: Rows, insert: (sending: Sending) => Promise<void>) => Promise<void>
-  /** Throws where an answer is not the engine's. */
+  /** Throws if a response is not from ClickHouse. */
   readonly checked: (headers: Headers | undefined) => void
 }
 
-/** One client as both ports; whatever engine stands behind it. */
+/** The writer and reader ports of a client. */
 export const portsOf = (
   client: ClickHouseClient,
   ways: Partial<Ways> = {},
@@ -115,8 +115,8 @@ interface Abandoning {
 }
 
 /**
- * Sends a read that ends with its reader's signal, too. Not by `AbortSignal.any`, which keeps an entry of each read in a
- * signal that outlives it.
+ * Sends a read that is also aborted by its caller's signal. `AbortSignal.any` would keep an entry of each read in the
+ * long-lived signal.
  */
 const cancellable = async <A>(
   signal: AbortSignal | undefined,
@@ -138,7 +138,7 @@ const cancellable = async <A>(
   }
 }
 
-/** The statement runs until its stream has closed; only then may its connection take another one. */
+/** Closes a stream. Its connection can run the next statement only after that. */
 const closed = async (stream: Readable): Promise<void> => {
   if (stream.closed) return
   const closing = new Promise<void>((resolve) => stream.once('close', resolve))

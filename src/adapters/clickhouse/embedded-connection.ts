@@ -20,9 +20,9 @@ import {
  * The in-process engine as a connection of the ClickHouse client, with two things changed.
  *
  * Parameters are set on this connection before the statement. The binding's own parameters go through one queue
- * for the whole process, so that a slow read on one connection would hold up every other.
+ * for the whole process, so that a slow read on one connection would block all others.
  *
- * `exec` streams: the binding's own buffers the whole answer.
+ * `exec` streams the result; the binding's own `exec` buffers all of it.
  */
 export class EmbeddedConnection implements Connection<Readable> {
   readonly #chdb: ChdbConnection
@@ -62,7 +62,7 @@ export class EmbeddedConnection implements Connection<Readable> {
   }
 }
 
-/** The binding's own calls carry the engine's error code in their message alone: here it becomes the `code`. */
+/** Errors of the binding have the engine's code only in their message; this adds it as `code`. */
 const coded = async <A>(work: Promise<A>): Promise<A> => {
   try {
     return await work
@@ -76,8 +76,8 @@ interface Chunk {
 }
 
 /**
- * The first chunk is fetched before the answer is given, so that a refused statement fails there. From then on the
- * engine makes the next chunk while the last one is being used.
+ * The first chunk is fetched before the stream is returned, so that a refused statement fails there. Later chunks are
+ * computed while the one before is used.
  */
 async function* bytesOf(first: IteratorResult<Chunk>, rest: AsyncIterator<Chunk>): AsyncGenerator<Buffer> {
   try {

@@ -13,9 +13,9 @@ const READERS = 3
 let databases = 0
 
 /**
- * The ClickHouse engine in this process, over a data directory of its own. One engine a process: a second directory
- * is refused while one is open. A connection runs one statement at a time, so the projector has its own and reads
- * share a few.
+ * The ClickHouse engine in this process, with its own data directory. A process can have only one: a second directory is
+ * refused while one is open. A connection runs one statement at a time, so the projector has its own and reads share a
+ * few.
  */
 export const openEmbeddedClickHouse = async (
   directory: string,
@@ -49,15 +49,15 @@ export const openEmbeddedClickHouse = async (
     close: async () => {
       for (const client of all) await client.close()
       databases -= 1
-      // What somebody gave up is still at work, and connections close behind it. A process that ended now might hang.
+      // Abandoned statements still run, and connections close after them. The process might hang if it exited before.
       if (databases === 0) await drainPending()
     },
   }
 }
 
 /**
- * The engine answers an abort by waiting, so that a process out of memory would keep its port and its log and serve nobody.
- * With a handler of our own in its place the abort goes through; ours runs only where somebody else sent the signal.
+ * The engine's handler of SIGABRT waits, so that a process out of memory would keep its port and its log without serving
+ * requests. Once it is replaced, an abort ends the process; this handler only runs for signals from outside.
  */
 const endWhenAborted = () => {
   process.off('SIGABRT', killThisProcess)
@@ -66,6 +66,6 @@ const endWhenAborted = () => {
 
 const killThisProcess = () => void process.kill(process.pid, 'SIGKILL')
 
-/** The engine's binding and the client each carry a copy of the same interface. */
+/** The binding and the client each declare a copy of the same interface. */
 const asConnection = (connection: EmbeddedConnection) =>
   connection as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>

@@ -1,16 +1,16 @@
 /**
- * ClickHouse's error codes by what they mean for whoever asked.
+ * ClickHouse's error codes by their meaning for the caller.
  * https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
  */
 const codes = (...names: readonly (readonly [code: number, name: string])[]): ReadonlySet<string> =>
   new Set(names.map(([code]) => String(code)))
 
-/** A statement took longer than it may. */
+/** A statement exceeded its time limit. */
 export const TOO_LONG = codes([159, 'TIMEOUT_EXCEEDED'], [160, 'TOO_SLOW'])
 
 export const MEMORY_LIMIT_EXCEEDED = '241'
 
-/** What an insert's own rows can cause: they cannot be parsed, read or converted. */
+/** Rows of an insert cannot be parsed or converted. */
 export const ABOUT_THE_ROWS = codes(
   [6, 'CANNOT_PARSE_TEXT'],
   [25, 'CANNOT_PARSE_ESCAPE_SEQUENCE'],
@@ -37,7 +37,7 @@ export const ABOUT_THE_ROWS = codes(
   [691, 'UNKNOWN_ELEMENT_OF_ENUM'],
 )
 
-/** It lets this user in no more, or cannot do what is asked as it is set up. */
+/** The server refuses this user, or its configuration does not allow the statement. */
 export const REFUSING = codes(
   [56, 'UNKNOWN_STORAGE'],
   [115, 'UNKNOWN_SETTING'],
@@ -56,7 +56,7 @@ export const REFUSING = codes(
   [767, 'REQUIRED_SECOND_FACTOR'],
 )
 
-/** It is there, but cannot now: load, disks, replicas, Keeper, its own network, a table that is gone. */
+/** Temporary errors: load, disks, replicas, Keeper, the server's network, a missing table. */
 export const BUSY = codes(
   [3, 'UNEXPECTED_END_OF_FILE'],
   [23, 'CANNOT_READ_FROM_ISTREAM'],

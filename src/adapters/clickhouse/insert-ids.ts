@@ -4,9 +4,8 @@ import { ClickHouseUnavailable, type Rows } from '../../domain/ports/clickhouse.
 type Insert = (sending: { readonly query_id: string }) => Promise<void>
 
 /**
- * Sends an insert whose outcome stayed unknown under the same id when it is repeated: with `replace_running_query` the
- * server ends the first before it begins the second. Otherwise a server that is slow, not away, would get the same work
- * again and again beside the first.
+ * Repeats an insert of unknown outcome under the same query id: with `replace_running_query` the server cancels the first
+ * attempt, so that retries do not add load to a slow server.
  */
 export const sameIdWhenRepeated = () => {
   const unknown = new Map<string, string>()

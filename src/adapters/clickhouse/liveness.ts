@@ -1,23 +1,22 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Whether a server answers at all, asked beside the statements. */
+/** Whether a server responds to pings, which are sent apart from the statements. */
 export interface Liveness {
-  /** Why it does not answer; undefined while it does. */
+  /** Why it does not respond; undefined while it does. */
   readonly away: () => string | undefined
-  /** Aborted when it turns out that nobody answers what is asked now. */
+  /** Aborted when the server stops responding, to end the statements in flight. */
   readonly signal: () => AbortSignal
-  /** Resolves when the question that is under way is answered. */
+  /** Resolves when the current ping ends. */
   readonly stop: () => Promise<void>
 }
 
-/** How often it is asked, in milliseconds, and after an answer that did not come. */
+/** The interval of pings in milliseconds, and the shorter one after a ping that failed. */
 const INTERVALS = { everyMs: 3000, againMs: 1000 }
 
 /**
- * Asks again and again whether the server is there. A statement may be silent for long while it works: whether somebody
- * still works on it is told by this question, not by the statement's own time-out. One answer that comes late says
- * little, since this process may have been busy itself; two do.
+ * Pings the server repeatedly, to tell a server that is away from a statement that takes long. Two pings in a row must
+ * fail, because one may be late while this process is busy.
  */
 export const watch = (ask: () => Promise<string | undefined>, { everyMs, againMs } = INTERVALS): Liveness => {
   const stopping = new AbortController()

@@ -8,11 +8,11 @@ interface Asked {
   readonly parameters: SqlParameters
 }
 
-/** Below the 128 KiB that a server takes as one value (`http_max_field_value_size`), in the address or in a form. */
+/** Below the server's limit of 128 KiB for one value (`http_max_field_value_size`) of an address or a form. */
 const MAX_PIECE_BYTES = 120 * 1024
 
 /**
- * The same read with each list that is too long for one value given in pieces: `{ids:Array(String)}` becomes
+ * The same read with lists split that are too long for one value: `{ids:Array(String)}` becomes
  * `arrayConcat({ids_0:Array(String)}, {ids_1:Array(String)})`.
  */
 export const inPieces = (sql: string, parameters: SqlParameters = {}): Asked => {

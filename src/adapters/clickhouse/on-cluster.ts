@@ -1,9 +1,9 @@
 /**
- * A statement that makes or changes tables, as it is run for a cluster: on all its servers, with each table replicated.
- * A table's UUID is its place in Keeper, so that tables can be exchanged. No insert is dropped because an earlier one
- * looked the same: the table may have been emptied in between.
+ * A statement that creates or changes tables, for a cluster: it runs on all servers, and each table is replicated. The
+ * path in Keeper is the table's UUID, so that tables can be exchanged. Equal inserts are not deduplicated, because the
+ * table may have been emptied in between.
  *
- * @throws when a statement is of a form that it does not know: it would be run on one server alone
+ * @throws if the form of the statement is unknown, because it would run on one server only
  */
 export const onCluster = (cluster: string, statement: string): string => {
   const form = FORMS.find((known) => known.test(statement))

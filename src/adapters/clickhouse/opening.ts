@@ -5,16 +5,16 @@ import { retry } from '../../runtime/backoff.js'
 import { portsOf } from './client.js'
 import { serverError } from './translation.js'
 
-/** How long a server that is not there yet is waited for, in milliseconds, and who wants to know. */
+/** How long to wait for a server that is not reachable yet, in milliseconds. */
 export interface Waiting {
   readonly waitMs?: number
   readonly onWaiting?: (reason: string) => void
 }
 
-/** The same from the start: each try is logged. */
+/** The delay does not grow, because each attempt is logged. */
 const BACKOFF = { firstMs: 1000, maxMs: 1000 }
 
-/** Does what needs the server, again and again while it is away or busy, until the time is over. */
+/** Retries work while the server is unreachable or busy, until the time is over. */
 export const whenThere = <A>(
   { origin, username }: ClickHouseAddress,
   { waitMs = 0, onWaiting }: Waiting,
@@ -35,7 +35,7 @@ export const whenThere = <A>(
   )
 }
 
-/** Makes the database, where the user may and nobody has; closes the client. */
+/** Creates the database unless it exists, and closes the client. */
 export const prepareDatabase = async (
   client: ClickHouseClient,
   { database }: ClickHouseAddress,
@@ -51,7 +51,7 @@ export const prepareDatabase = async (
     }
     const where = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`
     await ports.command(`CREATE DATABASE IF NOT EXISTS ${database}${where}`).catch(async (error: unknown) => {
-      // Who may make none can use one that is there.
+      // A user without the right to create databases can use an existing one.
       const [there] = await ports.query<{ name: string }>(
         'SELECT name FROM system.databases WHERE name = {database:String}',
         { database },

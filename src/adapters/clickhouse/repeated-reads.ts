@@ -1,8 +1,8 @@
 import { ClickHouseUnavailable, type ClickHouseReader } from '../../domain/ports/clickhouse.js'
 
 /**
- * Reads whose connection was closed under them are asked once more: a server may let go of a kept connection in the
- * moment in which it is used. Of a stream, only what nothing was answered of.
+ * Retries a read once if its connection was lost: a server may close an idle connection at the moment it is reused. A
+ * stream is retried only before its first chunk.
  */
 export const repeatingReads = (reader: ClickHouseReader): ClickHouseReader => ({
   query: async <Row>(...asked: Parameters<ClickHouseReader['query']>) => {

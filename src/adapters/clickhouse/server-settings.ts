@@ -2,15 +2,14 @@ import type { ClickHouseSettings } from '@clickhouse/client'
 import { jsonFormat, readLimits } from './settings.js'
 
 /**
- * The server begins its answer when the statement is over: one that fails after its first rows were sent would end like
- * a whole answer, with the error as its last bytes.
+ * The server responds when the statement has ended. Otherwise a later error would be the last bytes of a response with
+ * status 200.
  */
 const wholeAnswers: ClickHouseSettings = { wait_end_of_query: 1 }
 
 /**
  * A server cancels only statements with `readonly` when their client closes the connection; '2' still allows settings.
- * `select_sequential_consistency` has a replica that lags answer with an
- * error rather than with less than was written; it says nothing about tables that are not replicated.
+ * With `select_sequential_consistency` a replica that lags returns an error instead of fewer rows.
  */
 export const readSettings = (isCluster: boolean): ClickHouseSettings => ({
   ...jsonFormat,
@@ -23,10 +22,9 @@ export const readSettings = (isCluster: boolean): ClickHouseSettings => ({
 })
 
 /**
- * An insert is answered when its rows are in the table, never when they merely wait for company: the checkpoint speaks of
- * them. The same block again is inserted again, which changes nothing where it is there, and matters where the table was
- * emptied. On a cluster a majority of the replicas has the rows, one insert after the other, which is what sequential
- * reads need.
+ * An insert is acknowledged when its rows are in the table, because the checkpoint counts on them. Repeated blocks are
+ * inserted again, since the table may have been emptied in between. On a cluster a majority of the replicas has the rows,
+ * and inserts run one after the other, as sequential reads require.
  */
 export const writeSettings = (isCluster: boolean): ClickHouseSettings => ({
   ...jsonFormat,

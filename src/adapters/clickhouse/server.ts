@@ -20,29 +20,29 @@ import { quiet, readLimits } from './settings.js'
 import { serverError, unanswered } from './translation.js'
 
 interface Opening extends Waiting {
-  /** The cluster on whose servers the tables are, replicated; without it, they are on this one server. */
+  /** The cluster that has the replicated tables; without it, they are on this server only. */
   readonly cluster?: string | undefined
-  /** Whether rows and answers are compressed; without it, unless the server is on this machine. */
+  /** Whether rows and responses are compressed; by default unless the server is on this machine. */
   readonly compression?: boolean
-  /** Silence after which a read is given up. */
+  /** The time without a response after which a read fails. */
   readonly readTimeoutMs?: number
   readonly health?: HealthReports
 }
 
 const READERS = 32
 
-/** Silence after which a statement is given up, though the server is there. Tables on a cluster take their time. */
+/** The time without a response after which a statement fails. Tables of a cluster take longer to create. */
 const WRITE_TIMEOUT_MS = 60_000
 const CLUSTER_WRITE_TIMEOUT_MS = 200_000
-/** The server ends a read at its limit by itself, but looks at the time only between blocks of rows. */
+/** The server ends a read at its time limit, but checks it only between blocks of rows. */
 const READ_TIMEOUT_MS = (readLimits.max_execution_time + 5) * 1000
 const PING_TIMEOUT_MS = 3000
 const OPEN_TIMEOUT_MS = 10_000
 
 /**
- * A ClickHouse server by URL, `http(s)://user:password@host:8123/database`. Waits for one that is not there yet.
+ * A ClickHouse server by URL, `http(s)://user:password@host:8123/database`. Waits until it is reachable.
  *
- * @throws ClickHouseUnavailable when it stays away, or refuses the user, the database or the cluster
+ * @throws ClickHouseUnavailable if it stays unreachable, or refuses the user, the database or the cluster
  */
 export const openClickHouseServer = async (
   url: string,
@@ -131,15 +131,15 @@ const clientFor = (
     ...options,
   })
 
-/** Any answer will do, even one that wants to hear nothing of the question. */
+/** Any response will do, even an error. */
 const whyAway = async (client: ClickHouseClient): Promise<string | undefined> => {
   const pinged = await client.ping()
   return pinged.success ? undefined : unanswered(pinged.error)
 }
 
 /**
- * A 200 of anything else would be taken for rows that are stored, or for a table that is empty; an answer whose end is
- * that of its connection, for a whole one when it was cut.
+ * Refuses responses of other servers, whose status 200 would look like stored rows or an empty table, and responses that
+ * end with their connection, because a truncated one would look complete.
  */
 const refuseOthers = (headers: Headers = {}): void => {
   if (!Object.keys(headers).some((name) => name.startsWith('x-clickhouse-')))

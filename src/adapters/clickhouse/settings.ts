@@ -1,11 +1,11 @@
 import { ClickHouseLogLevel } from '@clickhouse/client'
 
-/** The client's own log lines would quote rows and statements; errors reach whoever asked in any case. */
+/** The client's log lines quote rows and statements. Errors are thrown to the caller anyway. */
 export const quiet = { level: ClickHouseLogLevel.OFF }
 
 /**
- * Bounds of every read: seconds, bytes of memory, and bytes of the statement, where the values of a filter stand: each
- * byte of the largest body may take four there; and what it is made of, four times what the engine allows by itself.
+ * Limits of every read: seconds, bytes of memory, and the size of the statement. The values of a filter are part of the
+ * statement, where a byte of the request takes up to four.
  */
 export const readLimits = {
   max_execution_time: 30,
@@ -14,7 +14,7 @@ export const readLimits = {
   max_ast_elements: '200000',
 } as const
 
-/** Integers as numbers on the way out; on the way in, an object or a list for a text column is its text. */
+/** Integers are read as numbers. An object or a list that is inserted into a text column is stored as its JSON. */
 export const jsonFormat = {
   output_format_json_quote_64bit_integers: 0,
   input_format_json_read_objects_as_strings: 1,

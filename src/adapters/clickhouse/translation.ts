@@ -2,12 +2,12 @@ import { ClickHouseError } from '@clickhouse/client'
 import { ClickHouseUnavailable, ReadTooExpensive, RowsRefused } from '../../domain/ports/clickhouse.js'
 import { ABOUT_THE_ROWS, BUSY, MEMORY_LIMIT_EXCEEDED, REFUSING, TOO_LONG } from './error-codes.js'
 
-/** What a statement was for: only an insert can be refused for its rows, only a read be too expensive. */
+/** The kind of a statement: only inserts are refused for their rows, and only reads are too expensive. */
 export type Work = 'read' | 'insert' | 'command'
 
 export type Translation = (error: unknown, work: Work) => unknown
 
-/** The port's error for an error of the engine; one that nobody foresaw stays what it is. */
+/** The port's error for an error of the engine. Unknown errors are returned unchanged. */
 export const engineError: Translation = (error, work) => {
   if (!(error instanceof Error) || error instanceof ClickHouseUnavailable) return error
   const code = codeOf(error)
@@ -28,23 +28,23 @@ export const engineError: Translation = (error, work) => {
 }
 
 /**
- * The same for a server: what carries no code of ClickHouse's came from the way there, be it the network, TLS, a proxy
- * or an answer that broke off.
+ * The same for a server: an error without a code of ClickHouse comes from the network, TLS, a proxy or a truncated
+ * response.
  */
 export const serverError: Translation = (error, work) => {
   const translated = engineError(error, work)
   if (translated !== error || !(error instanceof Error) || error instanceof ClickHouseError) return translated
   if (error instanceof ClickHouseUnavailable || error instanceof TypeError) return error
-  // Reads in flight are aborted when the server is away, so that one whose time ends has a server that works on it.
+  // Reads in flight are aborted when the server is away, so a read that times out was running.
   if (work === 'read' && error.message === TIME_OUT) return new ReadTooExpensive('time')
   return new ClickHouseUnavailable('away', unanswered(error) ?? otherAnswer(error), { cause: error })
 }
 
-/** The client's own messages for a time-out, and for a statement that was ended because nobody is there. */
+/** The client's messages for a time-out, and for a statement that was aborted because the server is away. */
 const TIME_OUT = 'Timeout error.'
 const NO_ANSWER = new Set([TIME_OUT, 'The user aborted a request.'])
 
-/** Why nobody answered, in a few words; undefined where somebody did, whoever it was. */
+/** Why there was no response; undefined if there was one, even from another server. */
 export const unanswered = (error: Error): string | undefined => {
   if (error instanceof ClickHouseError) return undefined
   if (NO_ANSWER.has(error.message)) return 'ClickHouse cannot be reached (timeout)'
@@ -52,7 +52,7 @@ export const unanswered = (error: Error): string | undefined => {
   return code === '' ? undefined : `ClickHouse cannot be reached (${code})`
 }
 
-/** Of what a proxy answers, its status alone. */
+/** Only the status of a proxy's response. */
 const otherAnswer = (error: Error): string => {
   if (error instanceof SyntaxError) return 'ClickHouse cannot be reached (truncated response)'
   const status = /\b[45]\d\d [A-Z][A-Za-z -]{2,40}/.exec(error.message)?.[0].trim() ?? 'unknown status'

@@ -25,7 +25,7 @@ export const calls: DigestedModel = {
 const happened = (position: string): string => `${position} BETWEEN 1 AND {position:UInt64}`
 const any = (column: string, position: string): string => `anyIf(${column}, ${happened(position)})`
 
-/** One row a call, whichever rows its facts came in: a start and an end of one batch are one row, of two batches two. */
+/** One row a call. In the table, a start and an end are one row if they were projected in one batch, otherwise two. */
 export const usageFacts: DigestedModel = {
   table: 'usage_facts',
   key: ['project_id', 'trace_id', 'call_id'],
@@ -59,7 +59,7 @@ export const usageFacts: DigestedModel = {
     WHERE started OR ended OR deleted`,
 }
 
-/** What a project chose, in the order in which it did. */
+/** The settings of a project, in order. */
 export const usageReporting: DigestedModel = {
   table: 'usage_reporting',
   key: ['project_id'],

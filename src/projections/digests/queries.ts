@@ -22,7 +22,7 @@ const MODULUS = 1n << 256n
  *
  * A digest is the sum, modulo 2^256, of the SHA-256 of each row's text. It does not depend on batches, merges,
  * duplicate rows or the numbers of positions, so a copy of the log gives the same digests. It detects accidental
- * differences and changed rows; it is not a seal against somebody who can choose many rows to find equal sums.
+ * differences and changed rows, but not an attacker who can choose many rows to find an equal sum.
  *
  * @throws ReadTooExpensive when the engine has too little memory for a hundred thousand rows
  */

@@ -16,9 +16,8 @@ import { wholeMicroseconds, writtenInstant, writtenNumber, writtenTruth } from '
 export type Comparison = '=' | '>' | '>=' | '<' | '<='
 
 /**
- * A comparison as SQL, NULL where a side has no value. Sides of two kinds meet as the more particular of them: an
- * instant before a number, a number before a truth, a truth before text; JSON follows the other side, and is text
- * beside JSON.
+ * A comparison as SQL, NULL if a side has no value. Sides of different types are compared as instants if one is an
+ * instant, else as numbers, else as booleans, else as text. JSON is read as the type of the other side.
  */
 export const compare = (operator: Comparison, a: Value, b: Value, parameters: Parameters): string => {
   if (isNull(a)) return operator === '=' ? isNothing(b) : NEVER
@@ -44,7 +43,10 @@ const sides = (a: Value, b: Value, parameters: Parameters): readonly [string, st
   return [cast(a), cast(b)]
 }
 
-/** Beside a number an instant is seconds since 1970, beside a written date a date, beside other text ISO text. */
+/**
+ * An instant is compared with a number as seconds since 1970, with a date in text as a date, and with other text as ISO
+ * text.
+ */
 const instantSides = (instant: string, other: Value, parameters: Parameters): readonly [string, string] => {
   if (other.type === 'instant') return [instant, other.sql]
   if (other.type === 'number' || other.type === 'truth')
@@ -63,14 +65,14 @@ const microsecondsOf = (value: Value, parameters: Parameters): string =>
     ? parameters.number(wholeMicroseconds(value.literal))
     : `floor(${asNumber(value)} * 1000000 + 0.5)`
 
-/** Whether a value equals one of a list: literals of one kind are looked up at once, others compared one by one. */
+/** Whether a value equals one of a list. Literals of one type are compared by one `IN`, others one by one. */
 export const membership = (value: Value, list: readonly Value[], parameters: Parameters): string => {
   if (isNull(value)) return `(${[...new Set([...list.map(isNothing), 'false'])].join(' OR ')})`
   if (isLiteral(value) || isShort(value)) return anyOf(value, list, parameters)
   return `arrayMap(v -> ${anyOf(named('v', value), list, parameters)}, [${sqlOf(value)}])[1]`
 }
 
-/** Short SQL is written as often as it is needed; other SQL once, or nested lists would double it at every level. */
+/** Short SQL is repeated. Long SQL is bound to a name, because nested lists would double it at every level. */
 const isShort = (value: Value): boolean =>
   (value.type === 'json' ? value.base + value.keys : sqlOf(value)).length <= 100
 
@@ -120,7 +122,7 @@ const amongTexts = (value: Value, texts: readonly string[], parameters: Paramete
   }
 }
 
-/** A comparison with what is no number is neither true nor false. A list of ClickHouse does not take -0 for 0, a sum does. */
+/** A comparison with text that is no number is NULL. `IN` distinguishes -0 from 0, so 0 is added to both sides. */
 const among = (sql: string, numbers: readonly (number | undefined)[], parameters: Parameters): string => {
   const known = numbers.filter((number) => number !== undefined)
   const found = `plus(${sql}, 0) IN ${parameters.numbers(known.map((number) => number + 0))}`
@@ -128,8 +130,8 @@ const among = (sql: string, numbers: readonly (number | undefined)[], parameters
 }
 
 /**
- * Whether a text holds another, or has all its tokens: runs of letters, digits and characters outside ASCII. Of a list,
- * whether one of its items does. Never NULL: nothing is contained in what is not there.
+ * Whether a text contains another, or all its tokens: runs of letters, digits and characters outside ASCII. For a list,
+ * whether one of its items does. False, not NULL, without a value.
  */
 export const contains = (
   { input, substr }: { readonly input: Value; readonly substr: Value },
@@ -145,7 +147,7 @@ export const contains = (
       : `position(${inCase('h')}, ${sought}) > 0`
     return `arrayExists(h -> h != '' AND ${found}, ${haystacks})`
   }
-  // As the argument of a lambda the literal would be copied for each row.
+  // ClickHouse would copy a literal argument of a lambda for each row.
   if (isLiteral(substr) && substr.type === 'text')
     return foundIn(inCase(parameters.text(String(substr.literal))))
   return `arrayExists(s -> s IS NOT NULL AND ${foundIn(inCase('assumeNotNull(s)'))}, [${asText(substr)}])`

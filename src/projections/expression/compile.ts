@@ -12,11 +12,8 @@ export interface Compiled {
 }
 
 /**
- * An operation as an SQL condition of three values: NULL where a comparison lacks a value, which
- * selects nothing, and neither does its negation. What the client wrote is in the parameters alone, whose names begin with
- * the prefix.
- *
- * It is to be read with `JSON_SETTINGS`.
+ * An operation as an SQL condition in three-valued logic: a comparison without a value is NULL, and so is its negation.
+ * Text of the client is only in the parameters, whose names begin with the prefix. Read it with `JSON_SETTINGS`.
  *
  * @throws UnknownField
  */
@@ -59,7 +56,7 @@ const compiler = (fields: Fields, parameters: Parameters) => {
   return { condition }
 }
 
-/** A literal becomes a parameter where its SQL is asked for: in lists many are given as one. */
+/** A literal becomes a parameter when its SQL is read, because a list of literals is one parameter. */
 const literalValue = (literal: Json, parameters: Parameters): Value => {
   if (literal === null) return { type: 'nothing' }
   if (typeof literal === 'boolean') return { type: 'truth', sql: String(literal) }

@@ -4,18 +4,15 @@ import { jsonAt } from './json.js'
 import type { Parameters } from './parameters.js'
 import type { Value } from './value.js'
 
-/**
- * How a field of a query reads in SQL, each Nullable: text, a number, a DateTime64(6), or text that is JSON, of which a
- * dotted name means a part.
- */
+/** The SQL of a field, Nullable: text, a number, a DateTime64(6), or JSON text, whose parts have dotted names. */
 export interface Column {
   readonly kind: 'text' | 'number' | 'instant' | 'json'
   readonly sql: string
-  /** Of JSON: whether integers of more than 64 bits may stand in it; else that is looked for. */
+  /** For JSON: SQL that is true if it may have integers of more than 64 bits. By default the text is searched. */
   readonly isWide?: string
 }
 
-/** A field that works out what a name means from all of it; undefined where it means nothing. */
+/** A field that resolves the whole name; undefined for an unknown one. */
 export interface Derived {
   readonly kind: 'derived'
   readonly value: (name: string, parameters: Parameters) => Value | undefined
@@ -42,7 +39,7 @@ const valueOf = (
 ): Value | undefined =>
   field.kind === 'derived' ? field.value(name, parameters) : columnValue(field, path, parameters)
 
-/** A part of a column; undefined for a part of what has none. */
+/** The value of a column, or of a part of JSON; undefined for a part of another column. */
 export const columnValue = (
   field: Column,
   path: readonly string[],

@@ -2,23 +2,23 @@ import { listIndex } from '../../domain/query/field-path.js'
 import type { Parameters } from './parameters.js'
 import { mayBeWide, readableJson } from './readable-json.js'
 
-/** A place in JSON text: some text in SQL, and the keys that lead on from it, as further arguments. */
+/** A place in JSON: the SQL of a JSON text, and the keys within it as further arguments of a function. */
 export interface JsonPlace {
   readonly base: string
   readonly keys: string
-  /** Whether integers of more than 64 bits may stand in it, in SQL. */
+  /** SQL that is true if the text may have integers of more than 64 bits. */
   readonly isWide: string
 }
 
 interface JsonColumn {
   readonly sql: string
-  /** See {@link JsonPlace}; where it is not said, the text is looked at. */
+  /** See {@link JsonPlace}. By default the text is searched. */
   readonly isWide?: string | undefined
 }
 
 /**
- * The place that a path leads to. A part in digits is an index where it meets a list, and a key elsewhere; ClickHouse
- * would take a number for a place among an object's members.
+ * The place at a path. A part of digits is an index of a list, and otherwise a key; ClickHouse would read a number as the
+ * index of an object's member.
  */
 export const jsonAt = (
   { sql, isWide = mayBeWide(sql) }: JsonColumn,
@@ -42,24 +42,24 @@ export const jsonAt = (
   return { base, keys, isWide }
 }
 
-/** What is there as text: a string as it is, anything else as its JSON; NULL for nothing, null and the empty string. */
+/** A string as it is, anything else as JSON; NULL for a missing value, null and the empty string. */
 export const textAt = (place: JsonPlace): string => `nullIf(${stringAt(place)}, '')`
 
-/** The same, but empty where there is nothing. */
+/** The same, but empty instead of NULL. */
 export const stringAt = ({ base, keys }: JsonPlace): string => `JSONExtractString(${base}${keys})`
 
 export const existsAt = ({ base, keys }: JsonPlace): string =>
   `ifNull(JSONType(${base}${keys}) != 'Null', false)`
 
-/** What is there as JSON to be read further; empty for nothing. */
+/** The JSON at a place, readable by further functions; empty if it is missing. */
 export const partAt = ({ base, keys, isWide }: JsonPlace): string =>
   readableAgain(`ifNull(JSONExtractRaw(${base}${keys}), '')`, isWide)
 
-/** ClickHouse writes a part of JSON anew, and a whole number without its fraction. */
+/** ClickHouse formats extracted JSON again, and drops the fraction `.0` that makes wide integers readable. */
 const readableAgain = (part: string, isWide: string): string =>
   `arrayMap(r -> ${readableJson('r', isWide)}, [${part}])[1]`
 
-/** The texts of a list's items, or of what else is there, as an array of one. */
+/** The texts of a list's items, or an array of one text for any other value. */
 export const textsAt = ({ base, keys, isWide }: JsonPlace): string =>
   `arrayMap(b -> if(JSONType(b${keys}) = 'Array',
     arrayMap(i -> JSONExtractString(${readableJson('i', isWide)}), JSONExtractArrayRaw(b${keys})),

@@ -1,6 +1,6 @@
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 
-/** Collects a statement's values, and answers the placeholder that stands for each; equal values share one. */
+/** Collects the parameters of a statement, and returns a placeholder for each. Equal values share one. */
 export interface Parameters {
   readonly text: (value: string) => string
   readonly number: (value: number) => string
@@ -9,7 +9,7 @@ export interface Parameters {
   readonly all: () => Readonly<Record<string, SqlParameter>>
 }
 
-/** Their names begin with a prefix, so that a statement can have parameters of its own. */
+/** The names of the parameters begin with the prefix, so that those of several parts of a statement differ. */
 export const newParameters = (prefix = 'x'): Parameters => {
   const values: Record<string, SqlParameter> = {}
   const known = new Map<string, string>()

@@ -2,8 +2,8 @@ import type { JsonPlace } from './json.js'
 import { existsAt, stringAt, textAt } from './json.js'
 
 /**
- * An operand in SQL. Every `sql` is Nullable, NULL where there is no value: text is never empty, a number is a Float64,
- * a truth a Bool or a UInt8, an instant a DateTime64(6).
+ * An operand in SQL. Every `sql` is Nullable, and NULL for a missing value. Text is never empty, a number is a Float64, a
+ * truth a Bool or a UInt8, an instant a DateTime64(6).
  */
 export type Value =
   | { readonly type: 'nothing' }
@@ -32,7 +32,7 @@ export const asText = (value: Value): string => {
   }
 }
 
-/** A number as such or from its text, NULL where that fails; an instant in seconds since 1970. */
+/** A number, or the number that a text is; otherwise NULL. An instant is in seconds since 1970. */
 export const asNumber = (value: Value): string => {
   switch (value.type) {
     case 'number':
@@ -48,13 +48,13 @@ export const asNumber = (value: Value): string => {
   }
 }
 
-/** A whole number of 64 bits, NULL for any other. */
+/** An integer of 64 bits; otherwise NULL. */
 export const asInteger = (value: Value): string =>
   value.type === 'truth' || value.type === 'instant'
     ? `toFloat64(toInt64OrNull(toString(${asNumber(value)})))`
     : `toFloat64(toInt64OrNull(${asText(value)}))`
 
-/** `true`, `false`, or whether a number is not 0; NULL for any other text. */
+/** `true` and `false`, also as text; a number is true unless it is 0. NULL for any other text. */
 export const asTruth = (value: Value): string => {
   switch (value.type) {
     case 'truth':
@@ -68,10 +68,10 @@ export const asTruth = (value: Value): string => {
   }
 }
 
-/** ClickHouse also reads `nan` and `inf`, and has an infinity for what is too large. */
+/** ClickHouse also parses `nan` and `inf`, and returns infinity for numbers that are too large. */
 const parsedNumber = (text: string): string => `ifNotFinite(toFloat64OrNull(${text}), NULL)`
 
-/** What counts as true where a truth is needed: text and instants that are there, besides what is a truth. */
+/** A value as a condition: text and instants are true if they are not empty. */
 export const truthy = (value: Value): string => {
   switch (value.type) {
     case 'nothing':
@@ -92,18 +92,18 @@ export const exists = (value: Value): string => {
   return value.type === 'json' ? existsAt(value) : `(${value.sql} IS NOT NULL)`
 }
 
-/** What the client wrote, which is known here. */
+/** Whether the value is known when the statement is written. */
 export const isLiteral = (value: Value): value is Extract<Value, { literal?: unknown }> =>
   (value.type === 'text' || value.type === 'number') && value.literal !== undefined
 
-/** No value and the empty string are the same. */
+/** Whether there is no value. The empty string is none. */
 export const isNothing = (value: Value): string => {
   if (value.type === 'nothing') return 'true'
   if (isLiteral(value)) return String(value.literal === '')
   return `(${value.type === 'json' ? asText(value) : value.sql} IS NULL)`
 }
 
-/** Neither true nor false. */
+/** NULL as a condition. */
 export const NEVER = "CAST(NULL, 'Nullable(Bool)')"
 
 export const asMicroseconds = (instant: string): string => `toFloat64(toUnixTimestamp64Micro(${instant}))`

@@ -1,6 +1,6 @@
 import { microseconds, parseInstant } from '../../domain/codec/instant.js'
 
-/** What texts that a client wrote stand for beside a number, an instant or a truth; undefined for nothing of the kind. */
+/** Parses text of the client that is compared with a number, a truth or an instant; undefined if it is none. */
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
 

@@ -20,7 +20,7 @@ export interface PriceQuestion {
 }
 
 /**
- * The prices that a query selects, in order; without one, in that in which they were published.
+ * The prices that a query selects, in the given order and then in the order in which they were published.
  *
  * @throws UnknownField
  */
@@ -38,7 +38,7 @@ export const pricesOf =
     )
   }
 
-/** All prices of the given owners as they stood at a position, in the order in which they were published. */
+/** All prices of the given owners as of a position, in the order in which they were published. */
 export const pricesAt = (
   reader: Pick<ClickHouseReader, 'query'>,
   owners: readonly string[],
@@ -46,7 +46,7 @@ export const pricesAt = (
 ): Promise<readonly StoredPrice[]> =>
   standing(reader, 'owner IN {owners:Array(String)}', 'ORDER BY published_position, id', { owners, position })
 
-/** When something last became of the prices of the given owners; 0 for never. */
+/** The position of the last change of the given owners' prices; 0 if there is none. */
 export const pricesChangedAt = async (
   reader: Pick<ClickHouseReader, 'query'>,
   owners: readonly string[],
@@ -59,7 +59,7 @@ export const pricesChangedAt = async (
   return BigInt(row?.changed ?? 0)
 }
 
-/** Whether a list has had a price by a position: what was withdrawn since counts too. */
+/** Whether a list has had a price at a position or before, even one that was withdrawn. */
 export const priceListExists = async (
   reader: Pick<ClickHouseReader, 'query'>,
   list: string,

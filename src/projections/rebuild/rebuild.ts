@@ -144,7 +144,7 @@ const exchangeTables = async (
   await retry(exchange, again, { ...BACKOFF, signal })
 }
 
-/** Somebody dropped the second database. */
+/** The second database was dropped. */
 class TablesMissing extends Error {
   override readonly name = 'TablesMissing'
 }

@@ -8,10 +8,10 @@ const BROKEN = `
   GROUP BY table ORDER BY table`
 
 /**
- * Says which tables the engine has taken parts out of, since it could not read them: answers may lack their rows, however
- * far the checkpoint is. A rebuild has other tables in their place.
+ * Logs the tables that the engine has detached unreadable parts from. Answers may lack their rows, even though they were
+ * inserted. A rebuild replaces these tables.
  */
-export const tellBrokenParts = async (
+export const logBrokenParts = async (
   reader: Pick<ClickHouseReader, 'query'>,
   database: string,
   log: Pick<Log, 'error'>,

@@ -1,4 +1,4 @@
--- One row a scheduled delivery; what became of it are rows of `delivery_changes`. A suppressed automation has no webhook.
+-- One row a scheduled delivery; its changes are rows of `delivery_changes`. A suppressed automation has no webhook.
 CREATE TABLE deliveries
 (
     team String,

@@ -1,4 +1,4 @@
--- `attempt` is 0 where the change was none of an attempt. `at` is when the log recorded it.
+-- `attempt` is 0 for a change that belongs to no attempt. `at` is when the log recorded the change.
 CREATE TABLE delivery_changes
 (
     team String,

@@ -1,5 +1,5 @@
--- What rows of tables hold, by digest. The same content has the same digest, wherever it stands: the first position
--- stays. Pages of a table are rows that lie anywhere, so granules are small.
+-- The contents of table rows by digest. Equal rows of several tables are one row, with the position of the first. The
+-- rows of a table are not next to each other, so granules are small.
 CREATE TABLE table_rows
 (
     project_id String,

@@ -32,7 +32,7 @@ const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call
 /**
  * How many calls began in each bucket, how many of them failed, and how long those that ended took; all exact.
  *
- * @throws UnknownField whatever is asked
+ * @throws UnknownField even if no metric is requested
  */
 export const callStats =
   (reader: ClickHouseReader) =>

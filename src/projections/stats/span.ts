@@ -1,14 +1,14 @@
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { CallSelection } from '../calls/select.js'
 
-/** Which calls are counted: those that a filter and an operation select, as of a position, that began in a range of time. */
+/** Selects the calls that are counted, by a filter, an operation and a range of start times. */
 export interface Span extends CallSelection {
   readonly began: NonNullable<CallSelection['began']>
-  /** Where the buckets begin, in seconds since 1970; the first no later than the range begins. */
+  /** The starts of the buckets in seconds since 1970; the first is at or before the start of the range. */
   readonly starts: readonly number[]
 }
 
-/** Where the bucket of a selected call begins, in seconds as a double. */
+/** The start of a selected call's bucket, in seconds as a double. */
 export const BUCKET =
   'toFloat64(intDiv(roundDown(toUnixTimestamp64Micro(assumeNotNull(call_started_at)), {starts:Array(Int64)}), 1000000))'
 

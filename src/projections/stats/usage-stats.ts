@@ -56,7 +56,7 @@ interface UsageStatsQuery {
   /** Null where no costs are requested. */
   readonly prices: PriceBook | null
   readonly open: OpenTraces
-  /** Refuses an answer with so many models. */
+  /** Throws if the answer would have too many models. */
   readonly requireFew: (models: number) => void
 }
 

@@ -10,8 +10,8 @@ type Tables = Pick<ClickHouse, 'reader' | 'writer'>
 const TRACES_AT_ONCE = 1000
 
 /**
- * Brings `usage_totals` up to a position, which has been projected: replaces the rows of all traces that changed since the
- * last pass, and deletes those that are gone. After a crash, the pass runs again and writes the same rows.
+ * Brings `usage_totals` up to a projected position: replaces the rows of all traces that changed since the last pass, and
+ * deletes rows that no longer exist. After a crash, the pass runs again and writes the same rows.
  */
 export const runTotalsPass = async (
   { reader, writer }: Tables,
@@ -115,7 +115,7 @@ async function* pagesOf(
   }
 }
 
-/** Those of the traces that the last pass may have made rows of. */
+/** The traces that may have rows of the last pass. */
 const seenBy = async (
   reader: Pick<ClickHouseReader, 'query'>,
   projectId: string,

@@ -20,7 +20,7 @@ export const FACT_COLUMNS = [
   'status',
 ] as const
 
-/** Who wrote a call; the place of each word is the number that stands for it in `TraceColumns`. */
+/** What wrote a call. `TraceCalls.source` has its index. */
 export const SOURCES = ['', 'js-sdk', 'python-sdk', 'gateway'] as const
 
 /** A row of `usage_facts`; positions are decimal digits. */

@@ -30,6 +30,15 @@ export const NO_FILTER: CallsFilter = {
   wb_run_ids: null,
 }
 
+const IS_ROOT = 'parent_id IS NULL'
+
+/**
+ * A condition for rows that are not merged. ClickHouse does not replace `IS NULL` by the null map itself for a column with
+ * a skip index, and counts roots in 165 instead of 45 ms.
+ */
+export const ofUnmerged = (condition: string): string =>
+  condition === IS_ROOT ? 'parent_id.null' : condition
+
 export interface FilterConditions {
   /** On columns of the start, so that the start's row alone decides them. */
   readonly ofStart: readonly string[]
@@ -64,7 +73,7 @@ export const filterConditions = (projectId: string, filter: CallsFilter | null):
   given('op_names', matchesOp(filter?.op_names ?? []))
   given('input_refs', containsRef('input_refs'))
   given('output_refs', containsRef(endAsOf('output_refs')), ofEnd)
-  if (filter?.trace_roots_only === true) ofStart.push('parent_id IS NULL')
+  if (filter?.trace_roots_only === true) ofStart.push(IS_ROOT)
   const ops = opsOf(filter?.op_names ?? [])
   if (ops !== undefined && ops.length > 0) {
     parameters['ops'] = ops

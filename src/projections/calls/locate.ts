@@ -9,8 +9,8 @@ import type { CallsFilter } from './filter.js'
 export interface Located {
   readonly conditions: readonly string[]
   readonly parameters: Readonly<Record<string, SqlParameter>>
-  /** The calls are named by id, so they are few. */
-  readonly isById: boolean
+  /** The calls are named by id, trace or parent, so they are few. */
+  readonly isLocated: boolean
 }
 
 /** Values are repeated in the statement, whose size is limited. */
@@ -44,23 +44,22 @@ export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]
   among('id', 'call_ids', filter?.call_ids)
   among('trace_id', 'trace_ids', filter?.trace_ids)
   among('parent_id', 'parent_ids', filter?.parent_ids)
-  let isById = (filter?.call_ids?.length ?? 0) > 0
   for (const [index, conjunct] of conjuncts.entries()) {
     const equal = equalTo(conjunct)
     if (equal !== undefined) among(equal.field, `equal_${index}`, equal.values)
-    isById ||= equal?.field === 'id'
     if (fieldsIn(conjunct).some(isFeedback) && needsValue(conjunct)) conditions.push(HAS_FEEDBACK)
   }
+  const isLocated = Object.keys(parameters).length > 0
   const range = startRange(conjuncts)
   return {
     conditions: [...conditions, ...range.conditions],
     parameters: { ...parameters, ...range.parameters },
-    isById,
+    isLocated,
   }
 }
 
 /** The bounds of the start that follow from conjuncts. */
-export const startRange = (conjuncts: readonly Operand[]): Omit<Located, 'isById'> => {
+export const startRange = (conjuncts: readonly Operand[]): Omit<Located, 'isLocated'> => {
   const conditions: string[] = []
   const parameters: Record<string, SqlParameter> = {}
   for (const [index, conjunct] of conjuncts.entries())

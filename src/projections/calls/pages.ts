@@ -56,7 +56,7 @@ const callPage =
     const direction = sortBy[0]?.direction ?? 'asc'
     let range: Range = after === undefined ? WHOLE_RANGE : afterKey(direction, after)
     let skipped = offset ?? 0
-    if (limit === null || compiled.isById || sortBy[0]?.field !== 'started_at')
+    if (limit === null || compiled.isLocated || sortBy[0]?.field !== 'started_at')
       return readRange(range, skipped)
     if (skipped > size.maxOffset && after === undefined && compiled.isDecidedByCandidates) {
       const rest = await skipTo(reader, compiled, direction, skipped)

@@ -8,7 +8,7 @@ import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
 import { JSON_SETTINGS } from '../expression/readable-json.js'
 import { columnsIn, sourceOf, statementFields } from './fields.js'
-import { filterConditions, type CallsFilter } from './filter.js'
+import { filterConditions, ofUnmerged, type CallsFilter } from './filter.js'
 import { conjunctsOf, isDecidedBy, locate, needsValue, requiresRunning } from './locate.js'
 import { requiredTexts } from './required-text.js'
 import type { UsageJoin } from './usage-fields.js'
@@ -76,7 +76,7 @@ export interface CompiledSelection {
   readonly candidatePosition: 'call_started_position' | 'call_ended_position'
   /** Candidates are the selected calls, but for deleted and repeated ones. */
   readonly isDecidedByCandidates: boolean
-  readonly isById: boolean
+  readonly isLocated: boolean
   readonly isOfRunning: boolean
   readonly order: readonly string[]
   readonly parameters: Parameters
@@ -135,11 +135,11 @@ export const compileSelection = (
       const used = columnsIn(`${columns} ${where}`)
       const ofRow = isDecidedByEnd ? [ENDED, ...ofEnd] : isOfRunning ? RUNNING : [STARTED]
       return `SELECT ${columns} FROM (SELECT ${used} FROM calls
-        PREWHERE ${allOf([...common, ...keyRange, ...ofRow])}) ${where}`
+        PREWHERE ${allOf([...common.map(ofUnmerged), ...keyRange, ...ofRow])}) ${where}`
     },
     candidatePosition: isDecidedByEnd ? 'call_ended_position' : 'call_started_position',
     isDecidedByCandidates: isDecidedByStart || isDecidedByEnd,
-    isById: located.isById,
+    isLocated: located.isLocated,
     isOfRunning,
     order,
     parameters: {

@@ -51,11 +51,16 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
           read: async (position) => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
-            const callBuckets = await callStats(reader)(span, calls)
-            const prices = await pricesAt(position)
-            const { buckets, unpriced } = await readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
-              usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),
-            ).catch(refuseTooLarge)
+            const readUsage = async () => {
+              const prices = await pricesAt(position)
+              return readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
+                usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),
+              )
+            }
+            const [callBuckets, { buckets, unpriced }] = await Promise.all([
+              callStats(reader)(span, calls),
+              readUsage().catch(refuseTooLarge),
+            ])
             const json = statsJson({ start, end, granularity, timezone }, buckets, callBuckets)
             return {
               body: Readable.from(json, { objectMode: false }),

@@ -15,6 +15,7 @@ import {
   loadTraces,
   traceSizes,
   usageReportingAt,
+  type TraceSize,
 } from './facts.js'
 import { storedUsage, type MatchingCall } from './stored-usage.js'
 import type { TraceCalls } from './trace.js'
@@ -45,21 +46,45 @@ export const usageFrom = (
   const books = booksFrom(reader, generation)
   return async (request: UsageRequest, readerOfRequest = reader): Promise<UsageAnswer> => {
     const { projectId, position, costs = null } = request
-    const [reporting, book, whole] = await Promise.all([
+    const [reporting, book, selected] = await Promise.all([
       usageReportingAt(readerOfRequest, projectId, position),
       costs === null ? null : books({ projectId, list: costs.list, position }),
-      wholeTraces(readerOfRequest, request),
+      selectedCalls(readerOfRequest, request),
     ])
     const answer = usageAnswer(reporting, book)
     const truncatedCount =
-      whole === undefined
-        ? await addMatching(readerOfRequest, request, answer, factsAtOnce)
-        : await addWhole(readerOfRequest, request, answer, whole)
+      'whole' in selected
+        ? await addWhole(readerOfRequest, request, answer, selected.whole)
+        : await addMatching(readerOfRequest, request, answer, selected, factsAtOnce)
     return answer.finish(truncatedCount)
   }
 }
 
 type Answer = ReturnType<typeof usageAnswer>
+
+interface MatchingCalls {
+  readonly calls: readonly MatchingCall[]
+  /** Number of matching calls beyond the limit. */
+  readonly truncatedCount: number
+}
+
+interface SizedCalls extends MatchingCalls {
+  readonly idsByTrace: ReadonlyMap<string, readonly string[]>
+  readonly sizes: readonly TraceSize[]
+}
+
+/** The matching calls up to the limit with the sizes of their traces, or only the traces if all their calls match. */
+const selectedCalls = async (
+  reader: ClickHouseReader,
+  request: UsageRequest,
+): Promise<SizedCalls | { readonly whole: readonly string[] }> => {
+  const whole = await wholeTraces(reader, request)
+  if (whole !== undefined) return { whole }
+  const matching = await matchingCalls(reader, request, request.limit)
+  const idsByTrace = await groupByTrace(matching.calls)
+  const sizes = await traceSizes(reader, request.projectId, [...idsByTrace.keys()])
+  return { ...matching, idsByTrace, sizes }
+}
 
 /** Adds the calls of whole traces, and returns the number of those beyond the limit. */
 const addWhole = async (
@@ -81,17 +106,15 @@ const addWhole = async (
   return truncatedCount
 }
 
-/** Adds the matching calls up to the limit, and returns the number of the others. */
+/** Adds the matching calls, and returns the number of those beyond the limit. */
 const addMatching = async (
   reader: ClickHouseReader,
   request: UsageRequest,
   answer: Answer,
+  { calls: matching, truncatedCount, idsByTrace, sizes }: SizedCalls,
   factsAtOnce: number,
 ): Promise<number> => {
-  const { projectId, position, limit, maxTraceCalls: maxFacts } = request
-  const { calls: matching, truncatedCount } = await matchingCalls(reader, request, limit)
-  const byTrace = await groupByTrace(matching)
-  const sizes = await traceSizes(reader, projectId, [...byTrace.keys()])
+  const { projectId, position, maxTraceCalls: maxFacts } = request
   let stored: ReadonlySet<string> = new Set()
   if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
     const { budget } = answer
@@ -102,7 +125,7 @@ const addMatching = async (
   const left = sizes.filter(({ traceId }) => !stored.has(traceId))
   for (const traceIds of batchesOf(left)) {
     const calls = await loadTraces(reader, projectId, traceIds, position, request)
-    const ids = traceIds.flatMap((traceId) => byTrace.get(traceId) ?? [])
+    const ids = traceIds.flatMap((traceId) => idsByTrace.get(traceId) ?? [])
     await answer.add(calls, await indexesOf(calls, ids))
   }
   return truncatedCount
@@ -137,7 +160,11 @@ const soleTraceIds = (filter: CallsFilter | null): readonly string[] | undefined
  *
  * @throws UnknownField
  */
-const matchingCalls = async (reader: ClickHouseReader, request: CallSelection, limit: number) => {
+const matchingCalls = async (
+  reader: ClickHouseReader,
+  request: CallSelection,
+  limit: number,
+): Promise<MatchingCalls> => {
   const sortBy = [{ field: 'started_at', direction: 'asc' } as const]
   const columns = 'call_id AS id, assumeNotNull(call_trace_id) AS trace_id, call_started_at AS started_at'
   const parts = callParts<MatchingCall>(reader, columns, { ...request, sortBy, limit, offset: null })

@@ -84,8 +84,7 @@ const respond = async (
   shown: ResponseOptions,
 ) => {
   if (format === 'csv' || format === 'parquet') {
-    const chunks: Uint8Array[] = []
-    for await (const chunk of exportUsage(reader, query, EXPORTS[format].format)) chunks.push(chunk)
+    const chunks = await exportUsage(reader, query, EXPORTS[format].format)
     return { body: Readable.from(chunks, { objectMode: false }), type: EXPORTS[format].type }
   }
   const groups = await usageBy(reader, query)

@@ -1,9 +1,11 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { ALL_MERGED, type MergedRows } from '../unmerged-rows.js'
 import {
   compileSelection,
   DELETED,
   DELETED_KEYS,
   KEY_FIRST,
+  readManyCalls,
   SETTINGS,
   type CallSelection,
   WHOLE_RANGE,
@@ -59,11 +61,13 @@ const countMerged = async (
 ): Promise<{ readonly total: number; readonly bytes: number | null }> => {
   const { selected, parameters } = compiled
   const range = compiled.isOfRunning ? await rangeOfRunning(reader, compiled) : []
-  const [row] = await reader.query<{ total: number; bytes: number | null }>(
-    `SELECT count() AS total, ${withBytes ? 'sum(call_bytes)' : 'NULL'} AS bytes
-    FROM (${selected(withBytes ? 'call_bytes' : '1', range)} ${limit === null ? '' : 'LIMIT {counted:UInt64}'}) ${SETTINGS}`,
-    { ...parameters, ...(limit === null ? {} : { counted: limit + 1 }) },
-  )
+  const count = (rows: MergedRows) =>
+    reader.query<{ total: number; bytes: number | null }>(
+      `SELECT count() AS total, ${withBytes ? 'sum(call_bytes)' : 'NULL'} AS bytes
+      FROM (${selected(withBytes ? 'call_bytes' : '1', { range, rows })} ${limit === null ? '' : 'LIMIT {counted:UInt64}'}) ${SETTINGS}`,
+      { ...parameters, ...rows.parameters, ...(limit === null ? {} : { counted: limit + 1 }) },
+    )
+  const [row] = await (range.length > 0 ? count(ALL_MERGED) : readManyCalls(reader, compiled, count))
   return row ?? { total: 0, bytes: withBytes ? 0 : null }
 }
 
@@ -77,7 +81,7 @@ export const countCandidates = async (
   const [started, [deleted]] = await Promise.all([
     countDistinct(reader, compiled, range),
     reader.query<{ total: number }>(
-      `SELECT count() AS total FROM (${compiled.selected('1', conditions, DELETED)}) ${KEY_FIRST}`,
+      `SELECT count() AS total FROM (${compiled.selected('1', { range: conditions, visible: DELETED })}) ${KEY_FIRST}`,
       { ...compiled.parameters, ...range.parameters },
     ),
   ])

@@ -1,10 +1,12 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { OrderBy } from '../expression/order.js'
+import { ALL_MERGED } from '../unmerged-rows.js'
 import { countCandidates } from './count.js'
 import {
   AT_TIMES,
   compileSelection,
   KEY_FIRST,
+  readManyCalls,
   SETTINGS,
   TIME,
   WHOLE_RANGE,
@@ -42,13 +44,14 @@ const callPage =
   async <Row>(columns: string, query: CallPageQuery): Promise<readonly Row[]> => {
     const { sortBy, limit, offset, after } = query
     const compiled = compileSelection(query, sortBy)
-    const readRange = (range: Range, skipped: number) =>
+    const readRange = (range: Range, skipped: number, rows = ALL_MERGED) =>
       reader.query<Row>(
-        `${compiled.selected(columns, range.conditions)} ORDER BY ${compiled.order.join(', ')}
+        `${compiled.selected(columns, { range: range.conditions, rows })} ORDER BY ${compiled.order.join(', ')}
         ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${KEY_FIRST}`,
         {
           ...compiled.parameters,
           ...range.parameters,
+          ...rows.parameters,
           ...(limit === null ? {} : { limit }),
           offset: skipped,
         },
@@ -57,7 +60,7 @@ const callPage =
     let range: Range = after === undefined ? WHOLE_RANGE : afterKey(direction, after)
     let skipped = offset ?? 0
     if (limit === null || compiled.isLocated || sortBy[0]?.field !== 'started_at')
-      return readRange(range, skipped)
+      return readManyCalls(reader, compiled, (rows) => readRange(range, skipped, rows))
     if (skipped > size.maxOffset && after === undefined && compiled.isDecidedByCandidates) {
       const rest = await skipTo(reader, compiled, direction, skipped)
       if (rest === undefined) return []
@@ -72,7 +75,7 @@ const callPage =
       if (rows.length === limit || window.found < count) return rows
       count = Math.ceil(count * Math.min(8, Math.max(2, (1.5 * wanted) / (rows.length + 1))))
     }
-    return readRange(range, skipped)
+    return readManyCalls(reader, compiled, (rows) => readRange(range, skipped, rows))
   }
 
 const both = (a: Range, b: Range): Range => ({

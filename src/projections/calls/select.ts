@@ -1,5 +1,6 @@
-import type { Instant } from '../../domain/codec/instant.js'
+import { microseconds, type Instant } from '../../domain/codec/instant.js'
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { dateTime64 } from '../clickhouse-values.js'
@@ -10,6 +11,7 @@ import { JSON_SETTINGS } from '../expression/readable-json.js'
 import { columnsIn, sourceOf, statementFields } from './fields.js'
 import { filterConditions, ofUnmerged, type CallsFilter } from './filter.js'
 import { conjunctsOf, isDecidedBy, locate, needsValue, requiresRunning } from './locate.js'
+import { ALL_MERGED, readMerged, type MergedRows } from '../unmerged-rows.js'
 import { requiredTexts } from './required-text.js'
 import type { UsageJoin } from './usage-fields.js'
 
@@ -67,9 +69,16 @@ export const allOf = (conditions: readonly string[]): string =>
 const whereAll = (conditions: readonly string[]): string =>
   conditions.length === 0 ? '' : `WHERE ${allOf(conditions)}`
 
+interface SelectedOptions {
+  /** Conditions on the key. */
+  readonly range?: readonly string[]
+  readonly visible?: readonly string[]
+  readonly rows?: MergedRows
+}
+
 export interface CompiledSelection {
-  /** Columns of the selected calls in a range of the key, as `SELECT`, `FROM` and `WHERE`. */
-  readonly selected: (columns: string, range?: readonly string[], visible?: readonly string[]) => string
+  /** Columns of the selected calls, as `SELECT`, `FROM` and `WHERE`. */
+  readonly selected: (columns: string, options?: SelectedOptions) => string
   /** Columns of the rows of starts, or of ends, that meet the conditions on these; a superset. Rows are not merged. */
   readonly candidates: (columns: string, range?: readonly string[]) => string
   /** The column with the position of the candidates' event. */
@@ -78,6 +87,10 @@ export interface CompiledSelection {
   readonly isDecidedByCandidates: boolean
   readonly isLocated: boolean
   readonly isOfRunning: boolean
+  /** The range of starts is short, or has a first one that the operation compares; or the calls are located. */
+  readonly isFew: boolean
+  /** Conditions on the key, by which rows are found. */
+  readonly keyConditions: readonly string[]
   readonly order: readonly string[]
   readonly parameters: Parameters
 }
@@ -113,22 +126,17 @@ export const compileSelection = (
     conjuncts.every(
       (one) => isDecidedBy(one, 'key', sourceOf) || (isDecidedBy(one, 'end', sourceOf) && needsValue(one)),
     )
-  const common = [
-    'project_id = {project:String}',
-    ...located.conditions,
-    ...range,
-    ...filtered.ofStart,
-    ...required.ofStart,
-  ]
+  const keyConditions = ['project_id = {project:String}', ...located.conditions, ...range]
+  const common = [...keyConditions, ...filtered.ofStart, ...required.ofStart]
   const ofEnd = [...filtered.ofEnd, ...required.ofEnd]
 
   return {
-    selected: (columns, keyRange = [], visible = VISIBLE) => {
+    selected: (columns, { range = [], visible = VISIBLE, rows = ALL_MERGED } = {}) => {
       const where = whereAll([...ofStart.sql, ...ofRest.sql])
-      const joined = joins(keyRange)
+      const joined = joins(range)
       const used = columnsIn([columns, where, joined, ...order, 'call_id'].join(' '))
-      const inner = allOf([...common, ...keyRange, ...visible, ...ofEnd])
-      return `SELECT ${columns} FROM (SELECT ${used} FROM calls FINAL WHERE ${inner}) AS selected ${joined} ${where}`
+      const inner = allOf([...common, ...range, ...visible, ...ofEnd])
+      return `SELECT ${columns} FROM (${rows.sql(used, 'calls', inner)}) AS selected ${joined} ${where}`
     },
     candidates: (columns, keyRange = []) => {
       const where = whereAll(isDecidedByEnd ? [...ofStart.sql, ...ofRest.sql] : ofStart.sql)
@@ -141,6 +149,10 @@ export const compileSelection = (
     isDecidedByCandidates: isDecidedByStart || isDecidedByEnd,
     isLocated: located.isLocated,
     isOfRunning,
+    isFew:
+      located.conditions.length > 0 ||
+      (began !== undefined && microseconds(began.to) - microseconds(began.from) <= FEW_MICROSECONDS),
+    keyConditions,
     order,
     parameters: {
       project: projectId,
@@ -164,14 +176,6 @@ const wrapped = ({ sql, parameters }: { readonly sql: string; readonly parameter
   parameters,
 })
 
-export interface Selection {
-  /** `SELECT`, `FROM` and `WHERE`. */
-  readonly sql: string
-  /** Terms for `ORDER BY` that order any two calls. */
-  readonly order: readonly string[]
-  readonly parameters: Parameters
-}
-
 /**
  * Columns, `call_…`, of all selected calls, to be read with {@link SETTINGS}.
  *
@@ -180,8 +184,21 @@ export interface Selection {
 export const selection = (
   columns: string,
   selected: CallSelection,
-  sortBy: readonly OrderBy[] = [],
-): Selection => {
-  const { selected: sql, order, parameters } = compileSelection(selected, sortBy)
-  return { sql: sql(columns), order, parameters }
+  rows = ALL_MERGED,
+): { readonly sql: string; readonly parameters: Parameters } => {
+  const { selected: sql, parameters } = compileSelection(selected, [])
+  return { sql: sql(columns, { rows }), parameters: { ...parameters, ...rows.parameters } }
 }
+
+/** Reads a selection that may have many calls. */
+export const readManyCalls = <A>(
+  reader: Pick<ClickHouseReader, 'query'>,
+  compiled: CompiledSelection,
+  read: (rows: MergedRows) => Promise<A>,
+): Promise<A> => readMerged(reader, keyOfMany(compiled), ({ calls = ALL_MERGED }) => read(calls))
+
+/** Nothing if few rows are read, which are merged faster than it is found out which of them need to be. */
+export const keyOfMany = ({ isFew, keyConditions, parameters }: CompiledSelection) =>
+  isFew ? {} : { calls: { where: allOf(keyConditions), parameters } }
+
+const FEW_MICROSECONDS = 3n * 86_400_000_000n

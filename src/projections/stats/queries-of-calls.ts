@@ -1,5 +1,6 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
-import { selection, SETTINGS } from '../calls/select.js'
+import { compileSelection, readManyCalls, SETTINGS } from '../calls/select.js'
+import type { MergedRows } from '../unmerged-rows.js'
 import { figures, NOTHING, type Aggregation, type Figures, type RequestedMetric } from './metric.js'
 import { BUCKET, startsParameter, type Span } from './span.js'
 
@@ -37,7 +38,7 @@ const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call
 export const callStats =
   (reader: ClickHouseReader) =>
   async (span: Span, wanted: readonly RequestedMetric<CallMetric>[]): Promise<Iterable<CallBucket>> => {
-    const { sql, parameters } = selection(COLUMNS, span)
+    const compiled = compileSelection(span, [])
     if (wanted.length === 0) return []
     const levels: Record<string, SqlParameter> = {}
     const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => [
@@ -50,10 +51,13 @@ export const callStats =
         return `quantileExactInclusiveOrNull({${name}:Float64})(${VALUES[metric]}) AS ${name}`
       }),
     ])
-    const rows = await reader.query<Row>(
-      `SELECT ${['bucket', 'count() AS calls', ...columns].join(', ')} FROM (${sql}) GROUP BY bucket ${SETTINGS}`,
-      { ...parameters, ...startsParameter(span), ...levels },
-    )
+    const read = (merged: MergedRows) =>
+      reader.query<Row>(
+        `SELECT ${['bucket', 'count() AS calls', ...columns].join(', ')} FROM (${compiled.selected(COLUMNS, { rows: merged })})
+      GROUP BY bucket ${SETTINGS}`,
+        { ...compiled.parameters, ...merged.parameters, ...startsParameter(span), ...levels },
+      )
+    const rows = await readManyCalls(reader, compiled, read)
     const found = new Map(rows.map((row) => [row['bucket'], row]))
     return bucketsFrom(span.starts, wanted, (start) => found.get(start))
   }

@@ -3,7 +3,14 @@ import { numberFrom } from '../../domain/price/decimal.js'
 import { SETTINGS } from '../calls/select.js'
 import type { PriceBook } from '../prices/book.js'
 import { priceSteps, type PriceSteps } from '../usage-query/price-steps.js'
-import { CHARGED, usageRows, type OpenTraces, type Relation } from '../usage-query/usage-rows.js'
+import {
+  CHARGED,
+  readManyUsage,
+  selectsByCalls,
+  usageRows,
+  type OpenTraces,
+  type Relation,
+} from '../usage-query/usage-rows.js'
 import {
   figures,
   NOTHING,
@@ -78,8 +85,11 @@ export const usageStats =
   (reader: Pick<ClickHouseReader, 'query'>) =>
   async (span: Span, { wanted, prices, open, requireFew }: UsageStatsQuery): Promise<UsageStats> => {
     if (wanted.length === 0) return { buckets: [], unpriced: [] }
-    const { sql, parameters } = statsSql(span, wanted, prices, open)
-    const rows = await reader.query<Row>(sql, parameters)
+    const asked = { ...span, kind: 'own', open } as const
+    const rows = await readManyUsage(reader, asked, selectsByCalls(asked), (merged) => {
+      const { sql, parameters } = statsSql(span, wanted, prices, usageRows({ ...asked, merged }))
+      return reader.query<Row>(sql, parameters)
+    })
     if (rows.length > MAX_ROWS) requireFew(Infinity)
     const byModel = new Map<string, Map<number, Row>>()
     const unpriced = new Set<string>()
@@ -141,10 +151,9 @@ const statsSql = (
   span: Span,
   wanted: readonly RequestedMetric<UsageMetric>[],
   prices: PriceBook | null,
-  open: OpenTraces,
+  usage: Relation,
 ): Relation => {
   const steps = prices === null ? undefined : priceSteps(prices)
-  const rows = usageRows({ ...span, kind: 'own', open })
   const levels: Record<string, SqlParameter> = {}
   const columns = wanted.flatMap(({ metric, aggregations, percentiles }, place) => {
     const value = valueOf(metric)
@@ -161,10 +170,10 @@ const statsSql = (
   return {
     sql: `SELECT intDiv(roundDown(toUnixTimestamp64Micro(rows.started_at), {starts:Array(Int64)}), 1000000) AS bucket,
       toString(rows.model) AS model, count() AS calls, ${unpricedOf(steps)} AS unpriced, ${columns.join(', ')}
-      FROM ${rows.sql} AS rows ${pricesJoin(steps)}
+      FROM ${usage.sql} AS rows ${pricesJoin(steps)}
       GROUP BY bucket, rows.model ORDER BY model, bucket LIMIT ${MAX_ROWS + 1} ${SETTINGS}`,
     parameters: {
-      ...rows.parameters,
+      ...usage.parameters,
       ...levels,
       ...steps?.parameters,
       starts: span.starts.map((start) => BigInt(start) * 1_000_000n),

@@ -1,6 +1,6 @@
 import type { CalendarUnit } from '../../domain/buckets/calendar.js'
-import { microseconds, type Instant } from '../../domain/codec/instant.js'
-import type { SqlParameters } from '../../domain/ports/clickhouse.js'
+import { microseconds } from '../../domain/codec/instant.js'
+import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
 import { statementFields } from '../calls/fields.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'
 import { selection, type CallSelection } from '../calls/select.js'
@@ -11,8 +11,16 @@ import { newParameters } from '../expression/parameters.js'
 import { asText } from '../expression/value.js'
 import type { PriceBook } from '../prices/book.js'
 import { SHOWN_COUNTERS } from '../usage/own-usage.js'
+import { withPreviousRange } from './previous-range.js'
 import { COSTS, priceSteps } from './price-steps.js'
-import { CHARGED, usageRows, type Relation, type UsageRowsQuery } from './usage-rows.js'
+import {
+  CHARGED,
+  readManyUsage,
+  selectsByCalls,
+  usageRows,
+  type Relation,
+  type UsageRowsQuery,
+} from './usage-rows.js'
 
 /** What usage is grouped by, besides times and attributes, and the column that has it. */
 export const DIMENSIONS = {
@@ -59,8 +67,27 @@ interface PricedQuery extends Omit<UsageQuery, 'groupBy' | 'orderBy' | 'limit'> 
 /** The models without a price that a group names at most. */
 const MAX_UNPRICED = 100
 
+/**
+ * Reads the groups of a query by the statement that it is given.
+ *
+ * @throws UnknownField
+ */
+export const readGroups = <A>(
+  reader: Pick<ClickHouseReader, 'query'>,
+  query: UsageQuery,
+  read: (groups: Relation) => Promise<A>,
+): Promise<A> =>
+  readManyUsage(
+    reader,
+    withPreviousRange(query, query.isCompared),
+    query.groupBy.some(isAttribute) || selectsByCalls(query),
+    (merged) => read(groupsSql({ ...query, merged })),
+  )
+
+const isAttribute = ({ name }: { readonly name: string }): boolean => name.startsWith('attributes.')
+
 /** One row for each group up to the limit, numbered by `place`, and one for the rest. */
-export const groupsSql = (query: UsageQuery): Relation => {
+const groupsSql = (query: UsageQuery): Relation => {
   const { groupBy, limit, isCompared } = query
   const { sql, parameters } = pricedSql(query)
   const keys = groupBy.map((_, index) => `key_${index}`)
@@ -130,18 +157,24 @@ const pricedSql = (query: PricedQuery): Relation => {
   const figures = [...SHOWN_COUNTERS, 'charged_prompt_tokens'].map(
     (name) => `sum(toInt128(${name})) AS ${name}_sum`,
   )
-  const slot = steps === undefined ? 'toInt64(0)' : 'roundDown(priced_at, {changes:Array(Int64)})'
-  const isCurrent = isCompared ? "started_at >= {current_from:DateTime64(6, 'UTC')}" : '1'
-  const summed = `SELECT ${[...keys, 'model', `${slot} AS slot`, `${isCurrent} AS is_current`].join(', ')},
-      ${calls} AS call_count, ${figures.join(', ')}
-    FROM ${rows} GROUP BY ${[...keys, 'model', 'slot', 'is_current'].join(', ')}`
+  // Keys take time, so there are none that all rows share.
+  const parts = [
+    ...keys,
+    ...(steps === undefined ? [] : ['model', 'slot']),
+    ...(isCompared ? ['is_current'] : []),
+  ]
+  const slot = 'roundDown(priced_at, {changes:Array(Int64)}) AS slot'
+  const isCurrent = "started_at >= {current_from:DateTime64(6, 'UTC')} AS is_current"
+  const columns = parts.map((part) => ({ slot, is_current: isCurrent })[part] ?? part)
+  const summed = `SELECT ${[...columns, `${calls} AS call_count`, ...figures].join(', ')}
+    FROM ${rows} GROUP BY ${parts.length === 0 ? 'tuple()' : parts.join(', ')}`
   const costs = COSTS.map((cost, kind) =>
     steps === undefined ? `toInt256(0) AS ${cost}` : `${CHARGED[kind]}_sum * steps.${cost} AS ${cost}`,
   )
   const charged = CHARGED.map((name) => `${name}_sum != 0`).join(' OR ')
   const unpriced =
     steps === undefined ? '[]' : `if(steps.is_priced = 0 AND (${charged}), [toString(model)], [])`
-  const sql = `SELECT ${[...keys, 'is_current', 'call_count AS calls'].join(', ')},
+  const sql = `SELECT ${[...keys, isCompared ? 'is_current' : '1 AS is_current', 'call_count AS calls'].join(', ')},
       ${SHOWN_COUNTERS.map((name) => `${name}_sum AS ${name}`).join(', ')}, ${costs.join(', ')},
       ${COSTS.join(' + ')} AS total_cost, CAST(${unpriced}, 'Array(String)') AS unpriced
     FROM (${summed}) AS summed ${steps === undefined ? '' : `ASOF LEFT JOIN ${steps.sql} AS steps ON summed.model = steps.model AND summed.slot >= steps.since`}`
@@ -173,7 +206,7 @@ const rowsSql = (query: PricedQuery): Relation => {
       parameters[`starts_${index}`] = dimension.starts.map((start) => BigInt(start) * 1_000_000n)
       return `intDiv(roundDown(${moved}, {starts_${index}:Array(Int64)}), 1000000) AS key_${index}`
     }
-    return dimension.name.startsWith('attributes.')
+    return isAttribute(dimension)
       ? `attributes.attribute_${index} AS key_${index}`
       : `toString(rows.${COLUMNS[dimension.name as keyof typeof COLUMNS]}) AS key_${index}`
   })
@@ -192,30 +225,12 @@ const attributesSql = (query: PricedQuery): Relation | undefined => {
   const { groupBy } = query
   const { fields } = statementFields()
   const parameters = newParameters('a')
-  const columns = groupBy.flatMap(({ name }, index) =>
-    name.startsWith('attributes.')
-      ? [`ifNull(${asText(fieldValue(fields, name, parameters))}, '') AS attribute_${index}`]
+  const columns = groupBy.flatMap((dimension, index) =>
+    isAttribute(dimension)
+      ? [`ifNull(${asText(fieldValue(fields, dimension.name, parameters))}, '') AS attribute_${index}`]
       : [],
   )
   if (columns.length === 0) return undefined
-  const selected = selection(`call_id AS id, ${columns.join(', ')}`, query)
+  const selected = selection(`call_id AS id, ${columns.join(', ')}`, query, query.merged?.calls)
   return { sql: `(${selected.sql})`, parameters: { ...selected.parameters, ...parameters.all() } }
-}
-
-/** The selection with its range extended by the range of the same length before. */
-export const withPreviousRange = <S extends Pick<UsageQuery, 'began'>>(query: S, isCompared: boolean): S => {
-  const { began } = query
-  if (began === undefined || !isCompared) return query
-  const length = microseconds(began.to) - microseconds(began.from)
-  return { ...query, began: { ...began, from: earlier(began.from, length) } }
-}
-
-const FIRST = '1900-01-01T00:00:00.000000Z' as Instant
-
-const earlier = (instant: Instant, by: bigint): Instant => {
-  const value = microseconds(instant) - by
-  if (value <= microseconds(FIRST)) return FIRST
-  const rest = ((value % 1_000_000n) + 1_000_000n) % 1_000_000n
-  const text = new Date(Number((value - rest) / 1000n)).toISOString().slice(0, 19)
-  return `${text}.${String(rest).padStart(6, '0')}Z` as Instant
 }

@@ -1,13 +1,12 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { SETTINGS } from '../calls/select.js'
 import { costName } from './price-steps.js'
-import { groupsSql, MEASURES, type Measure, type UsageQuery } from './groups-sql.js'
+import { MEASURES, readGroups, type Measure, type UsageQuery } from './groups-sql.js'
 
 export {
   DIMENSIONS,
   MEASURES,
   usageOfCalls,
-  withPreviousRange,
   type Dimension,
   type Measure,
   type UsageOrder,
@@ -16,6 +15,7 @@ export {
 export { SHOWN_COUNTERS as COUNTERS } from '../usage/own-usage.js'
 export { costName } from './price-steps.js'
 export { readTotals, TotalsNotReady } from './open-traces.js'
+export { withPreviousRange } from './previous-range.js'
 
 export interface UsageGroup {
   /** In the order of `groupBy`: text, or the start of a time bucket in seconds since 1970; undefined for the others. */
@@ -40,8 +40,9 @@ export const usageBy = async (
   reader: Pick<ClickHouseReader, 'query'>,
   query: UsageQuery,
 ): Promise<readonly UsageGroup[]> => {
-  const { sql, parameters } = groupsSql(query)
-  const rows = await reader.query<Row>(`${sql} ORDER BY place ${SETTINGS}`, parameters)
+  const rows = await readGroups(reader, query, ({ sql, parameters }) =>
+    reader.query<Row>(`${sql} ORDER BY place ${SETTINGS}`, parameters),
+  )
   return rows.map((row) => groupOf(row, query))
 }
 
@@ -52,11 +53,10 @@ export const usageBy = async (
  * @throws UnknownField
  */
 export const exportUsage = (
-  reader: Pick<ClickHouseReader, 'stream'>,
+  reader: Pick<ClickHouseReader, 'query' | 'stream'>,
   query: UsageQuery,
   format: 'CSVWithNames' | 'Parquet',
-): AsyncIterable<Uint8Array> => {
-  const { sql, parameters } = groupsSql(query)
+): Promise<readonly Uint8Array[]> => {
   const prefixes = query.isCompared ? ['', 'previous_'] : ['']
   const keys = query.groupBy.map((dimension, index) => {
     const value =
@@ -70,11 +70,13 @@ export const exportUsage = (
         : `toInt64(least(toInt256(${prefix}${measure}), toInt256(9223372036854775807))) AS ${prefix}${measure}`,
     ),
   )
-  return reader.stream(
-    `SELECT ${[...keys, 'group_count AS groups', ...measures].join(', ')} FROM (${sql}) AS answered ORDER BY place ${SETTINGS}`,
-    parameters,
-    { format },
-  )
+  const columns = [...keys, 'group_count AS groups', ...measures].join(', ')
+  return readGroups(reader, query, async ({ sql, parameters }) => {
+    const chunks: Uint8Array[] = []
+    const statement = `SELECT ${columns} FROM (${sql}) AS answered ORDER BY place ${SETTINGS}`
+    for await (const chunk of reader.stream(statement, parameters, { format })) chunks.push(chunk)
+    return chunks
+  })
 }
 
 export const isCost = (measure: Measure): boolean => measure.endsWith('_cost')

@@ -1,8 +1,9 @@
-import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'
-import { selection, type CallSelection } from '../calls/select.js'
+import { allOf, compileSelection, keyOfMany, selection, type CallSelection } from '../calls/select.js'
+import { ALL_MERGED, readMerged, type MergedTables } from '../unmerged-rows.js'
 import { COUNTERS as FIGURES, type Counter } from '../usage/own-usage.js'
 
 /** Tokens by the cost that they are charged, in the order of `COSTS`. */
@@ -33,7 +34,38 @@ export interface UsageRowsQuery extends CallSelection {
   readonly open: OpenTraces
   /** Conditions on `started_at` and `id`. */
   readonly range?: readonly string[]
+  readonly merged?: MergedTables
 }
+
+/**
+ * Reads the usage of many calls, with the rows that are to be given to `usageRows`.
+ *
+ * @throws UnknownField
+ */
+export const readManyUsage = <A>(
+  reader: Pick<ClickHouseReader, 'query'>,
+  query: UsageRowsQuery,
+  readsCalls: boolean,
+  read: (merged: MergedTables) => Promise<A>,
+): Promise<A> => {
+  const compiled = compileSelection(query, [])
+  if (compiled.isFew) return read({})
+  const { conditions, parameters } = startedWithin(query)
+  const where = allOf(['project_id = {project:String}', ...conditions])
+  const totals = { where, parameters: { project: query.projectId, ...parameters } }
+  return readMerged(
+    reader,
+    {
+      ...(query.open.isAll === true ? {} : { usage_totals: totals }),
+      ...(readsCalls ? keyOfMany(compiled) : {}),
+    },
+    read,
+  )
+}
+
+/** Whether the rows are selected by a read of `calls`. */
+export const selectsByCalls = ({ filter, operation }: UsageRowsQuery): boolean =>
+  operation !== null || !directConditions(filter, {}).isWhole
 
 export interface Relation {
   /** A subquery. */
@@ -48,7 +80,13 @@ export interface Relation {
  *
  * @throws UnknownField
  */
-export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery): Relation => {
+export const usageRows = ({
+  kind,
+  open,
+  range = [],
+  merged: { calls = ALL_MERGED, usage_totals: totals = ALL_MERGED } = {},
+  ...asked
+}: UsageRowsQuery): Relation => {
   const { projectId, filter } = asked
   const own = kind === 'own' ? 'own_' : ''
   const figures = ['is_first', ...FIGURES].map((name) => `${own}${name} AS ${name}`)
@@ -61,16 +99,20 @@ export const usageRows = ({ kind, open, range = [], ...asked }: UsageRowsQuery):
   conditions.push(...started.conditions)
   Object.assign(parameters, started.parameters)
   if (!direct.isWhole || asked.operation !== null) {
-    const selected = selection('call_id', asked)
+    const selected = selection('call_id', asked, calls)
     conditions.push(`call_id IN (${selected.sql})`)
     Object.assign(parameters, selected.parameters)
   }
   const where = conditions.join(' AND ')
   const priced = kind === 'own' ? 'started_at' : 'first_started_at'
   const closed = open.traceIds.length === 0 ? '' : 'AND trace_id NOT IN {open_traces:Array(String)}'
-  const stored = `SELECT toUnixTimestamp64Micro(${priced}) AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')}
-    FROM usage_totals FINAL WHERE project_id = {project:String} AND coverage != 'none' AND ${where} ${closed}`
+  const stored = totals.sql(
+    `toUnixTimestamp64Micro(${priced}) AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')}`,
+    'usage_totals',
+    `project_id = {project:String} AND is_deleted = 0 AND coverage != 'none' AND ${where} ${closed}`,
+  )
   const computed = `SELECT priced_at, is_first_of_model, ${columns.join(', ')} FROM ${OPEN_ROWS} WHERE ${where}`
+  Object.assign(parameters, totals.parameters)
   if (open.isAll !== true && open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
   return {
     sql: open.isAll === true ? `(${computed})` : `(${stored} UNION ALL ${computed})`,

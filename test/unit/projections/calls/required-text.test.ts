@@ -101,10 +101,10 @@ describe('calls by a text in their payload', () => {
   })
 
   it('are sorted fewer times than there are parts when the order is not by start', async () => {
-    let reads = 0
+    let sorts = 0
     const reader: typeof clickHouse.reader = {
       query: (...asked) => {
-        reads += 1
+        if (asked[0].includes('OFFSET')) sorts += 1
         return clickHouse.reader.query(...asked)
       },
       stream: (...asked) => clickHouse.reader.stream(...asked),
@@ -121,7 +121,7 @@ describe('calls by a text in their payload', () => {
       parts.map(({ length }) => length),
       [1, 2, 4, 2],
     )
-    assert.equal(reads, 4)
+    assert.equal(sorts, 4)
   })
 })
 

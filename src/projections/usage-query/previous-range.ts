@@ -1,0 +1,23 @@
+import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import type { CallSelection } from '../calls/select.js'
+
+/** The selection with its range extended by the range of the same length before. */
+export const withPreviousRange = <S extends Pick<CallSelection, 'began'>>(
+  query: S,
+  isCompared: boolean,
+): S => {
+  const { began } = query
+  if (began === undefined || !isCompared) return query
+  const length = microseconds(began.to) - microseconds(began.from)
+  return { ...query, began: { ...began, from: earlier(began.from, length) } }
+}
+
+const FIRST = '1900-01-01T00:00:00.000000Z' as Instant
+
+const earlier = (instant: Instant, by: bigint): Instant => {
+  const value = microseconds(instant) - by
+  if (value <= microseconds(FIRST)) return FIRST
+  const rest = ((value % 1_000_000n) + 1_000_000n) % 1_000_000n
+  const text = new Date(Number((value - rest) / 1000n)).toISOString().slice(0, 19)
+  return `${text}.${String(rest).padStart(6, '0')}Z` as Instant
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { ClickHouse, SqlParameters } from '../../../src/domain/ports/clickhouse.js'
+import { ALL_MERGED, overlapsOf, readMerged, type TimeRange } from '../../../src/projections/unmerged-rows.js'
+import { openTestClickHouse } from '../../support/engine.js'
+
+const timeAt = (second: number): string =>
+  `${new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString().slice(0, 19).replace('T', ' ')}.000000`
+
+const arbitraryRange = fc
+  .tuple(fc.nat(60), fc.nat(10))
+  .map(([from, length]): TimeRange => ({ from: timeAt(from), to: timeAt(from + length) }))
+
+const covers = (time: string) => (range: TimeRange) => range.from <= time && time <= range.to
+
+const TIMES = Array.from({ length: 72 }, (_, second) => timeAt(second))
+
+describe('ranges of several parts', () => {
+  it('cover exactly the times that two or more ranges have', () => {
+    fc.assert(
+      fc.property(fc.array(arbitraryRange), (ranges) => {
+        const overlaps = overlapsOf(ranges, 100)
+        for (const time of TIMES)
+          assert.equal(overlaps.some(covers(time)), ranges.filter(covers(time)).length > 1, time)
+      }),
+    )
+  })
+
+  it('are ascending, disjoint and limited, and still cover these times when they are joined', () => {
+    fc.assert(
+      fc.property(fc.array(arbitraryRange), fc.integer({ min: 1, max: 4 }), (ranges, limit) => {
+        const overlaps = overlapsOf(ranges, limit)
+        assert.ok(overlaps.length <= limit)
+        for (const [n, { from, to }] of overlaps.entries())
+          assert.ok(from <= to && (n === 0 || overlaps[n - 1]!.to < from))
+        for (const time of TIMES)
+          if (ranges.filter(covers(time)).length > 1) assert.ok(overlaps.some(covers(time)), time)
+      }),
+    )
+  })
+
+  it('are joined across the shortest gaps', () => {
+    const twice = (from: number, to: number) => {
+      const range = { from: timeAt(from), to: timeAt(to) }
+      return [range, range]
+    }
+    const ranges = [...twice(0, 1), ...twice(3, 4), ...twice(20, 21), ...twice(50, 51), ...twice(55, 56)]
+    assert.deepEqual(overlapsOf(ranges, 3), [
+      { from: timeAt(0), to: timeAt(4) },
+      { from: timeAt(20), to: timeAt(21) },
+      { from: timeAt(50), to: timeAt(56) },
+    ])
+  })
+})
+
+describe('merged rows', () => {
+  let clickHouse: ClickHouse
+  before(async () => {
+    clickHouse = await openTestClickHouse()
+    for (const table of ['calls', 'other_calls']) {
+      await clickHouse.writer
+        .command(`CREATE TABLE ${table} (project_id String, started_at DateTime64(6, 'UTC'),
+        id UInt8, value Nullable(UInt8)) ENGINE = CoalescingMergeTree ORDER BY (project_id, started_at, id)`)
+      await clickHouse.writer.command(`SYSTEM STOP MERGES ${table}`)
+    }
+  })
+  beforeEach(async () => {
+    for (const table of ['calls', 'other_calls']) await clickHouse.writer.command(`TRUNCATE TABLE ${table}`)
+  })
+  after(() => clickHouse.close())
+
+  const arbitraryRow = fc.record({
+    project: fc.constantFrom('a', 'b', 'c'),
+    second: fc.oneof(
+      fc.nat(20),
+      fc.nat(20).map((n) => n * 86_400),
+    ),
+    id: fc.nat(3),
+    value: fc.option(fc.nat(9)),
+  })
+  type Row = typeof arbitraryRow extends fc.Arbitrary<infer R> ? R : never
+
+  const insert = (table: string, rows: readonly Row[]) =>
+    clickHouse.writer.insert({
+      table,
+      columns: ['project_id', 'started_at', 'id', 'value'],
+      values: rows.map(({ project, second, id, value }) => [project, timeAt(second), id, value]),
+    })
+
+  const condition = { where: 'project_id = {project:String}', parameters: { project: 'b' } }
+  const ordered = (sql: string, parameters: SqlParameters = {}) =>
+    clickHouse.reader.query(`SELECT * FROM (${sql}) ORDER BY started_at, id`, {
+      ...condition.parameters,
+      ...parameters,
+    })
+  const withFinal = () => ordered(`SELECT started_at, id, value FROM calls FINAL WHERE ${condition.where}`)
+  const read = (before: () => Promise<unknown> = () => Promise.resolve()) =>
+    readMerged(clickHouse.reader, { calls: condition }, async ({ calls = ALL_MERGED }) => {
+      await before()
+      return ordered(calls.sql('started_at, id, value', 'calls', condition.where), calls.parameters)
+    })
+
+  it('are those that FINAL reads, however the rows are spread over parts', async function () {
+    this.timeout(60_000)
+    const arbitraryParts = fc.array(fc.array(arbitraryRow, { minLength: 1, maxLength: 8 }), { maxLength: 6 })
+    await fc.assert(
+      fc.asyncProperty(arbitraryParts, async (parts) => {
+        await clickHouse.writer.command('TRUNCATE TABLE calls')
+        for (const rows of parts) await insert('calls', rows)
+        assert.deepEqual(await read(), await withFinal())
+      }),
+      { numRuns: Number(process.env['TEST_FULL'] ?? 0) > 0 ? 500 : 50, endOnFailure: true },
+    )
+  })
+
+  it('are read again when tables are exchanged meanwhile', async () => {
+    const row = { project: 'b', second: 1, id: 1, value: null } as const
+    await insert('calls', [row])
+    await insert('other_calls', [row])
+    await insert('other_calls', [{ ...row, value: 2 }])
+    let times = 0
+    const rows = await read(async () => {
+      times += 1
+      if (times === 1) await clickHouse.writer.command('EXCHANGE TABLES calls AND other_calls')
+    })
+    assert.deepEqual(rows, await withFinal())
+    assert.equal(times, 2)
+  })
+})

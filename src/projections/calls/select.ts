@@ -87,7 +87,7 @@ export interface CompiledSelection {
   readonly isDecidedByCandidates: boolean
   readonly isLocated: boolean
   readonly isOfRunning: boolean
-  /** The range of starts is short, or has a first one that the operation compares; or the calls are located. */
+  /** Few rows are read: conditions on the key locate the calls, or the range of starts is short. */
   readonly isFew: boolean
   /** Conditions on the key, by which rows are found. */
   readonly keyConditions: readonly string[]
@@ -197,7 +197,7 @@ export const readManyCalls = <A>(
   read: (rows: MergedRows) => Promise<A>,
 ): Promise<A> => readMerged(reader, keyOfMany(compiled), ({ calls = ALL_MERGED }) => read(calls))
 
-/** Nothing if few rows are read, which are merged faster than it is found out which of them need to be. */
+/** Few rows are merged faster than the ranges of their parts are read. */
 export const keyOfMany = ({ isFew, keyConditions, parameters }: CompiledSelection) =>
   isFew ? {} : { calls: { where: allOf(keyConditions), parameters } }
 

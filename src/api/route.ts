@@ -60,8 +60,8 @@ export type ResponseHeader =
 export interface ResponseSpec {
   readonly schema: JsonSchema
   readonly type?: string
-  /** Another content type that the request can choose. */
-  readonly alternative?: { readonly type: string; readonly schema: JsonSchema }
+  /** Other content types that the request can choose, with their schemas. */
+  readonly alternatives?: Readonly<Record<string, JsonSchema>>
   /** By default, those of the route's kind. */
   readonly headers?: readonly ResponseHeader[]
 }

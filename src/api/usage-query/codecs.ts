@@ -79,6 +79,12 @@ const usageRest = open('UsageRest', {
   optional: { previous: nullable(figures) },
 })
 
+export const usageLine = open('UsageLine', {
+  says: 'Usage of one group. The last line has no group if it is the sum of the groups beyond the limit.',
+  required: { group: nullable(recordOf(string)), usage: figures },
+  optional: { groups: int64, previous: nullable(figures) },
+})
+
 const usageTotals = open('UsageTotals', {
   says: 'The sum of all groups.',
   required: { groups: int64, usage: figures },

@@ -10,13 +10,13 @@ import {
   type UsageQuery,
 } from '../../projections/usage-query/queries.js'
 import { inBody } from '../authorization.js'
-import { JSON_LINES } from '../http/json-pages.js'
+import { JSON_LINES, linesOf } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
 import { pricedReads, requestedCosts, unpricedHeader } from '../tracing/requested-costs.js'
 import { refuseTooLarge } from '../tracing/usage.js'
-import { usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
+import { usageLine, usageQueryRequest, usageQueryResponse, type UsageQueryRequest } from './codecs.js'
 import { dimensionsOf, orderOf, rangeOf } from './dimensions.js'
 import { usageQueryJson, usageQueryLines, type ResponseOptions } from './usage-query-json.js'
 
@@ -41,6 +41,15 @@ export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] =>
       errors: ['forbidden'],
       response: {
         schema: usageQueryResponse.schema,
+        alternatives: {
+          [JSON_LINES]: linesOf('With `format: ndjson`: one group per line.', usageLine.schema),
+          'text/csv': { type: 'string', description: 'With `format: csv`: a header and one line per group.' },
+          [EXPORTS.parquet.type]: {
+            type: 'string',
+            format: 'binary',
+            description: 'With `format: parquet`.',
+          },
+        },
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
       project: inBody,

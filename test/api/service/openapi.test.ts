@@ -27,8 +27,9 @@ interface Description {
 }
 
 /** One type an answer, but for a completion, which may be a stream. */
-const typesOf = (path: string, status: string): number =>
-  path === '/v1/chat/completions' && status === '200' ? 2 : 1
+/** The content types of endpoints whose requests choose one. */
+const TYPES: Readonly<Record<string, number>> = { '/v1/chat/completions': 2, '/usage/query': 4 }
+const typesOf = (path: string, status: string): number => (status === '200' ? (TYPES[path] ?? 1) : 1)
 
 describe('the description of the API', () => {
   let service: TestService

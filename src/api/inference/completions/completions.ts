@@ -39,9 +39,11 @@ export const completionRoutes = (inference: Inference): readonly AnyRoute[] => [
     ],
     response: {
       schema: jsonObject.schema,
-      alternative: {
-        type: 'text/event-stream',
-        schema: { type: 'string', description: 'With `stream`: one event per chunk, then `[DONE]`.' },
+      alternatives: {
+        'text/event-stream': {
+          type: 'string',
+          description: 'With `stream`: one event per chunk, then `[DONE]`.',
+        },
       },
     },
     responseHeaders: ['Tallytree-Position'],

@@ -60,14 +60,15 @@ const requestBody = (type: string, schema: JsonObject): JsonObject => ({
 
 const answered = (
   description: string,
-  { schema, type = 'application/json', alternative, headers }: ResponseSpec,
+  { schema, type = 'application/json', alternatives, headers }: ResponseSpec,
   usual: readonly ResponseHeader[],
   named: NameSchema,
 ): JsonObject => ({
   description,
   headers: headersByName(headers ?? usual),
   content: {
-    [type]: { schema: named(schema) },
-    ...(alternative === undefined ? {} : { [alternative.type]: { schema: named(alternative.schema) } }),
+    ...Object.fromEntries(
+      Object.entries({ [type]: schema, ...alternatives }).map(([each, of]) => [each, { schema: named(of) }]),
+    ),
   },
 })

@@ -22,7 +22,7 @@ const TROUBLE = [
   '{x:String}',
   '__proto__',
   'constructor',
-  'weave:///entity/project/object/name:digest',
+  'weave:///entity/project/object/any-name:digest',
   '😀👩‍👩‍👧‍👦',
   'é'.normalize('NFD'),
   '漢字',

@@ -3,6 +3,7 @@ import { entityOf } from '../../../src/domain/ids.js'
 import type { TestService } from '../../support/service.js'
 import { accepted, aCompleted, aStart, anEnd, textIn } from '../tracing/given.js'
 import { givenDeliveries } from './given-deliveries.js'
+import { givenRescoring } from './given-rescoring.js'
 import type { Memory } from './memory.js'
 import { HOME, PROJECTS, STRANGERS } from './places.js'
 
@@ -32,6 +33,7 @@ export const givenState = async (
     accepted(await service.send('PUT', `/api/teams/${team}/secrets/TOKEN`, { value: SECRET }))
   await givenAutomation(service, areaOf, memory)
   await givenDeliveries(service, memory, round)
+  await givenRescoring(service, memory)
   for (let i = 0; i < FILES; i += 1)
     memory.remember('audit', { digest: createHash('sha256').update(`note ${i}`).digest('hex') })
   for (const project_id of [STRANGERS, HOME])

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { knownOfAutomations } from './known-automations.js'
 import { SERVED } from './given-inference.js'
+import { EVALUATION_REFS } from './given-rescoring.js'
 import { Remembered } from './memory.js'
 import { HOME, PROJECTS } from './places.js'
 
@@ -34,7 +35,8 @@ const FIELDS = [
 
 /** What a string under a key may be, from earlier answers (by kind), and without them. */
 const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: readonly unknown[]])[] = [
-  ['id call_id call_ids parent_id parent_ids feedback_id', 'id'],
+  ['call_id', 'call_id id'],
+  ['id call_ids parent_id parent_ids feedback_id', 'id'],
   ['trace_id trace_ids scorer_trace_id span_trace_id', 'trace_id id'],
   ['thread_id thread_ids turn_id turn_ids', 'thread_id', ['thread']],
   ['digest digests', 'digest', ['latest', 'v0']],
@@ -59,7 +61,10 @@ const MEANINGS: readonly (readonly [keys: string, kinds: string, otherwise?: rea
       'wandb.annotation.quality',
     ],
   ],
-  ['evaluation_run_id evaluation_run_ids evaluation_call_id evaluation_call_ids', 'evaluation_run_id'],
+  [
+    'evaluation_run_id evaluation_run_ids evaluation_call_id evaluation_call_ids source_evaluation_run_id',
+    'evaluation_run_id',
+  ],
   ['prediction_id prediction_ids', 'prediction_id'],
   ['score_id score_ids', 'score_id'],
   ['evaluation scorer dataset', '', ['weave:///home/first/object/quality:latest']],
@@ -131,6 +136,7 @@ export const knownIn =
     if (key === 'name' && area === 'secrets') return fc.constantFrom('TOKEN', 'TOKEN', 'SIGNING_KEY', '1')
     if (key === 'event' && type === 'string') return fc.constantFrom('1', '2', '30')
     if (area === 'inference' && Object.hasOwn(INFERENCE, key)) return fc.constantFrom(...INFERENCE[key]!)
+    if (Object.hasOwn(EVALUATION_REFS, key)) return fc.constantFrom(...EVALUATION_REFS[key]!)
     const ofAutomations = knownOfAutomations(area, key)
     if (ofAutomations !== undefined) return ofAutomations
     const meaning = MEANINGS.find(([keys]) => keys.split(' ').includes(key))

@@ -33,9 +33,8 @@ export type MergedTables = Tables<MergedRows>
 /**
  * Reads many rows of tables. Rows are merged only where several parts have some: a part has one row a key, so the rows of a
  * key are in several parts only there. A month of calls takes six times as long with FINAL, because the engine itself sees
- * an overlap with every part that has an earlier and a later project. Rows that are inserted
- * meanwhile must not matter, as for reads as of a position. If tables are exchanged meanwhile, it reads again with all rows
- * merged.
+ * an overlap with every part that has an earlier and a later project. Rows that are inserted meanwhile must not matter, as
+ * for reads as of a position. If tables are exchanged meanwhile, it reads again with all rows merged.
  */
 export const readMerged = async <A>(
   reader: Pick<ClickHouseReader, 'query'>,

@@ -5,6 +5,9 @@ import { SERVED } from './given-inference.js'
 import type { Memory } from './memory.js'
 import { HOME } from './places.js'
 
+/** A run may end before it is canceled. */
+const MAX_TRIES = 50
+
 const refOf = (object: string): string => `weave:///${HOME}/object/${object}:latest`
 
 /** References that requests about evaluations may name, by key. */
@@ -28,15 +31,17 @@ export const givenRescoring = async (service: TestService, memory: Memory): Prom
   const ref = refOf('model')
   const run = await service.post(`/v2/${HOME}/evaluation_runs`, { evaluation: ref, model: ref })
   const { evaluation_run_id } = accepted(run)
-  // A run may end before it is canceled.
-  for (let isCanceled = false; !isCanceled;) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const asked = {
       source_evaluation_run_id: evaluation_run_id!,
       scorer_refs: EVALUATION_REFS['scorer_refs']!,
     }
     const { call_id } = accepted(await service.post('/evaluations/rescore', { project_id: HOME, ...asked }))
     const canceled = await service.post('/evaluations/cancel', { project_id: HOME, call_id: call_id! })
-    isCanceled = canceled.status === 200
-    if (isCanceled) memory.remember('evaluations', { call_id: call_id! })
+    if (canceled.status === 200) {
+      memory.remember('evaluations', { call_id: call_id! })
+      return
+    }
   }
+  throw new Error(`each of ${MAX_TRIES} runs ended before it was canceled`)
 }

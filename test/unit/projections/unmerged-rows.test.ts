@@ -100,7 +100,7 @@ describe('merged rows', () => {
       return ordered(calls.sql('started_at, id, value', 'calls', condition.where), calls.parameters)
     })
 
-  it('are those that FINAL reads, however the rows are spread over parts', async function () {
+  it('equal the rows read with FINAL for any distribution over parts', async function () {
     this.timeout(60_000)
     const arbitraryParts = fc.array(fc.array(arbitraryRow, { minLength: 1, maxLength: 8 }), { maxLength: 6 })
     await fc.assert(

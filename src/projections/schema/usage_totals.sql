@@ -2,16 +2,16 @@
 -- A running call without usage has a row too, so that traces with running calls are found.
 CREATE TABLE usage_totals
 (
-    project_id String,
-    started_at DateTime64(6, 'UTC'),
+    project_id LowCardinality(String),
+    started_at DateTime64(6, 'UTC') CODEC(Delta, LZ4),
     call_id String,
     model LowCardinality(String),
     trace_id String,
     -- Whether the start names no parent.
     is_root Bool,
-    -- One row of each call that has own usage, and one of each call that has inclusive usage. Counts of calls add them up.
-    own_is_first Bool,
-    is_first Bool,
+    -- Whether the row has own usage, and inclusive usage. A call with usage has one 'first' row, so that calls are counted.
+    own_usage Enum8('none' = 0, 'first' = 1, 'further' = 2),
+    usage Enum8('none' = 0, 'first' = 1, 'further' = 2),
     -- 'all'; 'own': the inclusive counters are only known for roots; 'none': a trace too large to be summed, as one row
     -- without a call.
     coverage LowCardinality(String),
@@ -36,9 +36,9 @@ CREATE TABLE usage_totals
     cache_creation_input_tokens Int64,
     charged_prompt_tokens Int64,
     -- Of the calls whose own usage of the model is included.
-    first_started_at DateTime64(6, 'UTC'),
-    last_started_at DateTime64(6, 'UTC'),
-    position UInt64,
+    first_started_at DateTime64(6, 'UTC') CODEC(Delta, LZ4),
+    last_started_at DateTime64(6, 'UTC') CODEC(Delta, LZ4),
+    position UInt64 CODEC(Delta, LZ4),
     is_deleted UInt8
 )
 ENGINE = ReplacingMergeTree(position, is_deleted)

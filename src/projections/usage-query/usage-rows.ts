@@ -89,12 +89,11 @@ export const usageRows = ({
 }: UsageRowsQuery): Relation => {
   const { projectId, filter } = asked
   const own = kind === 'own' ? 'own_' : ''
-  const figures = ['is_first', ...FIGURES].map((name) => `${own}${name} AS ${name}`)
-  const columns = ['started_at', 'call_id', 'call_id AS id', 'model', ...TEXTS, ...figures]
-  const hasUsage = `(${FIGURES.map((name) => `${own}${name} != 0`).join(' OR ')})`
+  const figures = FIGURES.map((name) => `${own}${name} AS ${name}`)
+  const columns = ['started_at', 'call_id', 'call_id AS id', 'model', ...TEXTS]
   const parameters: Record<string, SqlParameter> = { project: projectId }
   const direct = directConditions(filter, parameters)
-  const conditions = [hasUsage, ...direct.conditions, ...range]
+  const conditions = [...direct.conditions, ...range]
   const started = startedWithin(asked)
   conditions.push(...started.conditions)
   Object.assign(parameters, started.parameters)
@@ -103,15 +102,22 @@ export const usageRows = ({
     conditions.push(`call_id IN (${selected.sql})`)
     Object.assign(parameters, selected.parameters)
   }
-  const where = conditions.join(' AND ')
   const priced = kind === 'own' ? 'started_at' : 'first_started_at'
-  const closed = open.traceIds.length === 0 ? '' : 'AND trace_id NOT IN {open_traces:Array(String)}'
+  const closed = open.traceIds.length === 0 ? [] : ['trace_id NOT IN {open_traces:Array(String)}']
   const stored = totals.sql(
-    `toUnixTimestamp64Micro(${priced}) AS priced_at, 1 AS is_first_of_model, ${columns.join(', ')}`,
+    `toUnixTimestamp64Micro(${priced}) AS priced_at, ${own}usage = 'first' AS is_first, 1 AS is_first_of_model,
+      ${[...columns, ...figures].join(', ')}`,
     'usage_totals',
-    `project_id = {project:String} AND is_deleted = 0 AND coverage != 'none' AND ${where} ${closed}`,
+    allOf([
+      'project_id = {project:String}',
+      'is_deleted = 0',
+      `${own}usage != 'none'`,
+      ...conditions,
+      ...closed,
+    ]),
   )
-  const computed = `SELECT priced_at, is_first_of_model, ${columns.join(', ')} FROM ${OPEN_ROWS} WHERE ${where}`
+  const computed = `SELECT priced_at, is_first, is_first_of_model, ${[...columns, ...FIGURES].join(', ')}
+    FROM ${OPEN_ROWS} ${conditions.length === 0 ? '' : `WHERE ${allOf(conditions)}`}`
   Object.assign(parameters, totals.parameters)
   if (open.isAll !== true && open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
   return {
@@ -181,12 +187,11 @@ export const openRow = (row: UsageRow): string =>
     ...row.figures,
   ].join(',')}]`
 
-/** A row has the values of the kind that is read, under the names of both kinds. */
 const OPEN_ROWS = `(SELECT ${OPEN_COLUMNS.map(([name], index) =>
   name === 'started_at'
     ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
     : `row.${index + 1} AS ${name}`,
-).join(', ')}, ${['is_first', ...FIGURES].map((name) => `${name} AS own_${name}`).join(', ')}
+).join(', ')}
   FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}),
     'Tuple(${OPEN_COLUMNS.map(([, type]) => type).join(', ')})') AS row))`
 

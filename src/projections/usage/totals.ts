@@ -26,8 +26,8 @@ export const TOTALS_COLUMNS = [
   ...[
     'trace_id',
     'is_root',
-    'own_is_first',
-    'is_first',
+    'own_usage',
+    'usage',
     'coverage',
     'op',
     'root_op',
@@ -80,8 +80,8 @@ export async function* totalsOf(
         ...[
           traceId,
           calls.hasNoParent[call] === 1,
-          n === firstOwn,
-          n === firstInclusive,
+          rowUsage(ownSums, n === firstOwn),
+          rowUsage(sums.slice(0, WIDTH), n === firstInclusive),
           coverage,
           op,
           rootOp,
@@ -105,6 +105,12 @@ const ROWS_AT_ONCE = 10_000
 const NOTHING: readonly number[] = COUNTERS.map(() => 0)
 const isUsed = (sums: readonly number[]): boolean => sums.some((sum) => sum !== 0)
 
+/** Whether a row has usage, and is the first one of its call that has. */
+type RowUsage = 'none' | 'first' | 'further'
+
+const rowUsage = (sums: readonly number[], isFirst: boolean): RowUsage =>
+  isFirst ? 'first' : isUsed(sums) ? 'further' : 'none'
+
 /** The own and inclusive usage of a call by model. A running call has an entry even without usage. */
 function* sumsOf(
   { started, ended, models }: TraceCalls,
@@ -123,7 +129,7 @@ function* sumsOf(
 
 /** The only row of a trace that is too large to be summed. */
 export const uncoveredTrace = (projectId: string, traceId: string, startedAt: string): TotalsRow => [
-  ...[projectId, startedAt, '', '', traceId, true, false, false, 'none', '', '', '', '', '', ''],
+  ...[projectId, startedAt, '', '', traceId, true, 'none', 'none', 'none', '', '', '', '', '', ''],
   ...NOTHING,
   ...NOTHING,
   ...[startedAt, startedAt],

@@ -81,6 +81,10 @@ type Calls = readonly (Row & { readonly isFirst: boolean })[]
 const instantOf = ({ second }: Row): Instant => instantAt(START + second)
 const traceOf = ({ call }: Row): string => `trace-${call % 3}`
 
+const isUsed = (row: Row, kind: 'own' | 'inclusive'): boolean => row[kind].some(Boolean)
+const usageOfRow = (row: Calls[number], kind: 'own' | 'inclusive'): string =>
+  isUsed(row, kind) ? (row.isFirst ? 'first' : 'further') : 'none'
+
 const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
   const started_at = microseconds(instantOf(row))
   return openRow({
@@ -95,6 +99,10 @@ const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
     ...{ wb_user_id: row.user, thread_id: '', wb_run_id: '', status: row.status, figures: row[kind] },
   })
 }
+
+/** Without those that have no usage of the kind, as `readTotals` makes them. */
+const openRowsOf = (calls: Calls, kind: 'own' | 'inclusive'): readonly string[] =>
+  calls.filter((row) => isUsed(row, kind)).map((row) => openRowOf(row, kind))
 
 describe('usage by group', () => {
   let clickHouse: ClickHouse
@@ -116,7 +124,7 @@ describe('usage by group', () => {
           row.model,
           traceOf(row),
           false,
-          ...(kind === 'own' ? [row.isFirst, !row.isFirst] : [!row.isFirst, row.isFirst]),
+          ...(kind === 'own' ? [usageOfRow(row, kind), 'none'] : ['none', usageOfRow(row, kind)]),
         ],
         ...['all', row.op, 'root', row.user, '', '', row.status],
         ...row.own.map(String),
@@ -138,7 +146,7 @@ describe('usage by group', () => {
           await insert(calls, query.kind)
           const isOfOpen = (row: Row) => isOpen && traceOf(row) === 'trace-1'
           const open = isOpen
-            ? { traceIds: ['trace-1'], rows: calls.filter(isOfOpen).map((row) => openRowOf(row, query.kind)) }
+            ? { traceIds: ['trace-1'], rows: openRowsOf(calls.filter(isOfOpen), query.kind) }
             : NO_OPEN_TRACES
           const groupBy = query.groupBy.map((name): Dimension =>
             name === 'day'
@@ -182,7 +190,7 @@ const withFirst = (drawn: readonly Row[], kind: 'own' | 'inclusive'): Calls => {
   const seen = new Set<number>()
   return drawn
     .map((row) => ({ ...row, second: row.second }))
-    .toSorted((a, b) => Number(b[kind].some(Boolean)) - Number(a[kind].some(Boolean)))
+    .toSorted((a, b) => Number(isUsed(b, kind)) - Number(isUsed(a, kind)))
     .map((row) => {
       const isFirst = !seen.has(row.call)
       seen.add(row.call)
@@ -199,7 +207,7 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
     const used = row[kind]
     const isCurrent = row.second >= 0 && row.second < 5 * DAY
     const isPrevious = isCompared && row.second < 0
-    if (!used.some(Boolean) || (!isCurrent && !isPrevious)) continue
+    if (!isUsed(row, kind) || (!isCurrent && !isPrevious)) continue
     const second = isCurrent ? row.second : row.second + 5 * DAY
     const key = groupBy.map((name) =>
       name === 'day'

@@ -49,7 +49,7 @@ export const usageFrom = (
     const [reporting, book, selected] = await Promise.all([
       usageReportingAt(readerOfRequest, projectId, position),
       costs === null ? null : books({ projectId, list: costs.list, position }),
-      selectedCalls(readerOfRequest, request),
+      selectedCalls(readerOfRequest, request, factsAtOnce),
     ])
     const answer = usageAnswer(reporting, book)
     const truncatedCount =
@@ -77,13 +77,41 @@ interface SizedCalls extends MatchingCalls {
 const selectedCalls = async (
   reader: ClickHouseReader,
   request: UsageRequest,
+  factsAtOnce: number,
 ): Promise<SizedCalls | { readonly whole: readonly string[] }> => {
   const whole = await wholeTraces(reader, request)
   if (whole !== undefined) return { whole }
-  const matching = await matchingCalls(reader, request, request.limit)
+  const named = await namedCalls(reader, request)
+  // Stored usage is read of calls that exist, which only `calls` knows.
+  if (named !== undefined && factsOf(named) <= factsAtOnce) return named
+  return withSizes(reader, request, await matchingCalls(reader, request, request.limit))
+}
+
+const withSizes = async (
+  reader: ClickHouseReader,
+  { projectId }: UsageRequest,
+  matching: MatchingCalls,
+): Promise<SizedCalls> => {
   const idsByTrace = await groupByTrace(matching.calls)
-  const sizes = await traceSizes(reader, request.projectId, [...idsByTrace.keys()])
-  return { ...matching, idsByTrace, sizes }
+  return { ...matching, idsByTrace, sizes: await traceSizes(reader, projectId, [...idsByTrace.keys()]) }
+}
+
+const factsOf = ({ sizes }: SizedCalls): number => sizes.reduce((sum, { facts }) => sum + facts, 0)
+
+/** The calls of a filter by ids alone, also deleted ones. Undefined for other filters, and more ids than the limit. */
+const namedCalls = async (
+  reader: ClickHouseReader,
+  request: UsageRequest,
+): Promise<SizedCalls | undefined> => {
+  const { projectId, position, filter, operation, limit } = request
+  const ids = operation === null ? soleValues(filter, 'call_ids') : undefined
+  if (ids === undefined || ids.length > limit) return undefined
+  const calls = await reader.query<MatchingCall>(
+    `SELECT DISTINCT id, trace_id, started_at FROM call_index
+    WHERE project_id = {project:String} AND id IN {ids:Array(String)} AND position <= {position:UInt64}`,
+    { project: projectId, ids, position },
+  )
+  return withSizes(reader, request, { calls, truncatedCount: 0 })
 }
 
 /** Adds the calls of whole traces, and returns the number of those beyond the limit. */
@@ -111,12 +139,13 @@ const addMatching = async (
   reader: ClickHouseReader,
   request: UsageRequest,
   answer: Answer,
-  { calls: matching, truncatedCount, idsByTrace, sizes }: SizedCalls,
+  selected: SizedCalls,
   factsAtOnce: number,
 ): Promise<number> => {
+  const { calls: matching, truncatedCount, idsByTrace, sizes } = selected
   const { projectId, position, maxTraceCalls: maxFacts } = request
   let stored: ReadonlySet<string> = new Set()
-  if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
+  if (factsOf(selected) > factsAtOnce) {
     const { budget } = answer
     const asked = { projectId, position, calls: matching, sizes, maxFacts, budget }
     const found = await storedUsage(reader, asked)
@@ -136,7 +165,7 @@ const wholeTraces = async (
   reader: ClickHouseReader,
   { projectId, filter, operation }: UsageRequest,
 ): Promise<readonly string[] | undefined> => {
-  const traceIds = operation === null ? soleTraceIds(filter) : undefined
+  const traceIds = operation === null ? soleValues(filter, 'trace_ids') : undefined
   if (traceIds === undefined) return undefined
   const batches: (readonly string[])[] = []
   for await (const batch of batchesOfTraces(reader, projectId, traceIds)) {
@@ -146,13 +175,16 @@ const wholeTraces = async (
   return batches[0]
 }
 
-/** The distinct trace ids of a filter that has no other condition. */
-const soleTraceIds = (filter: CallsFilter | null): readonly string[] | undefined => {
-  const { trace_ids, ...others } = filter ?? NO_FILTER
+/** The distinct values of a key of a filter that has no other condition. */
+const soleValues = (
+  filter: CallsFilter | null,
+  key: 'trace_ids' | 'call_ids',
+): readonly string[] | undefined => {
+  const { [key]: values, ...others } = filter ?? NO_FILTER
   const hasOthers = Object.values(others).some((value) =>
     Array.isArray(value) ? value.length > 0 : value === true,
   )
-  return hasOthers || trace_ids === null || trace_ids.length === 0 ? undefined : [...new Set(trace_ids)]
+  return hasOthers || values === null || values.length === 0 ? undefined : [...new Set(values)]
 }
 
 /**

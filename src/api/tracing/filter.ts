@@ -46,17 +46,17 @@ export const requireBoundedFilter = (filter: CallsFilter | null): void => {
 const MAX_CHARACTERS = 4_194_304
 const MAX_LISTED = 100_000
 
-export const requireBoundedValues = (values: readonly string[]): void => {
+export const requireBoundedValues = (values: readonly string[], name = 'filter'): void => {
   if (values.length > MAX_LISTED)
     throw new Failure(
       'too-large',
-      `The filter exceeds the limit of ${MAX_LISTED} values. Split it into several requests.`,
+      `${name} should have at most ${MAX_LISTED} values. Split it into several requests.`,
     )
   let characters = 0
   for (const value of values) characters += value.length
   if (characters > MAX_CHARACTERS)
     throw new Failure(
       'too-large',
-      `The filter values exceed the limit of ${MAX_CHARACTERS} characters. Split them into several requests.`,
+      `The values of ${name} should have at most ${MAX_CHARACTERS} characters together. Split them into several requests.`,
     )
 }

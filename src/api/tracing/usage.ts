@@ -96,11 +96,7 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const { filter, query, include_costs, price_list: list, limit } = body
         const costs = requestedCosts(include_costs, list)
         requireBoundedFilter(filter)
-        if (limit > MAX_LIMIT)
-          throw new Failure(
-            'too-large',
-            `limit should be at most ${MAX_LIMIT}. Request fewer calls, or narrow the filter.`,
-          )
+        requireBoundedLimit(limit)
         return {
           waitFor: () => waitForPrices(reads, projectId, costs, headers),
           read: async (position) => {
@@ -126,7 +122,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         const { include_costs, limit } = body
         const distinct = [...new Set(body.call_ids)]
         const call_ids = distinct.slice(0, limit)
-        requireBoundedValues(call_ids)
+        requireBoundedLimit(limit)
+        requireBoundedValues(call_ids, 'call_ids')
         const costs = include_costs ? { list: null } : null
         return {
           waitFor: () => waitForPrices(reads, projectId, costs, headers),
@@ -144,6 +141,11 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       },
     }),
   ]
+}
+
+const requireBoundedLimit = (limit: number): void => {
+  if (limit > MAX_LIMIT)
+    throw new Failure('too-large', `limit should be at most ${MAX_LIMIT}. Request fewer calls.`)
 }
 
 const NOTHING: UsageAnswer = { calls: [], truncatedCount: 0, unfinishedDescendants: 0, unpricedModels: [] }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ClickHouse, SqlParameters } from '../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse, ClickHouseReader, SqlParameters } from '../../../src/domain/ports/clickhouse.js'
 import { ALL_MERGED, overlapsOf, readMerged, type TimeRange } from '../../../src/projections/unmerged-rows.js'
 import { openTestClickHouse } from '../../support/engine.js'
 
@@ -111,6 +111,24 @@ describe('merged rows', () => {
       }),
       { numRuns: Number(process.env['TEST_FULL'] ?? 0) > 0 ? 500 : 50, endOnFailure: true },
     )
+  })
+
+  it('are all rows of replicated tables', async () => {
+    await insert('calls', [{ project: 'b', second: 1, id: 1, value: null }])
+    const { reader } = clickHouse
+    // The embedded engine has no Keeper for replicated tables, so only the name of the engine is another.
+    const replicated: Pick<ClickHouseReader, 'query'> = {
+      query: async <Row>(...[sql, parameters]: Parameters<ClickHouseReader['query']>) => {
+        const rows = await reader.query<Row & { engine?: string }>(sql, parameters)
+        return rows.map((row) =>
+          row.engine === undefined ? row : { ...row, engine: `Replicated${row.engine}` },
+        )
+      },
+    }
+    const mergedOf = (from: Pick<ClickHouseReader, 'query'>) =>
+      readMerged(from, { calls: condition }, (rows) => Promise.resolve(rows.calls ?? ALL_MERGED))
+    assert.equal(await mergedOf(replicated), ALL_MERGED)
+    assert.notEqual(await mergedOf(reader), ALL_MERGED)
   })
 
   it('are read again when tables are exchanged meanwhile', async () => {

@@ -2,7 +2,7 @@
 -- writes the same rows again, and "as of N" is the facts at positions up to N. Position 0 means: not in this row.
 CREATE TABLE usage_facts
 (
-    project_id String,
+    project_id LowCardinality(String),
     trace_id String,
     call_id String,
     position UInt64,

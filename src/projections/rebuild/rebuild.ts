@@ -80,6 +80,8 @@ const fillAndExchange = async (options: RebuildOptions, second: ClickHouse, row:
       // Reads never go back: the new tables must have all that the old ones have.
       while (!signal.aborted && !(await filling.waitFor(position, UPDATE_MS)));
       await filling.stop()
+      // So that totals never go back either.
+      await runTotalsPass(second, position, signal)
       if (signal.aborted) return
       const rebuilt = await tableIdentities(second.writer, second.database)
       await row.update({ state: 'swapping', reached: filling.reached(), events: events(), rebuilt })

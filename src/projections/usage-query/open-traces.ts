@@ -1,6 +1,6 @@
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { CallSelection } from '../calls/select.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { dateTime64, listed } from '../clickhouse-values.js'
 import type { PriceBook } from '../prices/book.js'
 import { chargesOf, type Charge } from '../usage/charges.js'
 import { batchesOfTraces, loadTraces, usageReportingAt } from '../usage/facts.js'
@@ -12,7 +12,7 @@ import {
   type UsageByKey,
 } from '../usage/inclusive-usage.js'
 import { COUNTERS, ownUsage, saturated } from '../usage/own-usage.js'
-import { openTraces, readTotalsState } from '../usage/queries-of-totals.js'
+import { changedTraces, partialTraces, readAtState } from '../usage/queries-of-totals.js'
 import { topOf } from '../usage/totals.js'
 import type { ModelEntries, TraceCalls } from '../usage/trace.js'
 import { ALWAYS } from './price-steps.js'
@@ -35,7 +35,7 @@ export class TotalsNotReady extends Error {
 
 /**
  * Reads rows of `usage_totals` as of a position. Traces whose rows are of another position are given to `read` as open
- * traces. It is repeated if a later pass replaced rows meanwhile.
+ * traces. It is repeated if the rows changed meanwhile.
  *
  * @throws AnswerTooLarge, TotalsNotReady
  */
@@ -44,25 +44,42 @@ export const readTotals = async <A>(
   reading: UsageReading,
   read: (open: OpenTraces) => Promise<A>,
 ): Promise<A> => {
-  const { projectId, position } = reading
+  const { position } = reading
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const { complete, target } = await readTotalsState(reader)
-    const until = position > target ? position : target
-    const changed = position < complete ? null : await openTraces(reader, projectId, until, complete)
-    const traceIds =
-      changed === null
-        ? await tracesInRange(reader, reading)
-        : [...new Set([...selectedTraces(changed, reading), ...(await repricedTraces(reader, reading))])]
-    if (changed !== null) await requireTotals(reader, reading, traceIds)
-    const open = await usageOfTraces(reader, reading, traceIds).catch((error: unknown) => {
-      const isBehind = position >= complete && error instanceof AnswerTooLarge
-      throw isBehind ? new TotalsNotReady('the totals of usage are behind', { cause: error }) : error
+    const result = await readAtState(reader, position, async (changed, { complete }) => {
+      const traceIds = await openTraces(reader, reading, changed, position < complete)
+      const open = await usageOfTraces(
+        reader,
+        reading,
+        traceIds ?? (await tracesInRange(reader, reading)),
+      ).catch((error: unknown) => {
+        const isBehind = position >= complete && error instanceof AnswerTooLarge
+        throw isBehind ? new TotalsNotReady('the totals of usage are behind', { cause: error }) : error
+      })
+      return read(traceIds === null ? { ...open, isAll: true } : open)
     })
-    const answer = await read(changed === null ? { ...open, isAll: true } : open)
-    const after = await readTotalsState(reader)
-    if (after.target <= until) return answer
+    if (result !== undefined) return result.answer
   }
   throw new TotalsNotReady('the totals of usage changed while they were read')
+}
+
+/** The traces whose stored rows are not those of the reading; null for all. */
+const openTraces = async (
+  reader: Reader,
+  reading: UsageReading,
+  changed: Parameters<typeof changedTraces>[2],
+  isEarlier: boolean,
+): Promise<readonly string[] | null> => {
+  const { where, parameters } = rangeOf(reading)
+  // Most of what changed since an earlier position may be outside of the range.
+  const inRange = isEarlier ? `trace_id IN (SELECT trace_id FROM usage_facts WHERE ${where})` : 'true'
+  const traceIds = await changedTraces(reader, reading.projectId, changed, { sql: inRange, parameters })
+  if (traceIds === null) return null
+  const open = [
+    ...new Set([...selectedTraces(traceIds, reading), ...(await repricedTraces(reader, reading))]),
+  ]
+  await requireTotals(reader, reading, open)
+  return open
 }
 
 const selectedTraces = (traceIds: readonly string[], { filter }: UsageReading): readonly string[] => {
@@ -70,7 +87,7 @@ const selectedTraces = (traceIds: readonly string[], { filter }: UsageReading): 
   return selected.size === 0 ? traceIds : traceIds.filter((id) => selected.has(id))
 }
 
-/** Conditions and parameters of the range and the traces that a reading selects. */
+/** The condition of the range and the traces that a reading selects. */
 const rangeOf = (reading: UsageReading) => {
   const { projectId, filter } = reading
   const started = startedWithin(reading)
@@ -78,33 +95,32 @@ const rangeOf = (reading: UsageReading) => {
   const parameters: Record<string, SqlParameter> = { project: projectId, ...started.parameters }
   const traces = filter?.trace_ids ?? []
   if (traces.length > 0) {
-    conditions.push('trace_id IN {traces:Array(String)}')
+    conditions.push(`trace_id IN ${listed('traces')}`)
     parameters['traces'] = traces
   }
-  return { conditions, parameters }
+  return { where: conditions.join(' AND '), parameters }
 }
 
 /** Refuses to read a trace that is too large for the totals that are needed. Roots have inclusive usage in any case. */
 const requireTotals = async (reader: Reader, reading: UsageReading, open: readonly string[]) => {
   const needsAll = reading.kind === 'inclusive' && reading.filter?.trace_roots_only !== true
-  const { conditions, parameters } = rangeOf(reading)
-  // Merging is only needed to rule out rows that were replaced.
-  for (const merged of ['', 'FINAL']) {
-    const found = await reader.query(
-      `SELECT 1 AS one FROM usage_totals ${merged} WHERE ${conditions.join(' AND ')}
-      AND coverage IN {coverage:Array(String)} AND trace_id NOT IN {open:Array(String)} LIMIT 1`,
-      { ...parameters, open, coverage: needsAll ? ['own', 'none'] : ['none'] },
-    )
-    if (found.length === 0) return
-  }
-  throw new AnswerTooLarge('a trace is too large for totals of its calls')
+  const computed = new Set(open)
+  const partial = await partialTraces(reader, reading.projectId, needsAll ? 'inclusive' : 'any')
+  const stored = partial.filter((traceId) => !computed.has(traceId))
+  if (stored.length === 0) return
+  const { where, parameters } = rangeOf(reading)
+  const found = await reader.query(
+    `SELECT 1 AS one FROM usage_facts WHERE ${where} AND trace_id IN ${listed('partial')} LIMIT 1`,
+    { ...parameters, partial: stored },
+  )
+  if (found.length > 0) throw new AnswerTooLarge('a trace is too large for totals of its calls')
 }
 
 /** All traces with calls that started in the range. */
 const tracesInRange = async (reader: Reader, reading: UsageReading): Promise<readonly string[]> => {
-  const { conditions, parameters } = rangeOf(reading)
+  const { where, parameters } = rangeOf(reading)
   const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM usage_facts WHERE ${conditions.join(' AND ')} LIMIT ${MAX_OPEN_FACTS + 1}`,
+    `SELECT DISTINCT trace_id FROM usage_facts WHERE ${where} LIMIT ${MAX_OPEN_FACTS + 1}`,
     parameters,
   )
   return rows.map(({ trace_id }) => trace_id)
@@ -118,9 +134,9 @@ const repricedTraces = async (reader: Reader, reading: UsageReading): Promise<re
     timeline.steps.map(({ from }) => ({ model, from: dateTime64(from) })),
   )
   if (steps.length === 0) return []
-  const { conditions, parameters } = rangeOf(reading)
+  const { where, parameters } = rangeOf(reading)
   const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM usage_totals WHERE ${conditions.join(' AND ')}
+    `SELECT DISTINCT trace_id FROM usage_totals WHERE ${where}
     AND first_started_at < last_started_at AND model IN {models:Array(String)}
     AND arrayExists((priced, at) -> priced = model AND first_started_at < at AND at <= last_started_at,
       {models:Array(String)}, arrayMap(at -> toDateTime64(at, 6, 'UTC'), {times:Array(String)}))`,
@@ -135,7 +151,8 @@ const FACTS_AT_ONCE = 50_000
 
 const requireFewFacts = async (reader: Reader, project: string, traces: readonly string[]) => {
   const [row] = await reader.query<{ facts: number }>(
-    'SELECT count() AS facts FROM usage_facts WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)}',
+    `SELECT count() AS facts FROM usage_facts
+    WHERE project_id = {project:String} AND trace_id IN ${listed('traces')}`,
     { project, traces },
   )
   if ((row?.facts ?? 0) > MAX_OPEN_FACTS)

@@ -1,5 +1,5 @@
 import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { dateTime64, listed } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'
 import { allOf, compileSelection, keyOfMany, selection, type CallSelection } from '../calls/select.js'
@@ -103,7 +103,7 @@ export const usageRows = ({
     Object.assign(parameters, selected.parameters)
   }
   const priced = kind === 'own' ? 'started_at' : 'first_started_at'
-  const closed = open.traceIds.length === 0 ? [] : ['trace_id NOT IN {open_traces:Array(String)}']
+  const closed = open.traceIds.length === 0 ? [] : [`trace_id NOT IN ${listed('open_traces')}`]
   const stored = totals.sql(
     `toUnixTimestamp64Micro(${priced}) AS priced_at, ${own}usage = 'first' AS is_first, 1 AS is_first_of_model,
       ${[...columns, ...figures].join(', ')}`,
@@ -213,7 +213,7 @@ const directConditions = (filter: CallsFilter | null, parameters: Record<string,
     const isPlainOp = key === 'op_names' && (values as readonly string[]).every(isPlainName)
     if (key === 'trace_roots_only') conditions.push('is_root')
     else if (column !== undefined || isPlainOp) {
-      conditions.push(`${column ?? 'op'} IN {usage_${key}:Array(String)}`)
+      conditions.push(`${column ?? 'op'} IN ${listed(`usage_${key}`)}`)
       parameters[`usage_${key}`] = values as readonly string[]
     } else isWhole = false
   }

@@ -1,8 +1,8 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { batchesOfTraces, loadTraces, usageReportingAt } from './facts.js'
 import { AnswerTooLarge } from './inclusive-usage.js'
-import { totalsOf, uncoveredTrace, type TotalsRow } from './totals.js'
+import { COVERAGE_TIME, coverageRow, totalsOf, type TotalsRow } from './totals.js'
 import { TraceTooLarge } from './trace.js'
 
 export type { TotalsRow } from './totals.js'
@@ -18,44 +18,91 @@ export interface TotalsState {
   readonly complete: Position
   /** … except for traces that changed up to this one, while a pass is running. */
   readonly target: Position
+  /** The identity of the tables, which a rebuild exchanges. */
+  readonly tables: string
 }
 
-/**
- * Read it before and after reading rows as of a position. They are valid if neither position was later then, once the open
- * traces are left out.
- */
 export const readTotalsState = async (reader: Querying): Promise<TotalsState> => {
-  const rows = await reader.query<{ projector: string; reached: string }>(
-    `SELECT projector, toString(max(position)) AS reached FROM checkpoints
-    WHERE projector IN {projectors:Array(String)} GROUP BY projector`,
-    { projectors: Object.values(TOTALS) },
+  const [row] = await reader.query<{ complete: string; target: string; tables: string }>(
+    `SELECT toString(maxIf(position, projector = {complete:String})) AS complete,
+      toString(maxIf(position, projector = {target:String})) AS target,
+      (SELECT toString(groupArray(uuid)) FROM (SELECT uuid FROM system.tables
+        WHERE database = currentDatabase() AND name IN ('checkpoints', 'touched_traces', 'usage_facts', 'usage_totals')
+        ORDER BY name)) AS tables
+    FROM checkpoints`,
+    TOTALS,
   )
-  const reachedBy = (name: string) => BigInt(rows.find(({ projector }) => projector === name)?.reached ?? '0')
-  return { complete: reachedBy(TOTALS.complete), target: reachedBy(TOTALS.target) }
+  const { complete, target, tables } = row!
+  return { complete: BigInt(complete), target: BigInt(target), tables }
 }
 
 /**
- * The traces whose rows in `usage_totals` are not those as of a position, because they changed since `complete`. Null for
- * all traces: the position is earlier, or the project's `usage_reporting` changed.
+ * Reads rows of `usage_totals` as of a position. Traces that changed after it, or after the last pass, are open: their rows
+ * are not valid. Undefined if a later pass replaced rows meanwhile, or a rebuild exchanged tables.
  */
-export const openTraces = async (
+export const readAtState = async <A>(
+  reader: Querying,
+  position: Position,
+  read: (changed: Changed, state: TotalsState) => Promise<A>,
+): Promise<{ readonly answer: A } | undefined> => {
+  const before = await readTotalsState(reader)
+  const { complete, target } = before
+  const changed = {
+    after: position < complete ? position : complete,
+    upTo: position > target ? position : target,
+  }
+  const answer = await read(changed, before)
+  const after = await readTotalsState(reader)
+  return after.tables === before.tables && after.target <= changed.upTo ? { answer } : undefined
+}
+
+interface Changed {
+  readonly after: Position
+  readonly upTo: Position
+}
+
+/** A condition on the traces of a project. */
+interface TraceCondition {
+  readonly sql: string
+  readonly parameters: SqlParameters
+}
+
+/** The traces of a project that changed within a range of positions; null for all: its `usage_reporting` changed. */
+export const changedTraces = async (
   reader: Querying,
   projectId: string,
-  position: Position,
-  complete: Position,
+  { after, upTo }: Changed,
+  { sql: condition, parameters: given }: TraceCondition = { sql: 'true', parameters: {} },
 ): Promise<readonly string[] | null> => {
-  if (position < complete) return null
-  const range = { project: projectId, complete, position }
+  const parameters = { ...given, project: projectId, after, up_to: upTo }
   const changes = await reader.query(
     `SELECT 1 AS one FROM usage_reporting
-    WHERE project_id = {project:String} AND position > {complete:UInt64} AND position <= {position:UInt64} LIMIT 1`,
-    range,
+    WHERE project_id = {project:String} AND position > {after:UInt64} AND position <= {up_to:UInt64} LIMIT 1`,
+    parameters,
   )
   if (changes.length > 0) return null
   const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM touched_traces WHERE position > {complete:UInt64}
-    AND first_position <= {position:UInt64} AND project_id = {project:String} ORDER BY trace_id`,
-    range,
+    `SELECT DISTINCT trace_id FROM touched_traces WHERE position > {after:UInt64}
+    AND first_position <= {up_to:UInt64} AND project_id = {project:String} AND ${condition} ORDER BY trace_id`,
+    parameters,
+  )
+  return rows.map(({ trace_id }) => trace_id)
+}
+
+/** The traces of a project whose rows lack usage: the inclusive usage of calls below roots, or any. */
+export const partialTraces = async (
+  reader: Querying,
+  projectId: string,
+  lacks: 'inclusive' | 'any',
+): Promise<readonly string[]> => {
+  const rows = await reader.query<{ trace_id: string }>(
+    `SELECT trace_id FROM usage_totals FINAL WHERE project_id = {project:String}
+    AND started_at = {time:DateTime64(6, 'UTC')} AND call_id = '' AND coverage IN {coverage:Array(String)}`,
+    {
+      project: projectId,
+      time: COVERAGE_TIME,
+      coverage: lacks === 'inclusive' ? ['own', 'none'] : ['none'],
+    },
   )
   return rows.map(({ trace_id }) => trace_id)
 }
@@ -85,7 +132,7 @@ export async function* totalsOfTraces(
         yield* rowsOf(traces.slice(half))
       } else {
         const [trace] = traces as [string]
-        yield [uncoveredTrace(projectId, trace, await firstStart(reader, projectId, trace, position))]
+        yield [coverageRow(projectId, trace, 'none')]
       }
     }
   }
@@ -94,13 +141,3 @@ export async function* totalsOfTraces(
 
 /** Thrown before the first rows. */
 const isTooLarge = (error: unknown) => error instanceof AnswerTooLarge || error instanceof TraceTooLarge
-
-const firstStart = async (reader: Querying, project: string, trace: string, position: Position) => {
-  const [row] = await reader.query<{ first: string }>(
-    `SELECT toString(min(started_at)) AS first FROM usage_facts WHERE project_id = {project:String}
-    AND trace_id = {trace:String}
-    AND (started_position BETWEEN 1 AND {position:UInt64} OR ended_position BETWEEN 1 AND {position:UInt64})`,
-    { project, trace, position },
-  )
-  return row?.first ?? ''
-}

@@ -2,7 +2,8 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { EntryBudget } from './inclusive-usage.js'
 import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'
 import { COUNTERS } from './own-usage.js'
-import { openTraces, readTotalsState } from './queries-of-totals.js'
+import { listed } from '../clickhouse-values.js'
+import { changedTraces, readAtState } from './queries-of-totals.js'
 import type { TraceSize } from './facts.js'
 import type { CallSelection } from '../calls/select.js'
 
@@ -49,26 +50,25 @@ export const storedUsage = async (
   reader: Pick<ClickHouseReader, 'query' | 'stream'>,
   { projectId, position, calls, sizes, maxFacts, budget }: Request,
 ): Promise<StoredAnswer | undefined> => {
-  const { complete, target } = await readTotalsState(reader)
-  const until = position > target ? position : target
-  const open = position < complete ? null : await openTraces(reader, projectId, until, complete)
-  if (open === null) return undefined
-  const traceIds = sizes.map(({ traceId }) => traceId)
-  const computed = new Set([
-    ...open,
-    ...(await incompleteTraces(reader, projectId, traceIds)),
-    ...sizes.filter(({ facts }) => facts > maxFacts).map(({ traceId }) => traceId),
-  ])
-  const stored = calls.filter(({ trace_id }) => !computed.has(trace_id))
-  const usage: StoredUsage[] = []
-  for (let from = 0; from < stored.length; from += CALLS_AT_ONCE)
-    for await (const row of rowsOf(reader, projectId, stored.slice(from, from + CALLS_AT_ONCE))) {
-      budget.take(1)
-      usage.push(row)
-    }
-  // A later pass may have replaced rows meanwhile.
-  const after = await readTotalsState(reader)
-  return after.target <= until ? { calls: stored, usage } : undefined
+  const result = await readAtState(reader, position, async (changed, { complete }) => {
+    const open = position < complete ? null : await changedTraces(reader, projectId, changed)
+    if (open === null) return undefined
+    const traceIds = sizes.map(({ traceId }) => traceId)
+    const computed = new Set([
+      ...open,
+      ...(await incompleteTraces(reader, projectId, traceIds)),
+      ...sizes.filter(({ facts }) => facts > maxFacts).map(({ traceId }) => traceId),
+    ])
+    const stored = calls.filter(({ trace_id }) => !computed.has(trace_id))
+    const usage: StoredUsage[] = []
+    for (let from = 0; from < stored.length; from += CALLS_AT_ONCE)
+      for await (const row of rowsOf(reader, projectId, stored.slice(from, from + CALLS_AT_ONCE))) {
+        budget.take(1)
+        usage.push(row)
+      }
+    return { calls: stored, usage }
+  })
+  return result?.answer
 }
 
 /** The traces whose rows lack the inclusive usage of some calls, or had running calls. */
@@ -79,7 +79,7 @@ const incompleteTraces = async (
 ): Promise<readonly string[]> => {
   const rows = await reader.query<{ trace_id: string }>(
     `SELECT DISTINCT trace_id FROM usage_totals WHERE project_id = {project:String}
-    AND (status = 'running' OR coverage != 'all') AND trace_id IN {traces:Array(String)}`,
+    AND (status = 'running' OR coverage IN ('own', 'none')) AND trace_id IN ${listed('traces')}`,
     { project: projectId, traces: traceIds },
   )
   return rows.map(({ trace_id }) => trace_id)
@@ -95,7 +95,7 @@ async function* rowsOf(
   const chunks = reader.stream(
     `SELECT call_id, CAST(model, 'String'), ${SPAN.join(', ')},
       ${COUNTERS.map((counter) => `toFloat64(${counter})`).join(', ')}
-    FROM usage_totals FINAL WHERE project_id = {project:String} AND call_id IN {ids:Array(String)}
+    FROM usage_totals FINAL WHERE project_id = {project:String} AND call_id IN ${listed('ids')}
     AND started_at BETWEEN {from:DateTime64(6, 'UTC')} AND {to:DateTime64(6, 'UTC')}
     SETTINGS optimize_move_to_prewhere_if_final = 1`,
     { project, ids: calls.map(({ id }) => id), from: calls[0]!.started_at, to: calls.at(-1)!.started_at },

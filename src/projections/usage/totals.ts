@@ -13,8 +13,8 @@ import type { ModelEntries, TraceCalls } from './trace.js'
 
 const WIDTH = COUNTERS.length
 
-/** `own`: inclusive usage is only known for roots. `none`: the trace is too large to be summed. */
-export type Coverage = 'all' | 'own' | 'none'
+/** Of a trace without all usage. `own`: inclusive usage is only known for roots. `none`: it is too large to be summed. */
+type Coverage = 'own' | 'none'
 
 /** The usage of a model by a call: values of `TOTALS_COLUMNS`. */
 export type TotalsRow = readonly (string | number | boolean)[]
@@ -63,14 +63,16 @@ export async function* totalsOf(
   const tops = topOf(forest)
   const usage = await usageOf(calls, own, forest)
   let rows: TotalsRow[] = []
+  const partial = new Set<string>()
   for (const [call, callId] of calls.ids.entries()) {
     if (call % 64 === 0) await pause()
     if (calls.isDeleted[call] === 1) continue
-    const { coverage, inclusive } = usage(call)
+    const { isCovered, inclusive } = usage(call)
     const { op, wb_user_id, thread_id, wb_run_id, status } = calls.labels[call]!
     const startedAt = textOf(calls.started[call]!)
     const rootOp = calls.labels[tops[forest.node[call]!]!]!.op
     const traceId = traceIds[calls.trace[call]! - 1]!
+    if (!isCovered) partial.add(traceId)
     const sumsByModel = [...sumsOf(calls, own, call, inclusive)]
     const firstOwn = sumsByModel.findIndex(([, ownSums]) => isUsed(ownSums))
     const firstInclusive = sumsByModel.findIndex(([, , sums]) => isUsed(sums.slice(0, WIDTH)))
@@ -82,7 +84,7 @@ export async function* totalsOf(
           calls.hasNoParent[call] === 1,
           rowUsage(ownSums, n === firstOwn),
           rowUsage(sums.slice(0, WIDTH), n === firstInclusive),
-          coverage,
+          '',
           op,
           rootOp,
           wb_user_id,
@@ -98,6 +100,7 @@ export async function* totalsOf(
     yield rows
     rows = []
   }
+  rows.push(...[...partial].map((traceId) => coverageRow(projectId, traceId, 'own')))
   if (rows.length > 0) yield rows
 }
 
@@ -127,12 +130,31 @@ function* sumsOf(
   if ((inclusive ?? ownByModel).size === 0 && Number.isNaN(ended[call]!)) yield ['', NOTHING, zero]
 }
 
-/** The only row of a trace that is too large to be summed. */
-export const uncoveredTrace = (projectId: string, traceId: string, startedAt: string): TotalsRow => [
-  ...[projectId, startedAt, '', '', traceId, true, 'none', 'none', 'none', '', '', '', '', '', ''],
+/** Before all calls, so that the rows of all such traces are found by their key. */
+export const COVERAGE_TIME = '1900-01-01 00:00:00.000000'
+
+/** Marks a trace whose other rows lack usage. No call has its key: it has no call, and the trace in place of a model. */
+export const coverageRow = (projectId: string, traceId: string, coverage: Coverage): TotalsRow => [
+  ...[
+    projectId,
+    COVERAGE_TIME,
+    '',
+    traceId,
+    traceId,
+    false,
+    'none',
+    'none',
+    coverage,
+    '',
+    '',
+    '',
+    '',
+    '',
+    '',
+  ],
   ...NOTHING,
   ...NOTHING,
-  ...[startedAt, startedAt],
+  ...[COVERAGE_TIME, COVERAGE_TIME],
 ]
 
 /** What identifies a row. */
@@ -167,11 +189,10 @@ const usageOf = async (calls: TraceCalls, own: ModelEntries, { living }: Forest)
     const size = sizes.get(calls.trace[call]!) ?? { calls: 0, entries: 0 }
     sizes.set(calls.trace[call]!, { calls: size.calls + 1, entries: size.entries + summed.usage[n]!.size })
   }
-  return (call: number): { readonly coverage: Coverage; readonly inclusive: UsageByKey | undefined } => {
+  return (call: number): { readonly isCovered: boolean; readonly inclusive: UsageByKey | undefined } => {
     const size = sizes.get(calls.trace[call]!)
     const isCovered = selected === all && size !== undefined && size.entries <= maxEntries(size.calls)
-    const coverage = isCovered ? 'all' : 'own'
-    return { coverage, inclusive: isCovered || isRoot(call) ? byCall.get(call) : undefined }
+    return { isCovered, inclusive: isCovered || isRoot(call) ? byCall.get(call) : undefined }
   }
 }
 

@@ -3,6 +3,7 @@ import type { Instant } from '../../../../src/domain/codec/instant.js'
 import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
 import { bookOf, type PriceBook } from '../../../../src/projections/prices/book.js'
 import type { StoredPrice } from '../../../../src/projections/prices/queries.js'
+import { AnswerTooLarge } from '../../../../src/projections/usage/queries.js'
 import { readTotals, TotalsNotReady, usageBy } from '../../../../src/projections/usage-query/queries.js'
 import type { UsageKind } from '../../../../src/projections/usage-query/usage-rows.js'
 import { ended, PROJECT, started } from '../../../support/oracle/given.js'
@@ -28,10 +29,11 @@ const price = (effective_date: string, cost: string): StoredPrice => ({
 })
 
 /** A token costs 1 until the given second of 2025, and 10 from then on. */
-const risingAt = (second: number) => {
-  const from = new Date(Date.UTC(2025, 0, 1, 0, 0, second)).toISOString().replace('Z', '000Z')
-  return bookOf([price('2024-01-01T00:00:00.000000Z', '1'), price(from, '10')], PROJECT, undefined)
-}
+const risingAt = (second: number) =>
+  bookOf([price('2024-01-01T00:00:00.000000Z', '1'), price(timeAt(second), '10')], PROJECT, undefined)
+
+const timeAt = (second: number) =>
+  new Date(Date.UTC(2025, 0, 1, 0, 0, second)).toISOString().replace('Z', '000Z') as Instant
 
 interface Asked {
   readonly kind?: UsageKind
@@ -39,7 +41,10 @@ interface Asked {
   readonly position?: bigint
   readonly traces?: readonly string[] | null
   readonly rootsOnly?: boolean
-  /** What happens while the rows are read. */
+  /** The seconds of 2025 in which calls started. */
+  readonly during?: readonly [from: number, to: number]
+  /** What happens before the rows are read, and after. */
+  readonly meanwhileBefore?: () => Promise<void>
   readonly meanwhile?: () => Promise<void>
 }
 
@@ -53,11 +58,17 @@ describe('usage of open traces', () => {
     position = head(),
     traces = null,
     rootsOnly = false,
+    during,
     meanwhile,
+    meanwhileBefore,
   }: Asked) => {
     const filter = { ...NO_FILTER, trace_ids: traces, trace_roots_only: rootsOnly }
-    const reading = { projectId: PROJECT, filter, operation: null, position, kind, prices }
+    const reading = {
+      ...{ projectId: PROJECT, filter, operation: null, position, kind, prices },
+      ...(during && { began: { from: timeAt(during[0]), to: timeAt(during[1]) } }),
+    }
     return readTotals(clickHouse().reader, reading, async (open) => {
+      await meanwhileBefore?.()
       const groups = await usageBy(clickHouse().reader, {
         ...reading,
         ...{ open, groupBy: [], orderBy: [], limit: 1, isCompared: false },
@@ -177,7 +188,45 @@ describe('usage of open traces', () => {
     }
     const once = () => (times === 0 ? runsPass() : Promise.resolve())
     const answered = await ask({ position, meanwhile: once })
-    assert.deepEqual([answered.open, answered.sums.tokens], ['all', 5n])
+    assert.deepEqual([answered.open, answered.sums.tokens], [['t'], 5n])
     await assert.rejects(ask({ position, meanwhile: runsPass }), TotalsNotReady)
+  })
+
+  it('reads again when a rebuild exchanges tables for those of earlier totals', async () => {
+    const { writer } = clickHouse()
+    const tables = ['usage_totals', 'checkpoints']
+    await given(started('a'), ended('a', 1, prompt('gpt', 1)))
+    await pass()
+    for (const table of tables) {
+      await writer.command(`CREATE TABLE second_${table} AS ${table}`)
+      await writer.command(`INSERT INTO second_${table} SELECT * FROM ${table}`)
+    }
+    await given(started('b'), ended('b', 1, prompt('gpt', 10)))
+    await pass()
+    let isExchanged = false
+    const exchange = async () => {
+      if (isExchanged) return
+      isExchanged = true
+      for (const table of tables) await writer.command(`EXCHANGE TABLES ${table} AND second_${table}`)
+    }
+    const answered = await ask({ meanwhileBefore: exchange })
+    for (const table of tables) await writer.command(`DROP TABLE second_${table}`)
+    assert.deepEqual([answered.open, answered.sums.tokens], [['t'], 11n])
+  })
+
+  it('refuses a range with calls of a trace whose totals lack their usage, wherever the trace begins', async () => {
+    const calls = Array.from({ length: 500 }, (_, n) => `call-${n}`)
+    const unused = 100
+    await given(
+      ...calls.map((id, n) => started(id, { at: n, ...(n === 0 ? {} : { in: calls[n - 1]! }) })),
+      ...calls.map((id, n) => ended(id, 2000 - n, n === unused ? {} : prompt(`model-${n}`, 1))).reverse(),
+      { kind: 'reporting', usage_reporting: 'own' },
+    )
+    await pass()
+    const inclusive = (from: number, to: number) => ask({ kind: 'inclusive', during: [from, to] })
+    await assert.rejects(inclusive(unused, unused + 1), AnswerTooLarge)
+    assert.equal((await inclusive(600, 700)).sums.tokens, undefined)
+    assert.equal((await ask({ kind: 'inclusive', rootsOnly: true })).sums.tokens, 499n)
+    assert.deepEqual(await sums(), { calls: 499n, tokens: 499n, cost: 0n })
   })
 })

@@ -126,7 +126,7 @@ describe('usage by group', () => {
           false,
           ...(kind === 'own' ? [usageOfRow(row, kind), 'none'] : ['none', usageOfRow(row, kind)]),
         ],
-        ...['all', row.op, 'root', row.user, '', '', row.status],
+        ...['', row.op, 'root', row.user, '', '', row.status],
         ...row.own.map(String),
         ...row.inclusive.map(String),
         ...[dateTime64(instantOf(row)), dateTime64(instantOf(row)), 1],

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import type { ClickHouse, Rows } from '../../../../src/domain/ports/clickhouse.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import {
-  openTraces,
+  changedTraces,
+  readAtState,
   readTotalsState,
   totalsOfTraces,
 } from '../../../../src/projections/usage/queries-of-totals.js'
@@ -82,6 +83,8 @@ describe('totals of usage', () => {
       assert.equal(complete, reached())
       assert.deepEqual(sorted(await storedRows(clickHouse, [])), await freshRows(clickHouse, complete))
       await assertReadable(complete)
+      const early = recorder.events[Math.floor(recorder.events.length / 2)]
+      if (early !== undefined) await assertReadable(early.position)
     })
     await fc.assert(law, { numRuns: CASES, endOnFailure: true })
   })
@@ -89,10 +92,8 @@ describe('totals of usage', () => {
   /** The stored rows and those of open traces are the totals as of a position. */
   const assertReadable = async (position: bigint) => {
     const { reader } = clickHouse
-    const { complete, target } = await readTotalsState(reader)
-    assert.ok(complete <= position)
-    assert.ok(target <= position)
-    const open = await openTraces(reader, PROJECT, position, complete)
+    const result = await readAtState(reader, position, (changed) => changedTraces(reader, PROJECT, changed))
+    const open = result!.answer
     const closed = open === null ? [] : await storedRows(clickHouse, open)
     const traces = open ?? (await tracesOf(clickHouse))
     const computed: TotalsRow[] = []

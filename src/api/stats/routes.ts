@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Clock } from '../../domain/ports/clock.js'
 import { instantOf } from '../../domain/codec/instant.js'
-import { callStats, isCost, usageStats } from '../../projections/stats/queries.js'
+import { callStats, isCost, usageStats, type UsageStats } from '../../projections/stats/queries.js'
 import { inBody } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
@@ -17,6 +17,8 @@ import { statsJson } from './stats-json.js'
 export interface StatsReads extends ProjectReads {
   readonly ports: { readonly clock: Clock }
 }
+
+const NO_USAGE: UsageStats = { buckets: [], unpriced: [] }
 
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
   const { ports } = reads
@@ -52,6 +54,7 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
             const operation = query?.$expr ?? null
             const span = { projectId, filter, operation, position, began: { from: start, to: end }, starts }
             const readUsage = async () => {
+              if (usage.length === 0) return NO_USAGE
               const prices = await pricesAt(position)
               return readTotals(reader, { ...span, kind: 'own', prices }, (open) =>
                 usageStats(reader)(span, { wanted: usage, prices, open, requireFew }),

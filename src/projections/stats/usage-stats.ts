@@ -84,7 +84,6 @@ const MAX_ROWS = 1_000_000
 export const usageStats =
   (reader: Pick<ClickHouseReader, 'query'>) =>
   async (span: Span, { wanted, prices, open, requireFew }: UsageStatsQuery): Promise<UsageStats> => {
-    if (wanted.length === 0) return { buckets: [], unpriced: [] }
     const asked = { ...span, kind: 'own', open } as const
     const rows = await readManyUsage(reader, asked, selectsByCalls(asked), (merged) => {
       const { sql, parameters } = statsSql(span, wanted, prices, usageRows({ ...asked, merged }))

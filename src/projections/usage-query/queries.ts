@@ -67,7 +67,7 @@ export const exportUsage = (
     MEASURES.filter((measure) => query.prices !== null || !isCost(measure)).map((measure) =>
       isCost(measure)
         ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${costName(measure)}`
-        : `toInt64(least(toInt256(${prefix}${measure}), toInt256(9223372036854775807))) AS ${prefix}${measure}`,
+        : `toInt64(greatest(least(toInt256(${prefix}${measure}), ${LARGEST}), -${LARGEST})) AS ${prefix}${measure}`,
     ),
   )
   const columns = [...keys, 'group_count AS groups', ...measures].join(', ')
@@ -78,6 +78,9 @@ export const exportUsage = (
     return chunks
   })
 }
+
+/** Counts are exact up to 2^53. Larger ones are shown as 2^53. */
+const LARGEST = `toInt256(${2 ** 53})`
 
 export const isCost = (measure: Measure): boolean => measure.endsWith('_cost')
 

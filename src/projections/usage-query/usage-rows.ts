@@ -209,6 +209,11 @@ const directConditions = (filter: CallsFilter | null, parameters: Record<string,
   let isWhole = true
   for (const [key, values] of Object.entries(filter ?? NO_FILTER)) {
     if (values === null || values === false || (Array.isArray(values) && values.length === 0)) continue
+    // In these rows a missing value is an empty string, which no filter selects.
+    if (Array.isArray(values) && values.includes('')) {
+      isWhole = false
+      continue
+    }
     const column = Object.hasOwn(DIRECT, key) ? DIRECT[key as keyof typeof DIRECT] : undefined
     const isPlainOp = key === 'op_names' && (values as readonly string[]).every(isPlainName)
     if (key === 'trace_roots_only') conditions.push('is_root')

@@ -214,6 +214,35 @@ describe('usage by group', () => {
     assert.equal((await answered()).totals.usage.total_tokens, now - 50)
   })
 
+  it('selects no call by an empty thread or user, like other reads', async () => {
+    for (const filter of [{ thread_ids: [''] }, { wb_user_ids: [''] }]) {
+      assert.deepEqual((await answered({ filter })).rows, [])
+      const counted = await service.post('/calls/query_stats', { project_id: project, filter })
+      assert.equal(accepted(counted)['count'], 0)
+    }
+    const mixed = await answered({ filter: { thread_ids: ['', 'none'] } })
+    assert.deepEqual(mixed.rows, [])
+  })
+
+  it('shows counts beyond 2^53 as 2^53, as JSON and in CSV', async () => {
+    const large = someProject()
+    const usage = { large: tokens(2 ** 53), other: tokens(-(2 ** 53)) }
+    const calls = Array.from({ length: 3 }, (_, n): [string, null, object] => [`c${n}`, null, usage])
+    await recordCalls(service, large, calls)
+    const asked = { project_id: large, group_by: ['model'], sort_by: [{ field: 'model', direction: 'asc' }] }
+    const { rows } = accepted(await service.post('/usage/query', asked)) as unknown as Answer
+    assert.deepEqual(byGroup({ rows } as Answer, 'prompt_tokens'), [
+      ['large', 2 ** 53],
+      ['other', -(2 ** 53)],
+    ])
+    const csv = (await service.post('/usage/query', { ...asked, format: 'csv' })).text.split('\n')
+    const column = csv[0]!.split(',').indexOf('"prompt_tokens"')
+    assert.deepEqual(
+      csv.slice(1, 3).map((line) => line.split(',')[column]),
+      ['9007199254740992', '-9007199254740992'],
+    )
+  })
+
   it('is empty for a project without calls', async () => {
     const { rows, totals } = accepted(
       await service.post('/usage/query', { project_id: someProject(), group_by: ['model'] }),

@@ -100,7 +100,7 @@ const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
   })
 }
 
-/** Without those that have no usage of the kind, as `readTotals` makes them. */
+/** The open rows of calls with usage of the kind, as `readTotals` makes them. */
 const openRowsOf = (calls: Calls, kind: 'own' | 'inclusive'): readonly string[] =>
   calls.filter((row) => isUsed(row, kind)).map((row) => openRowOf(row, kind))
 

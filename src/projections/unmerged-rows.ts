@@ -47,7 +47,7 @@ export const readMerged = async <A>(
   if (tables.length === 0) return read({})
   const names = tables.map(([table]) => table)
   const before = await identitiesOf(reader, names)
-  if (before.some(isReplicated)) return read({})
+  if (before.some(mayDifferByReplica)) return read({})
   const rows = await Promise.all(
     tables.map(async ([table, condition]) => [table, await mergedRows(reader, table, condition)] as const),
   )
@@ -60,7 +60,7 @@ interface TableIdentity {
   readonly engine: string
 }
 
-const isReplicated = ({ engine }: TableIdentity): boolean => !UNREPLICATED.has(engine)
+const mayDifferByReplica = ({ engine }: TableIdentity): boolean => !UNREPLICATED.has(engine)
 const UNREPLICATED = new Set(['CoalescingMergeTree', 'ReplacingMergeTree'])
 
 const sameTables = (before: readonly TableIdentity[], after: readonly TableIdentity[]): boolean =>
@@ -88,7 +88,7 @@ const mergedRows = async (
         { ...parameters, ...given },
       ),
     )
-  // Most parts follow each other. Only where they do not are days read, which takes three times as long.
+  // Ranges by day take three times as long to read, so they are read only where parts overlap.
   const ofParts = isWithin(table, await overlapsBetween('_part_index'))
   if (ofParts === undefined) return UNMERGED
   // By day, so that a single row of another time does not make the range of a part long.

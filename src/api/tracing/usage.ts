@@ -120,9 +120,9 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       project: inBody,
       handle: ({ body, project: projectId, headers, reader }) => {
         const { include_costs, limit } = body
+        requireBoundedLimit(limit)
         const distinct = [...new Set(body.call_ids)]
         const call_ids = distinct.slice(0, limit)
-        requireBoundedLimit(limit)
         requireBoundedValues(call_ids, 'call_ids')
         const costs = include_costs ? { list: null } : null
         return {

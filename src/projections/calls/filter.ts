@@ -30,6 +30,18 @@ export const NO_FILTER: CallsFilter = {
   wb_run_ids: null,
 }
 
+/** The distinct values of a key of a filter that has no other condition. */
+export const soleValues = (
+  filter: CallsFilter | null,
+  key: 'trace_ids' | 'call_ids',
+): readonly string[] | undefined => {
+  const { [key]: values, ...others } = filter ?? NO_FILTER
+  const hasOthers = Object.values(others).some((value) =>
+    Array.isArray(value) ? value.length > 0 : value === true,
+  )
+  return hasOthers || values === null || values.length === 0 ? undefined : [...new Set(values)]
+}
+
 const IS_ROOT = 'parent_id IS NULL'
 
 /**

@@ -5,7 +5,8 @@ import type { EventStore } from '../../domain/ports/event-store.js'
 import { retry } from '../../runtime/backoff.js'
 import { migrate } from '../migrate.js'
 import { startProjector, type Projector, type ProjectorOptions } from '../runtime/projector.js'
-import { runTotalsPass } from '../usage/totals-pass.js'
+import { readTotalsState } from '../usage/queries-of-totals.js'
+import { noteTarget, runTotalsPass } from '../usage/totals-pass.js'
 import { tableIdentities } from './table-identities.js'
 import { rebuildRows, type Rebuild } from './queries.js'
 
@@ -75,14 +76,15 @@ const fillAndExchange = async (options: RebuildOptions, second: ClickHouse, row:
       await row.update(progress(filling.reached(), events(), target))
     }
     if (signal.aborted) return
-    await runTotalsPass(second, filling.reached(), signal)
+    // The first may take minutes, the second what changed meanwhile.
+    for (let passes = 0; passes < 2; passes += 1) await runTotalsPass(second, filling.reached(), signal)
     await projector.whileStopped(async (position) => {
       // Reads never go back: the new tables must have all that the old ones have.
       while (!signal.aborted && !(await filling.waitFor(position, UPDATE_MS)));
       await filling.stop()
-      // So that totals never go back either.
       await runTotalsPass(second, position, signal)
       if (signal.aborted) return
+      await noteTarget(clickHouse.writer, (await readTotalsState(second.reader)).complete)
       const rebuilt = await tableIdentities(second.writer, second.database)
       await row.update({ state: 'swapping', reached: filling.reached(), events: events(), rebuilt })
       options.log.info('rebuild.exchanging', { id: row.latest().id, position: String(filling.reached()) })

@@ -12,8 +12,8 @@ CREATE TABLE usage_totals
     -- Whether the row has own usage, and inclusive usage. A call with usage has one 'first' row, so that calls are counted.
     own_usage Enum8('none' = 0, 'first' = 1, 'further' = 2),
     usage Enum8('none' = 0, 'first' = 1, 'further' = 2),
-    -- Of the row of a trace without all usage, which has no call: 'own', the inclusive counters are only known for roots, or
-    -- 'none', the trace is too large to be summed. Empty in rows of calls.
+    -- Only in the marker of a trace, a row without a call: 'own', inclusive usage is stored for roots only, or 'none', the
+    -- trace is too large to be summed.
     coverage LowCardinality(String),
     op LowCardinality(String),
     root_op LowCardinality(String),

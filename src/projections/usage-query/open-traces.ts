@@ -12,7 +12,7 @@ import {
   type UsageByKey,
 } from '../usage/inclusive-usage.js'
 import { COUNTERS, ownUsage, saturated } from '../usage/own-usage.js'
-import { changedTraces, partialTraces, readAtState } from '../usage/queries-of-totals.js'
+import { changedTraces, partialTraces, readAtState, type Changed } from '../usage/queries-of-totals.js'
 import { topOf } from '../usage/totals.js'
 import type { ModelEntries, TraceCalls } from '../usage/trace.js'
 import { ALWAYS } from './price-steps.js'
@@ -47,12 +47,9 @@ export const readTotals = async <A>(
   const { position } = reading
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const result = await readAtState(reader, position, async (changed, { complete }) => {
-      const traceIds = await openTraces(reader, reading, changed, position < complete)
-      const open = await usageOfTraces(
-        reader,
-        reading,
-        traceIds ?? (await tracesInRange(reader, reading)),
-      ).catch((error: unknown) => {
+      const traceIds = await openTraces(reader, reading, changed)
+      const computed = traceIds ?? (await tracesInRange(reader, reading))
+      const open = await usageOfTraces(reader, reading, computed).catch((error: unknown) => {
         const isBehind = position >= complete && error instanceof AnswerTooLarge
         throw isBehind ? new TotalsNotReady('the totals of usage are behind', { cause: error }) : error
       })
@@ -63,28 +60,19 @@ export const readTotals = async <A>(
   throw new TotalsNotReady('the totals of usage changed while they were read')
 }
 
-/** The traces whose stored rows are not those of the reading; null for all. */
+/** The traces to compute instead of reading their stored rows; null for all. */
 const openTraces = async (
   reader: Reader,
   reading: UsageReading,
-  changed: Parameters<typeof changedTraces>[2],
-  isEarlier: boolean,
+  changed: Changed,
 ): Promise<readonly string[] | null> => {
   const { where, parameters } = rangeOf(reading)
-  // Most of what changed since an earlier position may be outside of the range.
-  const inRange = isEarlier ? `trace_id IN (SELECT trace_id FROM usage_facts WHERE ${where})` : 'true'
-  const traceIds = await changedTraces(reader, reading.projectId, changed, { sql: inRange, parameters })
+  const inRange = { sql: `usage_facts WHERE ${where}`, parameters }
+  const traceIds = await changedTraces(reader, reading.projectId, changed, inRange)
   if (traceIds === null) return null
-  const open = [
-    ...new Set([...selectedTraces(traceIds, reading), ...(await repricedTraces(reader, reading))]),
-  ]
+  const open = [...new Set([...traceIds, ...(await repricedTraces(reader, reading))])]
   await requireTotals(reader, reading, open)
   return open
-}
-
-const selectedTraces = (traceIds: readonly string[], { filter }: UsageReading): readonly string[] => {
-  const selected = new Set(filter?.trace_ids ?? [])
-  return selected.size === 0 ? traceIds : traceIds.filter((id) => selected.has(id))
 }
 
 /** The condition of the range and the traces that a reading selects. */
@@ -110,8 +98,9 @@ const requireTotals = async (reader: Reader, reading: UsageReading, open: readon
   if (stored.length === 0) return
   const { where, parameters } = rangeOf(reading)
   const found = await reader.query(
-    `SELECT 1 AS one FROM usage_facts WHERE ${where} AND trace_id IN ${listed('partial')} LIMIT 1`,
-    { ...parameters, partial: stored },
+    `SELECT 1 AS one FROM usage_facts WHERE ${where} AND trace_id IN ${listed('partial')}
+    AND started_position BETWEEN 1 AND {position:UInt64} LIMIT 1`,
+    { ...parameters, partial: stored, position: reading.position },
   )
   if (found.length > 0) throw new AnswerTooLarge('a trace is too large for totals of its calls')
 }

@@ -56,25 +56,27 @@ export const readAtState = async <A>(
   return after.tables === before.tables && after.target <= changed.upTo ? { answer } : undefined
 }
 
-interface Changed {
+/** More traces are refused anyway, because each has a fact. */
+const MAX_CHANGED = 1_000_000
+
+/** The positions of changes: above `after`, and at most `upTo`. */
+export interface Changed {
   readonly after: Position
   readonly upTo: Position
 }
 
-/** A condition on the traces of a project. */
-interface TraceCondition {
-  readonly sql: string
-  readonly parameters: SqlParameters
-}
-
-/** The traces of a project that changed within a range of positions; null for all: its `usage_reporting` changed. */
+/**
+ * The traces among candidates that changed; null for all: the `usage_reporting` of the project changed.
+ *
+ * @param candidates `FROM` and `WHERE` of rows with `trace_id`
+ */
 export const changedTraces = async (
   reader: Querying,
   projectId: string,
   { after, upTo }: Changed,
-  { sql: condition, parameters: given }: TraceCondition = { sql: 'true', parameters: {} },
+  candidates: { readonly sql: string; readonly parameters: SqlParameters },
 ): Promise<readonly string[] | null> => {
-  const parameters = { ...given, project: projectId, after, up_to: upTo }
+  const parameters = { ...candidates.parameters, project: projectId, after, up_to: upTo }
   const changes = await reader.query(
     `SELECT 1 AS one FROM usage_reporting
     WHERE project_id = {project:String} AND position > {after:UInt64} AND position <= {up_to:UInt64} LIMIT 1`,
@@ -82,9 +84,10 @@ export const changedTraces = async (
   )
   if (changes.length > 0) return null
   const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM touched_traces WHERE position > {after:UInt64}
-    AND first_position <= {up_to:UInt64} AND project_id = {project:String} AND ${condition} ORDER BY trace_id`,
-    parameters,
+    `SELECT DISTINCT trace_id FROM ${candidates.sql} AND trace_id IN (SELECT trace_id FROM touched_traces
+      WHERE position > {after:UInt64} AND first_position <= {up_to:UInt64} AND project_id = {project:String})
+    LIMIT {limit:UInt64}`,
+    { ...parameters, limit: MAX_CHANGED },
   )
   return rows.map(({ trace_id }) => trace_id)
 }

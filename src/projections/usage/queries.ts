@@ -2,9 +2,10 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { yielding } from '../../yield-to-event-loop.js'
 import { countCalls } from '../calls/count.js'
-import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
+import { NO_FILTER, soleValues } from '../calls/filter.js'
 import { callParts } from '../calls/pages.js'
 import type { CallSelection } from '../calls/select.js'
+import { listed } from '../clickhouse-values.js'
 import { booksFrom } from '../prices/queries-of-books.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
@@ -82,7 +83,7 @@ const selectedCalls = async (
   const whole = await wholeTraces(reader, request)
   if (whole !== undefined) return { whole }
   const named = await namedCalls(reader, request)
-  // Stored usage is read of calls that exist, which only `calls` knows.
+  // `call_index` also lists deleted calls, and stored usage is read of existing ones.
   if (named !== undefined && factsOf(named) <= factsAtOnce) return named
   return withSizes(reader, request, await matchingCalls(reader, request, request.limit))
 }
@@ -108,7 +109,8 @@ const namedCalls = async (
   if (ids === undefined || ids.length > limit) return undefined
   const calls = await reader.query<MatchingCall>(
     `SELECT DISTINCT id, trace_id, started_at FROM call_index
-    WHERE project_id = {project:String} AND id IN {ids:Array(String)} AND position <= {position:UInt64}`,
+    WHERE project_id = {project:String} AND id IN ${listed('ids')} AND position <= {position:UInt64}
+    ORDER BY started_at, id`,
     { project: projectId, ids, position },
   )
   return withSizes(reader, request, { calls, truncatedCount: 0 })
@@ -173,18 +175,6 @@ const wholeTraces = async (
     if (batches.length > 1) return undefined
   }
   return batches[0]
-}
-
-/** The distinct values of a key of a filter that has no other condition. */
-const soleValues = (
-  filter: CallsFilter | null,
-  key: 'trace_ids' | 'call_ids',
-): readonly string[] | undefined => {
-  const { [key]: values, ...others } = filter ?? NO_FILTER
-  const hasOthers = Object.values(others).some((value) =>
-    Array.isArray(value) ? value.length > 0 : value === true,
-  )
-  return hasOthers || values === null || values.length === 0 ? undefined : [...new Set(values)]
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { listed } from '../clickhouse-values.js'
 import type { EntryBudget } from './inclusive-usage.js'
 import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'
 import { COUNTERS } from './own-usage.js'
-import { listed } from '../clickhouse-values.js'
 import { changedTraces, readAtState } from './queries-of-totals.js'
 import type { TraceSize } from './facts.js'
 import type { CallSelection } from '../calls/select.js'
@@ -50,10 +50,14 @@ export const storedUsage = async (
   reader: Pick<ClickHouseReader, 'query' | 'stream'>,
   { projectId, position, calls, sizes, maxFacts, budget }: Request,
 ): Promise<StoredAnswer | undefined> => {
-  const result = await readAtState(reader, position, async (changed, { complete }) => {
-    const open = position < complete ? null : await changedTraces(reader, projectId, changed)
+  const traceIds = sizes.map(({ traceId }) => traceId)
+  const candidates = {
+    sql: `touched_traces WHERE trace_id IN ${listed('traces')}`,
+    parameters: { traces: traceIds },
+  }
+  const result = await readAtState(reader, position, async (changed) => {
+    const open = await changedTraces(reader, projectId, changed, candidates)
     if (open === null) return undefined
-    const traceIds = sizes.map(({ traceId }) => traceId)
     const computed = new Set([
       ...open,
       ...(await incompleteTraces(reader, projectId, traceIds)),

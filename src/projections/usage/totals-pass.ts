@@ -22,14 +22,8 @@ export const runTotalsPass = async (
   const position = target > complete ? target : projected
   if (position <= complete || position > projected) return
   if (target === 0n) await writer.command('TRUNCATE TABLE usage_totals')
-  const note = (projector: string) =>
-    writer.insert({
-      table: 'checkpoints',
-      columns: ['projector', 'position'],
-      values: [[projector, String(position)]],
-    })
-  if (target < position) await note(TOTALS.target)
-  for await (const { projectId, traceIds } of changedTraces(reader, complete, position)) {
+  if (target < position) await noteTarget(writer, position)
+  for await (const { projectId, traceIds } of tracesOfPass(reader, complete, position)) {
     const seen = complete === 0n ? [] : await seenBy(reader, projectId, traceIds, complete)
     const after = totalsOfTraces(reader, projectId, traceIds, position)
     const keys = new Set<string>()
@@ -45,8 +39,21 @@ export const runTotalsPass = async (
       if (signal?.aborted === true) return
     }
   }
-  await note(TOTALS.complete)
+  await note(writer, TOTALS.complete, position)
 }
+
+/**
+ * Before rows as of a position are written, or exchanged for those in use: reads leave out the traces that changed up to it.
+ */
+export const noteTarget = (writer: Tables['writer'], position: Position): Promise<void> =>
+  note(writer, TOTALS.target, position)
+
+const note = (writer: Tables['writer'], projector: string, position: Position): Promise<void> =>
+  writer.insert({
+    table: 'checkpoints',
+    columns: ['projector', 'position'],
+    values: [[projector, String(position)]],
+  })
 
 const insert = async (
   writer: Tables['writer'],
@@ -68,7 +75,7 @@ interface ProjectTraces {
 }
 
 /** The traces with events after `complete` and up to `position`, and all of projects whose `usage_reporting` changed. */
-async function* changedTraces(
+async function* tracesOfPass(
   reader: Pick<ClickHouseReader, 'query'>,
   complete: Position,
   position: Position,

@@ -133,25 +133,10 @@ function* sumsOf(
 /** Before all calls, so that the rows of all such traces are found by their key. */
 export const COVERAGE_TIME = '1900-01-01 00:00:00.000000'
 
-/** Marks a trace whose other rows lack usage. No call has its key: it has no call, and the trace in place of a model. */
+/** The marker of a trace whose other rows lack usage. Its key is not that of a call: no call, and the trace as model. */
 export const coverageRow = (projectId: string, traceId: string, coverage: Coverage): TotalsRow => [
-  ...[
-    projectId,
-    COVERAGE_TIME,
-    '',
-    traceId,
-    traceId,
-    false,
-    'none',
-    'none',
-    coverage,
-    '',
-    '',
-    '',
-    '',
-    '',
-    '',
-  ],
+  ...[projectId, COVERAGE_TIME, '', traceId, traceId, false, 'none', 'none', coverage],
+  ...['', '', '', '', '', ''],
   ...NOTHING,
   ...NOTHING,
   ...[COVERAGE_TIME, COVERAGE_TIME],

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
-import { sharedService } from '../shared-service.js'
+import { recordCalls, tokens } from '../costs/given.js'
+import { sharedService, someProject } from '../shared-service.js'
+import { accepted } from './given.js'
 
-describe('the limits of usage', () => {
+describe('a request for usage', () => {
   let service: TestService
   before(async () => (service = await sharedService()))
 
@@ -12,7 +14,7 @@ describe('the limits of usage', () => {
   }
 
   for (const path of ['/trace/usage', '/calls/usage'])
-    it(`are named by the 413 of ${path} when limit is above one million`, async () => {
+    it(`returns a 413 that names limit when ${path} is asked for more than one million calls`, async () => {
       const body = path === '/calls/usage' ? { call_ids: ['a'] } : {}
       assert.deepEqual(await ask(path, { ...body, limit: 1_000_000 }), [200])
       assert.deepEqual(await ask(path, { ...body, limit: 1_000_001 }), [
@@ -21,11 +23,35 @@ describe('the limits of usage', () => {
       ])
     })
 
-  it('are named by the 413 of /calls/usage when there are too many call_ids', async () => {
+  it('returns a 413 that names call_ids when /calls/usage is asked for too many', async () => {
     const ids = (count: number) => Array.from({ length: count }, (_, n) => `call-${n}`)
     assert.deepEqual(await ask('/calls/usage', { call_ids: ids(100_001), limit: 200_000 }), [
       413,
       '{"reason":"call_ids should have at most 100000 values. Split it into several requests."}',
     ])
+  })
+
+  it('finds calls by id that exist as of its position', async () => {
+    const project = someProject()
+    const usageOf = async (headers = {}) => {
+      const body = { project_id: project, call_ids: ['root', 'child', 'unknown'] }
+      const { call_usage } = accepted(await service.post('/calls/usage', body, { headers })) as {
+        call_usage: Record<string, Record<string, { prompt_tokens: number }>>
+      }
+      return ['root', 'child', 'unknown'].map((id) => call_usage[id]?.['gpt']?.prompt_tokens ?? 0)
+    }
+    const positionNow = async () => {
+      const counted = await service.post('/calls/query_stats', { project_id: project })
+      return counted.headers.get('tallytree-position')!
+    }
+    await recordCalls(service, project, [['root', null, { gpt: tokens(1) }]])
+    const early = await positionNow()
+    await recordCalls(service, project, [['child', 'root', { gpt: tokens(2) }]])
+    assert.deepEqual(await usageOf(), [3, 2, 0])
+    const late = await positionNow()
+    accepted(await service.post('/calls/delete', { project_id: project, call_ids: ['child'] }))
+    assert.deepEqual(await usageOf(), [1, 0, 0])
+    assert.deepEqual(await usageOf({ 'Tallytree-As-Of': late }), [3, 2, 0])
+    assert.deepEqual(await usageOf({ 'Tallytree-As-Of': early }), [1, 0, 0])
   })
 })

@@ -14,12 +14,15 @@ import { rebuildOf, rebuildRows, type Rebuild } from '../../../../src/projection
 import { rebuild, rebuildLog } from '../../../../src/projections/rebuild/rebuild.js'
 import { tableIdentities } from '../../../../src/projections/rebuild/table-identities.js'
 import { startProjector, type Projector } from '../../../../src/projections/runtime/projector.js'
+import { readTotalsState } from '../../../../src/projections/usage/queries-of-totals.js'
+import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 import { arbitraryLog } from '../digests/arbitrary-log.js'
 import { append, startOf } from '../given-log.js'
 
 const WAIT_MS = 120_000
+const NEVER = new AbortController().signal
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 const requested = (id: string): Rebuild => ({
@@ -82,7 +85,7 @@ describe('a rebuild', () => {
     return found
   }
 
-  const run = (row: Rebuild, database = clickHouse, signal = new AbortController().signal) =>
+  const run = (row: Rebuild, database = clickHouse, signal = NEVER) =>
     rebuild(
       { ...options(clickHouse), clickHouse: database, clock: systemClock, projector, signal },
       rebuildLog(database.writer, row),
@@ -107,6 +110,26 @@ describe('a rebuild', () => {
     await running
 
     assert.deepEqual(await digests(clickHouse), await digestsOfLog())
+  })
+
+  it('has totals of usage as of the position at which the tables are exchanged', async () => {
+    const delayed: Pick<Projector, 'reached' | 'whileStopped'> = {
+      reached: projector.reached,
+      whileStopped: async (exchange) => {
+        await append(eventStore, 'CallStarted', startOf('last'))
+        await reachHead(projector)
+        await runTotalsPass(clickHouse, projector.reached())
+        await projector.whileStopped(exchange)
+      },
+    }
+    await rebuild(
+      { ...options(clickHouse), clickHouse, clock: systemClock, projector: delayed, signal: NEVER },
+      rebuildLog(clickHouse.writer, requested('totals')),
+    )
+    const { complete } = await readTotalsState(clickHouse.reader)
+    assert.equal(complete, await eventStore.head())
+    const rows = await clickHouse.reader.query(`SELECT 1 AS one FROM usage_totals WHERE call_id = 'last'`)
+    assert.equal(rows.length, 1)
   })
 
   it('can be cut off between any two exchanges, and events written in between are kept', async () => {

@@ -44,8 +44,8 @@ interface Asked {
   /** The seconds of 2025 in which calls started. */
   readonly during?: readonly [from: number, to: number]
   /** What happens before the rows are read, and after. */
-  readonly meanwhileBefore?: () => Promise<void>
-  readonly meanwhile?: () => Promise<void>
+  readonly beforeRead?: () => Promise<void>
+  readonly afterRead?: () => Promise<void>
 }
 
 describe('usage of open traces', () => {
@@ -59,8 +59,8 @@ describe('usage of open traces', () => {
     traces = null,
     rootsOnly = false,
     during,
-    meanwhile,
-    meanwhileBefore,
+    afterRead,
+    beforeRead,
   }: Asked) => {
     const filter = { ...NO_FILTER, trace_ids: traces, trace_roots_only: rootsOnly }
     const reading = {
@@ -68,16 +68,16 @@ describe('usage of open traces', () => {
       ...(during && { began: { from: timeAt(during[0]), to: timeAt(during[1]) } }),
     }
     return readTotals(clickHouse().reader, reading, async (open) => {
-      await meanwhileBefore?.()
+      await beforeRead?.()
       const groups = await usageBy(clickHouse().reader, {
         ...reading,
         ...{ open, groupBy: [], orderBy: [], limit: 1, isCompared: false },
       })
-      await meanwhile?.()
+      await afterRead?.()
       const { calls, total_tokens, total_cost } = groups[0]?.figures ?? {}
       return {
         sums: { calls, tokens: total_tokens, cost: (total_cost ?? 0n) / 10n ** 12n },
-        open: open.isAll === true ? 'all' : open.traceIds,
+        open: open.isAll === true ? ['all'] : open.traceIds,
         rows: open.rows.map((row) => JSON.parse(row) as readonly unknown[]),
       }
     })
@@ -114,7 +114,29 @@ describe('usage of open traces', () => {
     await pass()
     assert.deepEqual((await ask({})).open, [])
     assert.deepEqual(await sums(), { calls: 2n, tokens: 7n, cost: 0n })
-    assert.deepEqual(await sums({ position: early }), { calls: 1n, tokens: 2n, cost: 0n })
+    const answered = await ask({ position: early })
+    assert.deepEqual([answered.open, answered.sums], [['t'], { calls: 1n, tokens: 2n, cost: 0n }])
+  })
+
+  it('computes as of an earlier position only the traces of the range that changed since', async () => {
+    await given(
+      ...[10, 20, 30].flatMap((second) => {
+        const id = `call-${second}`
+        return [started(id, { trace: id, at: second }), ended(id, second + 1, prompt('gpt', second))]
+      }),
+    )
+    const early = await given(started('late', { trace: 'call-10', in: 'call-10', at: 11 }))
+    await given(ended('late', 40, prompt('gpt', 1)), ended('call-20', 41, prompt('gpt', 5)))
+    await given(started('new', { trace: 'new', at: 12 }), ended('new', 13, prompt('gpt', 100)))
+    await given({ kind: 'delete', call_ids: ['call-30'] })
+    await pass()
+    const within = (from: number, to: number, position: bigint) => ask({ position, during: [from, to] })
+    const first = await within(10, 20, early)
+    assert.deepEqual([first.open.toSorted(), first.sums.tokens], [['call-10', 'new'], 10n])
+    assert.equal((await within(10, 20, head())).sums.tokens, 111n)
+    const last = await within(30, 40, early)
+    assert.deepEqual([last.open, last.sums.tokens], [['call-30'], 30n])
+    assert.equal((await within(30, 40, head())).sums.tokens, undefined)
   })
 
   it('leaves out a call that was deleted after the totals', async () => {
@@ -136,7 +158,7 @@ describe('usage of open traces', () => {
     const asOwn = await given({ kind: 'reporting', usage_reporting: 'own' }, ...nested)
     await pass()
     await given({ kind: 'reporting', usage_reporting: 'rolled_up' })
-    assert.equal((await ask({})).open, 'all')
+    assert.deepEqual((await ask({})).open, ['all'])
     assert.equal((await sums()).tokens, 5n)
     assert.equal((await sums({ position: asOwn })).tokens, 8n)
     await pass()
@@ -176,7 +198,7 @@ describe('usage of open traces', () => {
     assert.equal(answered.tokens, 2n)
   })
 
-  it('reads again when a pass replaced rows meanwhile, and gives up when passes never end', async () => {
+  it('reads again when a pass replaced rows afterRead, and gives up when passes never end', async () => {
     await given(started('a'), ended('a', 1, prompt('gpt', 5)))
     await pass()
     const position = head()
@@ -187,9 +209,9 @@ describe('usage of open traces', () => {
       await pass()
     }
     const once = () => (times === 0 ? runsPass() : Promise.resolve())
-    const answered = await ask({ position, meanwhile: once })
+    const answered = await ask({ position, afterRead: once })
     assert.deepEqual([answered.open, answered.sums.tokens], [['t'], 5n])
-    await assert.rejects(ask({ position, meanwhile: runsPass }), TotalsNotReady)
+    await assert.rejects(ask({ position, afterRead: runsPass }), TotalsNotReady)
   })
 
   it('reads again when a rebuild exchanges tables for those of earlier totals', async () => {
@@ -209,7 +231,7 @@ describe('usage of open traces', () => {
       isExchanged = true
       for (const table of tables) await writer.command(`EXCHANGE TABLES ${table} AND second_${table}`)
     }
-    const answered = await ask({ meanwhileBefore: exchange })
+    const answered = await ask({ beforeRead: exchange })
     for (const table of tables) await writer.command(`DROP TABLE second_${table}`)
     assert.deepEqual([answered.open, answered.sums.tokens], [['t'], 11n])
   })

@@ -90,7 +90,7 @@ describe('the totals pass', () => {
     await pass()
     const { tables, ...positions } = await readTotalsState(reader)
     assert.deepEqual(positions, { complete: target, target })
-    assert.match(tables, /^\[/)
+    assert.match(tables, /^\['[0-9a-f-]{36}'/)
     assert.deepEqual(await rows(), ['a gpt 2 2', 'b gpt 3 3'])
     await pass()
     assert.equal((await readTotalsState(reader)).complete, head())

@@ -92,7 +92,9 @@ describe('totals of usage', () => {
   /** The stored rows and those of open traces are the totals as of a position. */
   const assertReadable = async (position: bigint) => {
     const { reader } = clickHouse
-    const result = await readAtState(reader, position, (changed) => changedTraces(reader, PROJECT, changed))
+    const result = await readAtState(reader, position, (changed) =>
+      changedTraces(reader, PROJECT, changed, ALL),
+    )
     const open = result!.answer
     const closed = open === null ? [] : await storedRows(clickHouse, open)
     const traces = open ?? (await tracesOf(clickHouse))
@@ -121,6 +123,8 @@ const killedAfter = (
     },
   }
 }
+
+const ALL = { sql: 'usage_facts WHERE project_id = {project:String}', parameters: {} }
 
 const tracesOf = async ({ reader }: ClickHouse): Promise<readonly string[]> =>
   (await reader.query<{ trace_id: string }>('SELECT DISTINCT trace_id FROM usage_facts')).map(

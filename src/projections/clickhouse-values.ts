@@ -27,3 +27,11 @@ export const int64 = (value: number): string => BigInt(value).toString()
  * seconds.
  */
 export const listed = (parameter: string): string => `(SELECT arrayJoin({${parameter}:Array(String)}))`
+
+/**
+ * The first and the last value of a DateTime64(6) column, as `from` and `to`. The compiled `min` and `max` of the engine order
+ * times before 1970 after the others.
+ */
+export const timeRange = (column: string): string =>
+  `fromUnixTimestamp64Micro(min(toUnixTimestamp64Micro(${column})), 'UTC') AS from,
+  fromUnixTimestamp64Micro(max(toUnixTimestamp64Micro(${column})), 'UTC') AS to`

@@ -1,4 +1,5 @@
 import type { ClickHouseReader, SqlParameters } from '../domain/ports/clickhouse.js'
+import { timeRange } from './clickhouse-values.js'
 
 /** Start times as ClickHouse prints them, both included. */
 export interface TimeRange {
@@ -84,7 +85,7 @@ const mergedRows = async (
   const overlapsBetween = async (groups: string, condition = '', given: SqlParameters = {}) =>
     overlapsOf(
       await reader.query<TimeRange>(
-        `SELECT min(started_at) AS from, max(started_at) AS to FROM ${table} WHERE ${where} ${condition} GROUP BY ${groups}`,
+        `SELECT ${timeRange('started_at')} FROM ${table} WHERE ${where} ${condition} GROUP BY ${groups}`,
         { ...parameters, ...given },
       ),
     )

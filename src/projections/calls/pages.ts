@@ -1,4 +1,5 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { timeRange } from '../clickhouse-values.js'
 import type { OrderBy } from '../expression/order.js'
 import { ALL_MERGED } from '../unmerged-rows.js'
 import { countCandidates } from './count.js'
@@ -102,7 +103,7 @@ const candidateWindow = async (
   count: number,
 ): Promise<CandidateWindow> => {
   const [row] = await reader.query<CandidateWindow>(
-    `SELECT count() AS found, min(call_started_at) AS from, max(call_started_at) AS to,
+    `SELECT count() AS found, ${timeRange('call_started_at')},
       groupUniqArray(${MAX_TIMES + 1})(call_started_at) AS times
     FROM (${candidates('call_started_at', range.conditions)}
       ORDER BY call_started_at ${direction.toUpperCase()} LIMIT {candidates:UInt64}) ${SETTINGS}, read_in_order_use_buffering = 0`,

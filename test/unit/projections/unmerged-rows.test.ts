@@ -74,6 +74,8 @@ describe('merged rows', () => {
     second: fc.oneof(
       fc.nat(20),
       fc.nat(20).map((n) => n * 86_400),
+      // Before 1970.
+      fc.nat(3).map((n) => -100 * 365 * 86_400 + n),
     ),
     id: fc.nat(3),
     value: fc.option(fc.nat(9)),

@@ -8,9 +8,7 @@ import {
   readManyCalls,
   SETTINGS,
   type CallSelection,
-  WHOLE_RANGE,
   type CompiledSelection,
-  type Range,
 } from './select.js'
 
 export interface CallCount {
@@ -72,17 +70,13 @@ const countMerged = async (
 }
 
 /** Without merging rows, which costs several times as much: counts rows of starts or ends, less deleted calls. */
-export const countCandidates = async (
-  reader: ClickHouseReader,
-  compiled: CompiledSelection,
-  range = WHOLE_RANGE,
-): Promise<number> => {
-  const conditions = [...range.conditions, `(started_at, id) IN ${DELETED_KEYS}`]
+const countCandidates = async (reader: ClickHouseReader, compiled: CompiledSelection): Promise<number> => {
+  const range = [`(started_at, id) IN ${DELETED_KEYS}`]
   const [started, [deleted]] = await Promise.all([
-    countDistinct(reader, compiled, range),
+    countDistinct(reader, compiled),
     reader.query<{ total: number }>(
-      `SELECT count() AS total FROM (${compiled.selected('1', { range: conditions, visible: DELETED })}) ${KEY_FIRST}`,
-      { ...compiled.parameters, ...range.parameters },
+      `SELECT count() AS total FROM (${compiled.selected('1', { range, visible: DELETED })}) ${KEY_FIRST}`,
+      compiled.parameters,
     ),
   ])
   return started - (deleted?.total ?? 0)
@@ -100,20 +94,18 @@ interface PartCount {
  */
 const countDistinct = async (
   reader: ClickHouseReader,
-  { candidates, candidatePosition, parameters: own }: CompiledSelection,
-  { conditions, parameters: more }: Range,
+  { candidates, candidatePosition, parameters }: CompiledSelection,
 ): Promise<number> => {
-  const parameters = { ...own, ...more }
   const parts = await reader.query<PartCount>(
     `SELECT count() AS calls, min(${candidatePosition}) AS first, max(${candidatePosition}) AS last
-    FROM (${candidates(`call_part, ${candidatePosition}`, conditions)}) GROUP BY call_part ORDER BY first ${SETTINGS}`,
+    FROM (${candidates(`call_part, ${candidatePosition}`)}) GROUP BY call_part ORDER BY first ${SETTINGS}`,
     parameters,
   )
   let reached = -1
   for (const { first, last } of parts) {
     if (first <= reached) {
       const [row] = await reader.query<{ total: number }>(
-        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id', conditions)}) ${SETTINGS}`,
+        `SELECT uniqExact(call_started_at, call_id) AS total FROM (${candidates('call_started_at, call_id')}) ${SETTINGS}`,
         parameters,
       )
       return row?.total ?? 0

@@ -2,10 +2,10 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { timeRange } from '../clickhouse-values.js'
 import type { OrderBy } from '../expression/order.js'
 import { ALL_MERGED } from '../unmerged-rows.js'
-import { countCandidates } from './count.js'
 import {
   AT_TIMES,
   compileSelection,
+  DELETED_KEYS,
   KEY_FIRST,
   readManyCalls,
   SETTINGS,
@@ -30,7 +30,7 @@ export const WINDOW = {
   firstCandidates: 4000,
   /** From here on the whole range is read instead. */
   maxCandidates: 1_000_000,
-  /** Larger offsets are counted first. */
+  /** Calls behind larger offsets are found before rows are merged. */
   maxOffset: 100,
 }
 
@@ -45,10 +45,13 @@ const callPage =
   async <Row>(columns: string, query: CallPageQuery): Promise<readonly Row[]> => {
     const { sortBy, limit, offset, after } = query
     const compiled = compileSelection(query, sortBy)
+    const direction = sortBy[0]?.direction ?? 'asc'
+    const range: Range = after === undefined ? WHOLE_RANGE : afterKey(direction, after)
+    const skipped = offset ?? 0
     const readRange = (range: Range, skipped: number, rows = ALL_MERGED) =>
       reader.query<Row>(
         `${compiled.selected(columns, { range: range.conditions, rows })} ORDER BY ${compiled.order.join(', ')}
-        ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${KEY_FIRST}`,
+        ${limit === null ? '' : 'LIMIT {limit:UInt64}'} OFFSET {offset:UInt64} ${KEY_FIRST}, ${WITHOUT_READING_AHEAD}`,
         {
           ...compiled.parameters,
           ...range.parameters,
@@ -57,16 +60,10 @@ const callPage =
           offset: skipped,
         },
       )
-    const direction = sortBy[0]?.direction ?? 'asc'
-    let range: Range = after === undefined ? WHOLE_RANGE : afterKey(direction, after)
-    let skipped = offset ?? 0
     if (limit === null || compiled.isLocated || sortBy[0]?.field !== 'started_at')
       return readManyCalls(reader, compiled, (rows) => readRange(range, skipped, rows))
-    if (skipped > size.maxOffset && after === undefined && compiled.isDecidedByCandidates) {
-      const rest = await skipTo(reader, compiled, direction, skipped)
-      if (rest === undefined) return []
-      ;({ range, skipped } = rest)
-    }
+    if (skipped > size.maxOffset && sortBy.length === 1 && compiled.isDecidedByCandidates)
+      return readRange(both(range, pageBehind(compiled, range, skipped)), 0)
     const wanted = limit + skipped
     let count = compiled.isDecidedByCandidates ? wanted : Math.max(wanted, size.firstCandidates)
     while (count <= size.maxCandidates) {
@@ -94,7 +91,10 @@ interface CandidateWindow {
 
 const MAX_TIMES = 20_000
 
-/** The first candidates of a range. Reads rows in the order of the key, and without reading ahead, so it stops early. */
+/** Reads in the order of the key stop early. */
+const WITHOUT_READING_AHEAD = 'read_in_order_use_buffering = 0'
+
+/** The first candidates of a range. */
 const candidateWindow = async (
   reader: ClickHouseReader,
   { candidates, parameters }: CompiledSelection,
@@ -106,7 +106,7 @@ const candidateWindow = async (
     `SELECT count() AS found, ${timeRange('call_started_at')},
       groupUniqArray(${MAX_TIMES + 1})(call_started_at) AS times
     FROM (${candidates('call_started_at', range.conditions)}
-      ORDER BY call_started_at ${direction.toUpperCase()} LIMIT {candidates:UInt64}) ${SETTINGS}, read_in_order_use_buffering = 0`,
+      ORDER BY call_started_at ${direction.toUpperCase()} LIMIT {candidates:UInt64}) ${SETTINGS}, ${WITHOUT_READING_AHEAD}`,
     { ...parameters, ...range.parameters, candidates: count },
   )
   return row ?? { found: 0, from: '', to: '', times: [] }
@@ -124,27 +124,16 @@ const within = (range: Range, { from, to, times }: CandidateWindow): Range =>
       : { conditions: [AT_TIMES], parameters: { times } },
   )
 
-/**
- * The part of the order behind most of an offset, and the rest of the offset; undefined if there are fewer calls. Counting
- * starts up to a time is much cheaper than merging and sorting their rows.
- */
-const skipTo = async (
-  reader: ClickHouseReader,
-  compiled: CompiledSelection,
-  direction: OrderBy['direction'],
-  offset: number,
-): Promise<{ readonly range: Range; readonly skipped: number } | undefined> => {
-  const window = await candidateWindow(reader, compiled, WHOLE_RANGE, direction, offset)
-  if (window.found < offset) return undefined
-  const parameters = { reached: direction === 'asc' ? window.to : window.from }
-  const before: Range = {
-    conditions: [`started_at ${direction === 'asc' ? '<' : '>'} {reached:${TIME}}`],
-    parameters,
-  }
-  const conditions = [`started_at ${direction === 'asc' ? '>=' : '<='} {reached:${TIME}}`]
+/** The calls of a page whose limit is also given. Skips rows without merging them, which costs several times as much. */
+const pageBehind = ({ candidates, order }: CompiledSelection, range: Range, skipped: number): Range => {
+  const notDeleted = `(started_at, id) NOT IN ${DELETED_KEYS}`
   return {
-    range: { conditions, parameters },
-    skipped: offset - (await countCandidates(reader, compiled, before)),
+    conditions: [
+      `(started_at, id) IN (SELECT DISTINCT call_started_at, call_id
+      FROM (${candidates('call_started_at, call_id', [...range.conditions, notDeleted])})
+      ORDER BY ${order.join(', ')} LIMIT {limit:UInt64} OFFSET {skipped:UInt64})`,
+    ],
+    parameters: { skipped },
   }
 }
 

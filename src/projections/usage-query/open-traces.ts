@@ -163,7 +163,7 @@ const usageOfTraces = async (
     const calls = await loadTraces(reader, projectId, batch, position, { withLabels: true })
     const own = await ownUsage(calls, reporting)
     const selected = Int32Array.from(calls.ids.keys()).filter((call) => calls.isDeleted[call] === 0)
-    const callOf = callReader(calls, batch)
+    const callOf = callReader(calls)
     if (kind === 'own') {
       for (const call of selected)
         for (const row of ownRows(callOf(call), calls, own, call)) rows.push(openRow(row))
@@ -182,13 +182,13 @@ type CallOfRow = Omit<UsageRow, 'priced_at' | 'model' | 'is_first' | 'is_first_o
 const YEAR_2100 = 4_102_444_800_000_000n
 
 /** Reads what all rows of a call have. */
-const callReader = (calls: TraceCalls, traceIds: readonly string[]) => {
+const callReader = (calls: TraceCalls) => {
   const forest = livingForest(calls)
   const top = topOf(forest)
   return (call: number): CallOfRow => ({
     started_at: BigInt(calls.started[call]!) + YEAR_2100,
     call_id: calls.ids[call]!,
-    trace_id: traceIds[calls.trace[call]! - 1]!,
+    trace_id: calls.traceIds[calls.trace[call]!]!,
     is_root: calls.hasNoParent[call] === 1,
     root_op: calls.labels[top[forest.node[call]!]!]!.op,
     ...calls.labels[call]!,

@@ -4,41 +4,83 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { inPages } from '../../domain/pages.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { yielding } from '../../yield-to-event-loop.js'
-import { nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
+import { isSameText, nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
 import { traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
 
-/** Loads the calls of traces as of a position. */
+interface Loading {
+  /** A larger trace is refused. */
+  readonly maxTraceCalls?: number
+  readonly withLabels?: boolean
+}
+
+/**
+ * Loads the calls of traces as of a position.
+ *
+ * @throws TraceTooLarge
+ */
 export const loadTraces = async (
   reader: Pick<ClickHouseReader, 'stream'>,
   projectId: string,
   traceIds: readonly string[],
   position: Position,
-  { maxTraceCalls = Infinity, withLabels = false } = {},
+  { maxTraceCalls, withLabels }: Loading = {},
 ): Promise<TraceCalls> => {
-  const pause = yielding()
   const builder = traceBuilder(maxTraceCalls)
-  const chunks = reader.stream(
-    `WITH
-      (started_position > 0 AND started_position <= {position:UInt64}) AS started,
-      (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
-      (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
-    SELECT ${FACTS} ${withLabels ? LABELS : ''} FROM usage_facts
-    WHERE project_id = {project:String} AND trace_id IN {traces:Array(String)} AND (started OR ended OR deleted)
-    ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`,
-    { project: projectId, traces: traceIds, position },
-  )
+  const sql = factsSql('{traces:Array(String)}', withLabels)
+  await addFacts(builder, reader.stream(sql, { project: projectId, traces: traceIds, position }))
+  return builder.finish()
+}
+
+/**
+ * Loads the calls of the traces of given calls as of a position. Undefined for more facts than a limit.
+ *
+ * @throws TraceTooLarge
+ */
+export const loadTracesOfCalls = async (
+  reader: Pick<ClickHouseReader, 'stream'>,
+  projectId: string,
+  callIds: readonly string[],
+  position: Position,
+  { maxFacts, maxTraceCalls }: Loading & { readonly maxFacts: number },
+): Promise<TraceCalls | undefined> => {
+  const builder = traceBuilder(maxTraceCalls)
+  const parameters = { project: projectId, ids: callIds, position, limit: maxFacts + 1 }
+  const chunks = reader.stream(`${factsSql(TRACES_OF_CALLS)} LIMIT {limit:UInt64}`, parameters)
+  return (await addFacts(builder, chunks, maxFacts)) ? builder.finish() : undefined
+}
+
+const TRACES_OF_CALLS = `(SELECT trace_id FROM call_index
+  WHERE project_id = {project:String} AND id IN {ids:Array(String)})`
+
+const factsSql = (traces: string, withLabels = false): string => `WITH
+    (started_position > 0 AND started_position <= {position:UInt64}) AS started,
+    (ended_position > 0 AND ended_position <= {position:UInt64}) AS ended,
+    (deleted_position > 0 AND deleted_position <= {position:UInt64}) AS deleted
+  SELECT ${FACTS} ${withLabels ? LABELS : ''} FROM usage_facts
+  WHERE project_id = {project:String} AND trace_id IN ${traces} AND (started OR ended OR deleted)
+  ORDER BY usage_facts.project_id, usage_facts.trace_id, usage_facts.call_id, usage_facts.position`
+
+/** Returns false if there are more facts than the limit. */
+const addFacts = async (
+  builder: ReturnType<typeof traceBuilder>,
+  chunks: AsyncIterable<Uint8Array>,
+  limit = Infinity,
+): Promise<boolean> => {
+  const pause = yielding()
+  let added = 0
   for await (const { rows, columns } of nativeBlocks(chunks)) {
+    if ((added += rows) > limit) return false
     const fact = factReader(columns as unknown as FactColumns)
     for (let row = 0; row < rows; row += 1) {
       builder.add(fact(row))
       if (row % 64 === 0) await pause()
     }
   }
-  return builder.finish()
+  return true
 }
 
 const FACTS = `
-  transform(trace_id, {traces:Array(String)}, arrayEnumerate({traces:Array(String)}), toUInt32(0)),
+  trace_id,
   call_id,
   parent_id,
   toUInt8(started OR ended),
@@ -55,7 +97,7 @@ const LABELS = `,
   toUInt8(started), CAST(op, 'String'), CAST(wb_user_id, 'String'), thread_id, wb_run_id, CAST(status, 'String')`
 
 type FactColumns = readonly [
-  trace: Numbers,
+  traceId: Strings,
   id: Strings,
   parentId: Strings,
   hasStart: Numbers,
@@ -72,18 +114,18 @@ type FactColumns = readonly [
 
 /** Reads rows into one reused object. */
 const factReader = (columns: FactColumns): ((row: number) => Fact) => {
-  const [trace, id, parentId, hasStart, hasEnd, isDeleted, started, ended, source, statusTotal] = columns
+  const [traceId, id, parentId, hasStart, hasEnd, isDeleted, started, ended, source, statusTotal] = columns
   const [models, figures] = [columns[10], columns[11]]
   const labelsOf = labelReader(columns)
   const values = (figures.elements as Numbers).values
   const fact = {
-    ...{ trace: 0, id: '', parentId: '', hasStart: false, hasEnd: false, isDeleted: false },
+    ...{ traceId: '', id: '', parentId: '', hasStart: false, hasEnd: false, isDeleted: false },
     ...{ started: 0.5, ended: 0.5, source: 0, statusTotal: NaN },
     ...{ models: [] as string[], figures: [] as number[] },
     ...(labelsOf === undefined ? {} : { labels: labelsOf(0) }),
   }
   return (row) => {
-    fact.trace = trace.values[row]!
+    if (row === 0 || !isSameText(traceId, row, row - 1)) fact.traceId = textAt(traceId, row)
     fact.id = textAt(id, row)
     fact.parentId = textAt(parentId, row)
     fact.hasStart = hasStart.values[row] === 1

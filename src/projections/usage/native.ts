@@ -33,6 +33,14 @@ export interface Arrays {
 export const textAt = ({ bytes, starts, ends }: Strings, row: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset + starts[row]!, ends[row]! - starts[row]!).toString('utf8')
 
+/** Whether two strings of a column have the same bytes. */
+export const isSameText = ({ bytes, starts, ends }: Strings, a: number, b: number): boolean => {
+  const length = ends[a]! - starts[a]!
+  if (length !== ends[b]! - starts[b]!) return false
+  for (let i = 0; i < length; i += 1) if (bytes[starts[a]! + i] !== bytes[starts[b]! + i]) return false
+  return true
+}
+
 /** The block is not whole yet. */
 class NotYet extends Error {}
 

@@ -126,7 +126,7 @@ export async function* totalsOfTraces(
     try {
       const options = { maxTraceCalls: MAX_CALLS, withLabels: true }
       const calls = await loadTraces(reader, projectId, traces, position, options)
-      yield* totalsOf(calls, { projectId, traceIds: traces }, reporting)
+      yield* totalsOf(calls, projectId, reporting)
     } catch (error) {
       if (!isTooLarge(error)) throw error
       const half = Math.ceil(traces.length / 2)

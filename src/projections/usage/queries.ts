@@ -5,7 +5,6 @@ import { countCalls } from '../calls/count.js'
 import { NO_FILTER, soleValues } from '../calls/filter.js'
 import { callParts } from '../calls/pages.js'
 import type { CallSelection } from '../calls/select.js'
-import { listed } from '../clickhouse-values.js'
 import { booksFrom } from '../prices/queries-of-books.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
@@ -14,9 +13,9 @@ import {
   batchesOfTraces,
   FACTS_AT_ONCE,
   loadTraces,
+  loadTracesOfCalls,
   traceSizes,
   usageReportingAt,
-  type TraceSize,
 } from './facts.js'
 import { storedUsage, type MatchingCall } from './stored-usage.js'
 import type { TraceCalls } from './trace.js'
@@ -47,17 +46,14 @@ export const usageFrom = (
   const books = booksFrom(reader, generation)
   return async (request: UsageRequest, readerOfRequest = reader): Promise<UsageAnswer> => {
     const { projectId, position, costs = null } = request
-    const [reporting, book, selected] = await Promise.all([
+    // The longest first: a team has only some of the readers.
+    const [selected, reporting, book] = await Promise.all([
+      selectedCalls(readerOfRequest, request, factsAtOnce),
       usageReportingAt(readerOfRequest, projectId, position),
       costs === null ? null : books({ projectId, list: costs.list, position }),
-      selectedCalls(readerOfRequest, request, factsAtOnce),
     ])
     const answer = usageAnswer(reporting, book)
-    const truncatedCount =
-      'whole' in selected
-        ? await addWhole(readerOfRequest, request, answer, selected.whole)
-        : await addMatching(readerOfRequest, request, answer, selected, factsAtOnce)
-    return answer.finish(truncatedCount)
+    return answer.finish(await add(readerOfRequest, request, answer, selected, factsAtOnce))
   }
 }
 
@@ -69,51 +65,54 @@ interface MatchingCalls {
   readonly truncatedCount: number
 }
 
-interface SizedCalls extends MatchingCalls {
-  readonly idsByTrace: ReadonlyMap<string, readonly string[]>
-  readonly sizes: readonly TraceSize[]
+type SelectedCalls = MatchingCalls | { readonly whole: readonly string[] } | NamedCalls
+
+interface NamedCalls {
+  readonly named: readonly string[]
+  readonly traces: TraceCalls
 }
 
-/** The matching calls up to the limit with the sizes of their traces, or only the traces if all their calls match. */
+/** The traces, if all of their calls match; given calls with their traces, if these are small; else the first matches. */
 const selectedCalls = async (
   reader: ClickHouseReader,
   request: UsageRequest,
   factsAtOnce: number,
-): Promise<SizedCalls | { readonly whole: readonly string[] }> => {
+): Promise<SelectedCalls> => {
   const whole = await wholeTraces(reader, request)
   if (whole !== undefined) return { whole }
-  const named = await namedCalls(reader, request)
-  // `call_index` also lists deleted calls, and stored usage is read of existing ones.
-  if (named !== undefined && factsOf(named) <= factsAtOnce) return named
-  return withSizes(reader, request, await matchingCalls(reader, request, request.limit))
+  return (await namedCalls(reader, request, factsAtOnce)) ?? matchingCalls(reader, request, request.limit)
 }
 
-const withSizes = async (
-  reader: ClickHouseReader,
-  { projectId }: UsageRequest,
-  matching: MatchingCalls,
-): Promise<SizedCalls> => {
-  const idsByTrace = await groupByTrace(matching.calls)
-  return { ...matching, idsByTrace, sizes: await traceSizes(reader, projectId, [...idsByTrace.keys()]) }
-}
+const MAX_NAMED = 1000
+/** So many facts are loaded about as fast as their number is read. */
+const FACTS_OF_NAMED = 50_000
 
-const factsOf = ({ sizes }: SizedCalls): number => sizes.reduce((sum, { facts }) => sum + facts, 0)
-
-/** The calls of a filter by ids alone, also deleted ones. Undefined for other filters, and more ids than the limit. */
 const namedCalls = async (
   reader: ClickHouseReader,
   request: UsageRequest,
-): Promise<SizedCalls | undefined> => {
-  const { projectId, position, filter, operation, limit } = request
-  const ids = operation === null ? soleValues(filter, 'call_ids') : undefined
-  if (ids === undefined || ids.length > limit) return undefined
-  const calls = await reader.query<MatchingCall>(
-    `SELECT DISTINCT id, trace_id, started_at FROM call_index
-    WHERE project_id = {project:String} AND id IN ${listed('ids')} AND position <= {position:UInt64}
-    ORDER BY started_at, id`,
-    { project: projectId, ids, position },
-  )
-  return withSizes(reader, request, { calls, truncatedCount: 0 })
+  factsAtOnce: number,
+): Promise<NamedCalls | undefined> => {
+  const { projectId, position, filter, operation, limit, maxTraceCalls } = request
+  const named = operation === null ? soleValues(filter, 'call_ids') : undefined
+  if (named === undefined || named.length > Math.min(limit, MAX_NAMED)) return undefined
+  const options = { maxFacts: Math.min(FACTS_OF_NAMED, factsAtOnce), maxTraceCalls }
+  const traces = await loadTracesOfCalls(reader, projectId, named, position, options)
+  return traces === undefined ? undefined : { named, traces }
+}
+
+/** Adds the selected calls, and returns the number of those beyond the limit. */
+const add = async (
+  reader: ClickHouseReader,
+  request: UsageRequest,
+  answer: Answer,
+  selected: SelectedCalls,
+  factsAtOnce: number,
+): Promise<number> => {
+  if ('whole' in selected) return addWhole(reader, request, answer, selected.whole)
+  if ('calls' in selected) return addMatching(reader, request, answer, selected, factsAtOnce)
+  const { traces, named } = selected
+  await answer.add(traces, await indexesOf(traces, named))
+  return 0
 }
 
 /** Adds the calls of whole traces, and returns the number of those beyond the limit. */
@@ -141,13 +140,14 @@ const addMatching = async (
   reader: ClickHouseReader,
   request: UsageRequest,
   answer: Answer,
-  selected: SizedCalls,
+  { calls: matching, truncatedCount }: MatchingCalls,
   factsAtOnce: number,
 ): Promise<number> => {
-  const { calls: matching, truncatedCount, idsByTrace, sizes } = selected
   const { projectId, position, maxTraceCalls: maxFacts } = request
+  const idsByTrace = await groupByTrace(matching)
+  const sizes = await traceSizes(reader, projectId, [...idsByTrace.keys()])
   let stored: ReadonlySet<string> = new Set()
-  if (factsOf(selected) > factsAtOnce) {
+  if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
     const { budget } = answer
     const asked = { projectId, position, calls: matching, sizes, maxFacts, budget }
     const found = await storedUsage(reader, asked)

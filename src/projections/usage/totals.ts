@@ -48,13 +48,13 @@ const MAX_ENTRIES = 2_000_000
 const MAX_BATCH_ENTRIES = 400_000
 
 /**
- * The totals of traces that were loaded with labels. `TraceCalls.trace` is a 1-based index into `traceIds`.
+ * The totals of traces that were loaded with labels.
  *
  * @throws AnswerTooLarge if several traces are too much at once
  */
 export async function* totalsOf(
   calls: TraceCalls,
-  { projectId, traceIds }: { readonly projectId: string; readonly traceIds: readonly string[] },
+  projectId: string,
   reporting: UsageReporting,
 ): AsyncGenerator<readonly TotalsRow[]> {
   const pause = yielding()
@@ -71,7 +71,7 @@ export async function* totalsOf(
     const { op, wb_user_id, thread_id, wb_run_id, status } = calls.labels[call]!
     const startedAt = textOf(calls.started[call]!)
     const rootOp = calls.labels[tops[forest.node[call]!]!]!.op
-    const traceId = traceIds[calls.trace[call]! - 1]!
+    const traceId = calls.traceIds[calls.trace[call]!]!
     if (!isCovered) partial.add(traceId)
     const sumsByModel = [...sumsOf(calls, own, call, inclusive)]
     const firstOwn = sumsByModel.findIndex(([, ownSums]) => isUsed(ownSums))

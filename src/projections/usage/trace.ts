@@ -5,8 +5,9 @@ import { yielding } from '../../yield-to-event-loop.js'
 export interface TraceCalls {
   readonly ids: readonly string[]
   readonly indexOf: ReadonlyMap<string, number>
-  /** The number of each call's trace. */
+  /** The trace of each call, an index of `traceIds`. */
   readonly trace: readonly number[]
+  readonly traceIds: readonly string[]
   /** The parent's index if it is in the same trace, else -1. */
   readonly parent: Int32Array
   /** 1 for calls whose start names no parent. */
@@ -56,8 +57,7 @@ export class TraceTooLarge extends Error {
 
 /** A row of `usage_facts` as of a position. */
 export interface Fact {
-  /** A number for the trace. */
-  readonly trace: number
+  readonly traceId: string
   readonly id: string
   readonly parentId: string
   /** Whether the row has the columns of the start, and those of the end. */
@@ -81,6 +81,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
   const ids: string[] = []
   const parentIds: string[] = []
   const trace: number[] = []
+  const traceIds: string[] = []
   const started: number[] = []
   const ended: number[] = []
   const hasStart: boolean[] = []
@@ -92,9 +93,13 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
   let callsOfTrace = 0
 
   const startCall = (fact: Fact): number => {
-    callsOfTrace = trace[trace.length - 1] === fact.trace ? callsOfTrace + 1 : 1
+    if (fact.traceId === traceIds.at(-1)) callsOfTrace += 1
+    else {
+      traceIds.push(fact.traceId)
+      callsOfTrace = 1
+    }
     if (callsOfTrace > maxTraceCalls) throw new TraceTooLarge(maxTraceCalls)
-    trace.push(fact.trace)
+    trace.push(traceIds.length - 1)
     parentIds.push('')
     started.push(NaN)
     ended.push(NaN)
@@ -109,7 +114,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
   return {
     add: (fact: Fact): void => {
       const last = ids.length - 1
-      const call = fact.id === ids[last] && fact.trace === trace[last] ? last : startCall(fact)
+      const call = fact.id === ids[last] && fact.traceId === traceIds.at(-1) ? last : startCall(fact)
       if (fact.labels !== undefined) labels[call] = { ...(labels[call] ?? NO_LABELS), ...fact.labels }
       if (fact.isDeleted) isDeleted[call] = true
       if (fact.hasStart) {
@@ -126,7 +131,7 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
     },
 
     finish: async (): Promise<TraceCalls> => ({
-      ...{ ids, trace, labels, started, ended, source, statusTotal, ...entries.finish() },
+      ...{ ids, trace, traceIds, labels, started, ended, source, statusTotal, ...entries.finish() },
       ...(await linked(ids, parentIds, trace)),
       hasNoParent: Uint8Array.from(parentIds, (id) => Number(id === '')),
       isDeleted: Uint8Array.from(isDeleted, (is, call) => Number(is || !hasStart[call]!)),

@@ -102,7 +102,6 @@ const callsAt = (events: readonly ProjectedEvent[], batch: number, position: big
           rows.push(
             Object.fromEntries(FACT_COLUMNS.map((column, k) => [column, row[k]])) as unknown as UsageFact,
           )
-  const traces = [...new Set(rows.map(({ trace_id }) => trace_id))].sort(byBytes)
   const facts = rows
     .toSorted(
       (a, b) =>
@@ -110,18 +109,18 @@ const callsAt = (events: readonly ProjectedEvent[], batch: number, position: big
         byBytes(a.call_id, b.call_id) ||
         Number(a.position) - Number(b.position),
     )
-    .map((row) => factOf(row, traces.indexOf(row.trace_id), position))
+    .map((row) => factOf(row, position))
     .filter(({ hasStart, hasEnd, isDeleted }) => hasStart || hasEnd || isDeleted)
   const builder = traceBuilder()
   for (const fact of facts) builder.add(fact)
   return builder.finish()
 }
 
-const factOf = (row: UsageFact, trace: number, position: bigint): Fact => {
+const factOf = (row: UsageFact, position: bigint): Fact => {
   const reached = (at: string) => at !== '0' && BigInt(at) <= position
   const hasEnd = reached(row.ended_position)
   return {
-    trace,
+    traceId: row.trace_id,
     id: row.call_id,
     parentId: row.parent_id,
     hasStart: reached(row.started_position) || hasEnd,

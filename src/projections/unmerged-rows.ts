@@ -1,3 +1,6 @@
+import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
 import type { ClickHouseReader, SqlParameters } from '../domain/ports/clickhouse.js'
 import { timeRange } from './clickhouse-values.js'
 
@@ -20,16 +23,11 @@ export const ALL_MERGED: MergedRows = {
   parameters: {},
 }
 
-/** Conditions on the key of a table, by which its rows are found. */
-interface KeyCondition {
-  readonly where: string
-  readonly parameters: SqlParameters
-}
-
-type Tables<A> = { readonly [Table in 'calls' | 'usage_totals']?: A }
+const TABLES = ['calls', 'usage_totals'] as const
+type Table = (typeof TABLES)[number]
 
 /** All rows of tables without an entry are merged. */
-export type MergedTables = Tables<MergedRows>
+export type MergedTables = { readonly [Name in Table]?: MergedRows }
 
 /**
  * Reads many rows of tables. Rows are merged only where several parts have some: a part has one row a key, so the rows of a
@@ -41,62 +39,100 @@ export type MergedTables = Tables<MergedRows>
  */
 export const readMerged = async <A>(
   reader: Pick<ClickHouseReader, 'query'>,
-  conditions: Tables<KeyCondition>,
+  projectId: string,
+  tables: readonly Table[],
   read: (rows: MergedTables) => Promise<A>,
 ): Promise<A> => {
-  const tables = Object.entries(conditions)
   if (tables.length === 0) return read({})
-  const names = tables.map(([table]) => table)
-  const before = await identitiesOf(reader, names)
-  if (before.some(mayDifferByReplica)) return read({})
-  const rows = await Promise.all(
-    tables.map(async ([table, condition]) => [table, await mergedRows(reader, table, condition)] as const),
-  )
-  const answer = await read(Object.fromEntries(rows))
-  return sameTables(before, await identitiesOf(reader, names)) ? answer : read({})
+  const before = await partsOf(reader, tables)
+  const rows = await mergedTables(reader, projectId, before)
+  const answer = await read(rows)
+  const exchanged = Object.keys(rows).length > 0 && !sameTables(before, await partsOf(reader, tables))
+  return exchanged ? read({}) : answer
 }
 
-interface TableIdentity {
-  readonly uuid: string
+/** An immutable file with rows of a table. */
+interface Part {
+  readonly table: Table
   readonly engine: string
+  readonly name: string
+  /** Its directory, in that of the table. */
+  readonly path: string
+  readonly hash: string
 }
 
-const mayDifferByReplica = ({ engine }: TableIdentity): boolean => !UNREPLICATED.has(engine)
-const UNREPLICATED = new Set(['CoalescingMergeTree', 'ReplacingMergeTree'])
-
-const sameTables = (before: readonly TableIdentity[], after: readonly TableIdentity[]): boolean =>
-  before.length === after.length && before.every(({ uuid }, n) => uuid === after[n]!.uuid)
-
-const identitiesOf = (
+const partsOf = (
   reader: Pick<ClickHouseReader, 'query'>,
-  tables: readonly string[],
-): Promise<readonly TableIdentity[]> =>
+  tables: readonly Table[],
+): Promise<readonly Part[]> =>
   reader.query(
-    `SELECT toString(uuid) AS uuid, engine FROM system.tables
-    WHERE database = currentDatabase() AND name IN {tables:Array(String)} ORDER BY name`,
+    `SELECT table, engine, name, path, hash_of_all_files AS hash FROM system.parts
+    WHERE active AND database = currentDatabase() AND table IN {tables:Array(String)}`,
     { tables },
   )
 
-const mergedRows = async (
+const UNREPLICATED = new Set(['CoalescingMergeTree', 'ReplacingMergeTree'])
+
+const sameTables = (before: readonly Part[], after: readonly Part[]): boolean =>
+  isDeepStrictEqual(directoriesOf(before), directoriesOf(after))
+
+const directoriesOf = (parts: readonly Part[]): ReadonlySet<string> =>
+  new Set(parts.map(({ path }) => dirname(path)))
+
+/** The ranges of days in which the parts read so far have rows of a project. Parts never change. */
+const rangesOfParts = new LRUCache<string, readonly TimeRange[]>({
+  maxSize: 100_000,
+  sizeCalculation: (ranges) => ranges.length + 1,
+})
+
+const rangesKey = (projectId: string, { path, hash }: Part): string => `${projectId} ${path} ${hash}`
+
+const mergedTables = async (
   reader: Pick<ClickHouseReader, 'query'>,
-  table: string,
-  { where, parameters }: KeyCondition,
-): Promise<MergedRows> => {
-  const overlapsBetween = async (groups: string, condition = '', given: SqlParameters = {}) =>
-    overlapsOf(
-      await reader.query<TimeRange>(
-        `SELECT ${timeRange('started_at')} FROM ${table} WHERE ${where} ${condition} GROUP BY ${groups}`,
-        { ...parameters, ...given },
-      ),
-    )
-  // Ranges by day take three times as long to read, so they are read only where parts overlap.
-  const ofParts = isWithin(table, await overlapsBetween('_part_index'))
-  if (ofParts === undefined) return UNMERGED
-  // By day, so that a single row of another time does not make the range of a part long.
-  const days = '_part_index, toRelativeDayNum(started_at)'
-  return mergingWithin(
-    isWithin(table, await overlapsBetween(days, `AND ${ofParts.condition}`, ofParts.parameters)),
+  projectId: string,
+  parts: readonly Part[],
+): Promise<MergedTables> => {
+  if (parts.some(({ engine }) => !UNREPLICATED.has(engine))) return {}
+  const entries = await Promise.all(
+    TABLES.map(async (table) => {
+      const ofTable = parts.filter((part) => part.table === table)
+      if (ofTable.length === 0) return []
+      const ranges = await dayRanges(reader, projectId, table, ofTable)
+      return ranges === undefined ? [] : [[table, mergingWithin(isWithin(table, overlapsOf(ranges)))]]
+    }),
   )
+  return Object.fromEntries(entries.flat()) as MergedTables
+}
+
+/**
+ * By day, so that a single row of another time does not make the range of a part long. Undefined if parts were replaced
+ * meanwhile.
+ */
+const dayRanges = async (
+  reader: Pick<ClickHouseReader, 'query'>,
+  projectId: string,
+  table: Table,
+  parts: readonly Part[],
+): Promise<readonly TimeRange[] | undefined> => {
+  const known = parts.map((part) => rangesOfParts.get(rangesKey(projectId, part)))
+  const unknown = parts.filter((_, n) => known[n] === undefined)
+  const found = known.flatMap((ranges) => ranges ?? [])
+  if (unknown.length === 0) return found
+  const names = unknown.map(({ name }) => name)
+  const days = await reader.query<TimeRange & { part: string }>(
+    `SELECT any(_part) AS part, ${timeRange('started_at')} FROM ${table}
+    WHERE project_id = {project:String} AND _part IN {names:Array(String)}
+    GROUP BY _part_index, toRelativeDayNum(started_at)`,
+    { project: projectId, names },
+  )
+  const keys = new Set((await partsOf(reader, [table])).map((part) => rangesKey(projectId, part)))
+  if (unknown.some((part) => !keys.has(rangesKey(projectId, part)))) return undefined
+  for (const part of unknown) {
+    const ranges = days.filter((day) => day.part === part.name).map(({ from, to }) => ({ from, to }))
+    rangesOfParts.set(rangesKey(projectId, part), ranges)
+    found.push(...ranges)
+  }
+  return found
 }
 
 const UNMERGED: MergedRows = {

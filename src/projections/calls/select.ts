@@ -89,8 +89,7 @@ export interface CompiledSelection {
   readonly isOfRunning: boolean
   /** Few rows are read: conditions on the key locate the calls, or the range of starts is short. */
   readonly isFew: boolean
-  /** Conditions on the key, by which rows are found. */
-  readonly keyConditions: readonly string[]
+  readonly projectId: string
   readonly order: readonly string[]
   readonly parameters: Parameters
 }
@@ -126,8 +125,13 @@ export const compileSelection = (
     conjuncts.every(
       (one) => isDecidedBy(one, 'key', sourceOf) || (isDecidedBy(one, 'end', sourceOf) && needsValue(one)),
     )
-  const keyConditions = ['project_id = {project:String}', ...located.conditions, ...range]
-  const common = [...keyConditions, ...filtered.ofStart, ...required.ofStart]
+  const isFew =
+    located.conditions.length > 0 ||
+    (began !== undefined && microseconds(began.to) - microseconds(began.from) <= FEW_MICROSECONDS)
+  const common = [
+    ...['project_id = {project:String}', ...located.conditions, ...range],
+    ...[...filtered.ofStart, ...required.ofStart],
+  ]
   const ofEnd = [...filtered.ofEnd, ...required.ofEnd]
 
   return {
@@ -149,10 +153,8 @@ export const compileSelection = (
     isDecidedByCandidates: isDecidedByStart || isDecidedByEnd,
     isLocated: located.isLocated,
     isOfRunning,
-    isFew:
-      located.conditions.length > 0 ||
-      (began !== undefined && microseconds(began.to) - microseconds(began.from) <= FEW_MICROSECONDS),
-    keyConditions,
+    isFew,
+    projectId,
     order,
     parameters: {
       project: projectId,
@@ -195,10 +197,11 @@ export const readManyCalls = <A>(
   reader: Pick<ClickHouseReader, 'query'>,
   compiled: CompiledSelection,
   read: (rows: MergedRows) => Promise<A>,
-): Promise<A> => readMerged(reader, keyOfMany(compiled), ({ calls = ALL_MERGED }) => read(calls))
+): Promise<A> =>
+  readMerged(reader, compiled.projectId, tablesOfMany(compiled), ({ calls = ALL_MERGED }) => read(calls))
 
-/** Few rows are merged faster than the ranges of their parts are read. */
-export const keyOfMany = ({ isFew, keyConditions, parameters }: CompiledSelection) =>
-  isFew ? {} : { calls: { where: allOf(keyConditions), parameters } }
+/** Few rows are merged faster than the parts are listed. */
+export const tablesOfMany = ({ isFew }: Pick<CompiledSelection, 'isFew'>) =>
+  isFew ? [] : (['calls'] as const)
 
 const FEW_MICROSECONDS = 3n * 86_400_000_000n

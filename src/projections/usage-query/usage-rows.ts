@@ -2,7 +2,7 @@ import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../domain
 import { dateTime64, listed } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'
-import { allOf, compileSelection, keyOfMany, selection, type CallSelection } from '../calls/select.js'
+import { allOf, compileSelection, selection, tablesOfMany, type CallSelection } from '../calls/select.js'
 import { ALL_MERGED, readMerged, type MergedTables } from '../unmerged-rows.js'
 import { COUNTERS as FIGURES, type Counter } from '../usage/own-usage.js'
 
@@ -50,17 +50,11 @@ export const readManyUsage = <A>(
 ): Promise<A> => {
   const compiled = compileSelection(query, [])
   if (compiled.isFew) return read({})
-  const { conditions, parameters } = startedWithin(query)
-  const where = allOf(['project_id = {project:String}', ...conditions])
-  const totals = { where, parameters: { project: query.projectId, ...parameters } }
-  return readMerged(
-    reader,
-    {
-      ...(query.open.isAll === true ? {} : { usage_totals: totals }),
-      ...(readsCalls ? keyOfMany(compiled) : {}),
-    },
-    read,
-  )
+  const tables = [
+    ...(query.open.isAll === true ? [] : (['usage_totals'] as const)),
+    ...(readsCalls ? tablesOfMany(compiled) : []),
+  ]
+  return readMerged(reader, query.projectId, tables, read)
 }
 
 /** Whether the rows are selected by a read of `calls`. */

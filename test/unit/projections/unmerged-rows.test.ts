@@ -97,7 +97,7 @@ describe('merged rows', () => {
     })
   const withFinal = () => ordered(`SELECT started_at, id, value FROM calls FINAL WHERE ${condition.where}`)
   const read = (before: () => Promise<unknown> = () => Promise.resolve()) =>
-    readMerged(clickHouse.reader, { calls: condition }, async ({ calls = ALL_MERGED }) => {
+    readMerged(clickHouse.reader, 'b', ['calls'], async ({ calls = ALL_MERGED }) => {
       await before()
       return ordered(calls.sql('started_at, id, value', 'calls', condition.where), calls.parameters)
     })
@@ -128,9 +128,51 @@ describe('merged rows', () => {
       },
     }
     const mergedOf = (from: Pick<ClickHouseReader, 'query'>) =>
-      readMerged(from, { calls: condition }, (rows) => Promise.resolve(rows.calls ?? ALL_MERGED))
+      readMerged(from, 'b', ['calls'], (rows) => Promise.resolve(rows.calls ?? ALL_MERGED))
     assert.equal(await mergedOf(replicated), ALL_MERGED)
     assert.notEqual(await mergedOf(reader), ALL_MERGED)
+  })
+
+  /** The reader, with the statements that it was given, and work to be done before one of them. */
+  const watched = (isBefore: (sql: string) => boolean = () => false, work = () => Promise.resolve()) => {
+    const statements: string[] = []
+    const from: Pick<ClickHouseReader, 'query'> = {
+      query: async <Row>(...asked: Parameters<ClickHouseReader['query']>) => {
+        statements.push(asked[0])
+        if (isBefore(asked[0])) await work()
+        return clickHouse.reader.query<Row>(...asked)
+      },
+    }
+    const rows = () => readMerged(from, 'b', ['calls'], ({ calls = ALL_MERGED }) => Promise.resolve(calls))
+    return { rows, statements }
+  }
+  const readsDays = (sql: string): boolean => sql.includes('_part_index')
+
+  it('are found in the parts that were not seen before', async () => {
+    const { rows, statements } = watched()
+    const row = { project: 'b', second: 1, id: 1, value: null } as const
+    const daysRead = () => statements.splice(0).filter(readsDays).length
+    await insert('calls', [row])
+    assert.notEqual(await rows(), ALL_MERGED)
+    assert.equal(daysRead(), 1)
+    const { parameters } = await rows()
+    assert.deepEqual([daysRead(), parameters], [0, {}])
+    await insert('calls', [{ ...row, value: 2 }])
+    assert.deepEqual((await rows()).parameters, { calls_from_0: timeAt(1), calls_to_0: timeAt(1) })
+    assert.equal(daysRead(), 1)
+  })
+
+  it('are all rows if parts are merged before their days are read', async () => {
+    const row = { project: 'b', second: 1, id: 1, value: null } as const
+    await insert('calls', [row])
+    await insert('calls', [{ ...row, value: 2 }])
+    const { rows } = watched(readsDays, async () => {
+      await clickHouse.writer.command('SYSTEM START MERGES calls')
+      await clickHouse.writer.command('OPTIMIZE TABLE calls FINAL')
+      await clickHouse.writer.command('SYSTEM STOP MERGES calls')
+    })
+    assert.equal(await rows(), ALL_MERGED)
+    assert.notEqual(await watched().rows(), ALL_MERGED)
   })
 
   it('are read again when tables are exchanged meanwhile', async () => {

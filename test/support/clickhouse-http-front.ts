@@ -59,8 +59,6 @@ const sessionPool = () => {
         await session.queryAsync(`USE ${statement.database}`)
         for (const name of names)
           await session.queryAsync(`SET ${name} = ${quoted(statement.settings[name]!)}`)
-        for (const [name, value] of Object.entries(statement.parameters))
-          await session.queryAsync(`SET param_${name} = ${quoted(value)}`)
         await work(session)
       } finally {
         for (const name of names) await session.queryAsync(`SET ${name} = DEFAULT`).catch(() => undefined)

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
-import busboy from 'busboy'
 
 /** A statement as it came over HTTP: in the address, in the body, or half in each. */
 export interface Statement {
@@ -11,14 +9,13 @@ export interface Statement {
   readonly isRead: boolean
   readonly database: string
   readonly queryId: string
-  readonly parameters: Readonly<Record<string, string>>
   readonly settings: Readonly<Record<string, string>>
   /** The answer begins when the statement is over. */
   readonly waitsForEnd: boolean
   readonly wantsCompression: boolean
 }
 
-/** ClickHouse's `http_max_field_value_size`: no field of an address or a form may be longer. */
+/** ClickHouse's `http_max_field_value_size`: no field of an address may be longer. */
 const MAX_FIELD = 128 * 1024
 
 export class TooLongField extends Error {
@@ -34,23 +31,18 @@ export const readStatement = async (
   request: IncomingMessage,
   address: URLSearchParams,
 ): Promise<Statement> => {
-  const isForm = /^multipart\/form-data/.test(request.headers['content-type'] ?? '')
-  const fields = [...address, ...(isForm ? await fieldsOf(request) : [])]
+  const fields = [...address]
   for (const [, value] of fields) if (Buffer.byteLength(value) > MAX_FIELD) throw new TooLongField()
   const given = new Map(fields)
   const query = fields.flatMap(([name, value]) => (name === 'query' ? [value] : [])).join('')
-  const body = isForm ? '' : (await bodyOf(request)).toString('utf8')
+  const body = (await bodyOf(request)).toString('utf8')
   const sql = query === '' || body === '' ? query + body : `${query}\n${body}`
-  const parameters = fields.filter(([name]) => name.startsWith('param_'))
-  const settings = fields.filter(
-    ([name]) => !name.startsWith('param_') && !NO_SETTING.has(name) && !OF_HTTP.has(name),
-  )
+  const settings = fields.filter(([name]) => !NO_SETTING.has(name) && !OF_HTTP.has(name))
   return {
     sql,
     isRead: /^\s*(SELECT|WITH)\b/i.test(sql),
     database: given.get('database') ?? 'default',
     queryId: given.get('query_id') ?? randomUUID(),
-    parameters: Object.fromEntries(parameters.map(([name, value]) => [name.slice('param_'.length), value])),
     settings: Object.fromEntries(settings),
     waitsForEnd: given.get('wait_end_of_query') === '1',
     wantsCompression: given.get('enable_http_compression') === '1',
@@ -62,13 +54,4 @@ const bodyOf = async (request: IncomingMessage): Promise<Buffer> => {
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const body = Buffer.concat(chunks)
   return request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
-}
-
-const fieldsOf = async (request: IncomingMessage): Promise<readonly (readonly [string, string])[]> => {
-  const fields: [string, string][] = []
-  const form = busboy({ headers: request.headers, limits: { fieldSize: MAX_FIELD + 1 } })
-  form.on('field', (name, value) => fields.push([name, value]))
-  request.pipe(form)
-  await once(form, 'close')
-  return fields
 }

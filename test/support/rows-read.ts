@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import type { EmbeddedConnection } from '../../src/adapters/clickhouse/embedded-connection.js'
+import { withLiterals } from '../../src/adapters/clickhouse/literals.js'
 import type { ClickHouseReader, SqlParameters } from '../../src/domain/ports/clickhouse.js'
 
 /** How many rows the engine reads for all that a task asks of a reader; each statement is run twice. */
@@ -9,8 +10,8 @@ export const rowsReadBy = async (
   task: (reader: ClickHouseReader) => Promise<unknown>,
 ): Promise<number> => {
   let total = 0
-  const count = async (sql: string, query_params: SqlParameters = {}) => {
-    const { stream } = await counting.query({ query: `${sql} FORMAT JSON`, query_params })
+  const count = async (sql: string, parameters: SqlParameters = {}) => {
+    const { stream } = await counting.query({ query: `${withLiterals(sql, parameters)} FORMAT JSON` })
     const { statistics } = JSON.parse(await text(stream)) as { statistics: { rows_read: number } }
     total += statistics.rows_read
   }

@@ -7,6 +7,7 @@ import {
   type Rows,
   type SqlParameters,
 } from '../../domain/ports/clickhouse.js'
+import { withLiterals } from './literals.js'
 import { engineError, type Translation, type Work } from './translation.js'
 
 /** The options of one statement. */
@@ -28,7 +29,7 @@ interface Ways {
   readonly translate: Translation
   readonly sending: () => Sending
   /** Starts a statement whose result is streamed. */
-  readonly exec: (query: string, parameters: SqlParameters | undefined, sending: Sending) => Promise<Begun>
+  readonly exec: (query: string, sending: Sending) => Promise<Begun>
   /** Wraps an insert; by default it is sent as it is. */
   readonly inserting: (rows: Rows, insert: (sending: Sending) => Promise<void>) => Promise<void>
   /** Throws if a response is not from ClickHouse. */
@@ -43,7 +44,7 @@ export const portsOf = (
   const { translate, sending, exec, inserting, checked }: Ways = {
     translate: engineError,
     sending: () => ({}),
-    exec: (query, parameters, sent) => client.exec({ query, ...given(parameters), ...sent }),
+    exec: (query, sent) => client.exec({ query, ...sent }),
     inserting: (_, insert) => insert({}),
     checked: () => undefined,
     ...ways,
@@ -82,19 +83,20 @@ export const portsOf = (
       )
     },
 
-    query: <Row>(query: string, parameters?: SqlParameters, { signal }: Abandoning = {}) =>
+    query: <Row>(sql: string, parameters: SqlParameters = {}, { signal }: Abandoning = {}) =>
       cancellable(signal, sending(), (sent) =>
         translated('read', async () => {
-          const result = await client.query({ query, format: 'JSONEachRow', ...given(parameters), ...sent })
+          const query = withLiterals(sql, parameters)
+          const result = await client.query({ query, format: 'JSONEachRow', ...sent })
           checked(result.response_headers)
           return result.json<Row>()
         }),
       ),
 
-    async *stream(sql, parameters, { signal, format = 'Native' } = {}) {
+    async *stream(sql, parameters = {}, { signal, format = 'Native' } = {}) {
       const { stream } = await cancellable(signal, sending(), (sent) =>
         translated('read', async () => {
-          const begun = await exec(`${sql} FORMAT ${format}`, parameters, sent)
+          const begun = await exec(`${withLiterals(sql, parameters)} FORMAT ${format}`, sent)
           checked(begun.response_headers)
           return begun
         }),
@@ -145,6 +147,3 @@ const closed = async (stream: Readable): Promise<void> => {
   stream.destroy()
   await closing
 }
-
-const given = (parameters: SqlParameters | undefined) =>
-  parameters === undefined ? {} : { query_params: { ...parameters } }

@@ -1,16 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createClient, type ClickHouseClient, type ClickHouseClientConfigOptions } from '@clickhouse/client'
-import {
-  ClickHouseUnavailable,
-  type ClickHouse,
-  type ClickHouseReader,
-} from '../../domain/ports/clickhouse.js'
+import { ClickHouseUnavailable, type ClickHouse } from '../../domain/ports/clickhouse.js'
 import { noHealthReports, type HealthReports } from '../../domain/ports/health.js'
 import { clickHouseAddress, type ClickHouseAddress } from '../../domain/ports/clickhouse-url.js'
 import { portsOf, type Headers } from './client.js'
 import { sameIdWhenRepeated } from './insert-ids.js'
 import { watch } from './liveness.js'
-import { asForm, inPieces } from './long-parameters.js'
 import { onCluster } from './on-cluster.js'
 import { prepareDatabase, whenThere, type Waiting } from './opening.js'
 import { poolOf } from './pool.js'
@@ -88,7 +83,7 @@ export const openClickHouseServer = async (
     sending: () => ({ abort_signal: liveness.signal() }),
   }
   const writer = portsOf(writing, { ...ways, inserting: sameIdWhenRepeated() })
-  const oneReader = repeatingReads(withLongParameters(reading, ways))
+  const oneReader = repeatingReads(portsOf(reading, ways))
   return {
     database,
     beside: (other) =>
@@ -152,26 +147,3 @@ const refuseOthers = (headers: Headers = {}): void => {
 }
 
 const ENDS = ['content-length', 'transfer-encoding', 'content-encoding']
-
-const withLongParameters = (client: ClickHouseClient, ways: Parameters<typeof portsOf>[1]) => {
-  const ports = portsOf(client, {
-    ...ways,
-    // The server refuses an empty form.
-    exec: (query, parameters = {}, sending) =>
-      client.exec({
-        query,
-        ...(Object.keys(parameters).length === 0 ? {} : asForm(parameters)),
-        ...sending,
-      }),
-  })
-  return {
-    query: <Row>(...[sql, parameters, options]: Parameters<ClickHouseReader['query']>) => {
-      const asked = inPieces(sql, parameters)
-      return ports.query<Row>(asked.sql, asked.parameters, options)
-    },
-    stream: (...[sql, parameters, options]: Parameters<ClickHouseReader['stream']>) => {
-      const asked = inPieces(sql, parameters)
-      return ports.stream(asked.sql, asked.parameters, options)
-    },
-  }
-}

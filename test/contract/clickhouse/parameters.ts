@@ -34,6 +34,19 @@ export const describeParameters = (opened: () => ClickHouse): void => {
     assert.deepEqual(await echoed('Array(String)', ['']), [''])
   })
 
+  it('does not take a text for a placeholder', async () => {
+    for (const text of ['{value:String}', "'{value:String}'", '`', '--', '/*'])
+      assert.equal(await echoed('String', text), text)
+  })
+
+  it('gives a parameter the type of its placeholder', async () => {
+    const [row] = await reader().query<{ types: readonly string[] }>(
+      'SELECT [toTypeName({a:UInt64}), toTypeName({b:Array(String)}), toTypeName({c:Array(String)})] AS types',
+      { a: 1, b: [], c: ['x'] },
+    )
+    assert.deepEqual(row?.types, ['UInt64', 'Array(String)', 'Array(String)'])
+  })
+
   it('gives back what else can be a parameter', async () => {
     assert.equal(await echoed('Nullable(String)', null), null)
     assert.equal(await echoed('Bool', true), true)

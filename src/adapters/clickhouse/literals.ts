@@ -1,0 +1,31 @@
+import { formatQueryParams } from '@clickhouse/client-common'
+import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
+
+/** Text in quotes, which is skipped, or a placeholder, `{name:Type}`. */
+const TOKENS =
+  /'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|"(?:[^"\\]|\\.)*"|\{([A-Za-z_]\w*):((?:[^{}']|'[^']*')+)\}/gs
+
+/**
+ * A statement with its parameters as literals, in place of their placeholders. Parameters that the engine puts in their
+ * places itself take 0.2 ms a kilobyte, literals a tenth of that, and a server limits their size.
+ */
+export const withLiterals = (sql: string, parameters: SqlParameters): string =>
+  sql.replaceAll(TOKENS, (token, name?: string, type?: string) => {
+    if (name === undefined || type === undefined) return token
+    const value = parameters[name]
+    if (value === undefined) throw new Error(`the parameter ${name} of a statement has no value`)
+    return literalOf(value, type)
+  })
+
+const literalOf = (value: SqlParameter, type: string): string => {
+  if (value === null) return `CAST(NULL, ${quoted(type)})`
+  if (type === 'String' && typeof value === 'string') return quoted(value)
+  if (type === 'Array(String)' && isTexts(value)) return `[${value.map(quoted).join(',')}]`
+  return `CAST(${quoted(formatQueryParams({ value }))}, ${quoted(type)})`
+}
+
+/** An empty list has no type of its own. */
+const isTexts = (value: SqlParameter): value is readonly string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
+
+const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`

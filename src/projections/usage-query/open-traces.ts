@@ -68,11 +68,19 @@ const openTraces = async (
 ): Promise<readonly string[] | null> => {
   const { where, parameters } = rangeOf(reading)
   const inRange = { sql: `usage_facts WHERE ${where}`, parameters }
-  const traceIds = await changedTraces(reader, reading.projectId, changed, inRange)
+  const [traceIds, repriced, partial] = await Promise.all([
+    changedTraces(reader, reading.projectId, changed, inRange),
+    repricedTraces(reader, reading),
+    neededButPartial(reader, reading),
+  ])
   if (traceIds === null) return null
-  const open = [...new Set([...traceIds, ...(await repricedTraces(reader, reading))])]
-  await requireTotals(reader, reading, open)
-  return open
+  const open = new Set([...traceIds, ...repriced])
+  await refuseTraces(
+    reader,
+    reading,
+    partial.filter((traceId) => !open.has(traceId)),
+  )
+  return [...open]
 }
 
 /** The condition of the range and the traces that a reading selects. */
@@ -89,18 +97,22 @@ const rangeOf = (reading: UsageReading) => {
   return { where: conditions.join(' AND '), parameters }
 }
 
-/** Refuses to read a trace that is too large for the totals that are needed. Roots have inclusive usage in any case. */
-const requireTotals = async (reader: Reader, reading: UsageReading, open: readonly string[]) => {
-  const needsAll = reading.kind === 'inclusive' && reading.filter?.trace_roots_only !== true
-  const computed = new Set(open)
-  const partial = await partialTraces(reader, reading.projectId, needsAll ? 'inclusive' : 'any')
-  const stored = partial.filter((traceId) => !computed.has(traceId))
-  if (stored.length === 0) return
+/** The traces that are too large for the totals that are needed. Roots have inclusive usage in any case. */
+const neededButPartial = (reader: Reader, { projectId, kind, filter }: UsageReading) =>
+  partialTraces(
+    reader,
+    projectId,
+    kind === 'inclusive' && filter?.trace_roots_only !== true ? 'inclusive' : 'any',
+  )
+
+/** Refuses to read calls of traces. */
+const refuseTraces = async (reader: Reader, reading: UsageReading, traceIds: readonly string[]) => {
+  if (traceIds.length === 0) return
   const { where, parameters } = rangeOf(reading)
   const found = await reader.query(
     `SELECT 1 AS one FROM usage_facts WHERE ${where} AND trace_id IN ${listed('partial')}
     AND started_position BETWEEN 1 AND {position:UInt64} LIMIT 1`,
-    { ...parameters, partial: stored, position: reading.position },
+    { ...parameters, partial: traceIds, position: reading.position },
   )
   if (found.length > 0) throw new AnswerTooLarge('a trace is too large for totals of its calls')
 }

@@ -116,7 +116,7 @@ export const usageRows = ({
   if (open.isAll !== true && open.traceIds.length === 0) return { sql: `(${stored})`, parameters }
   return {
     sql: open.isAll === true ? `(${computed})` : `(${stored} UNION ALL ${computed})`,
-    parameters: { ...parameters, open_traces: open.traceIds, open_rows: open.rows.join('\n') },
+    parameters: { ...parameters, open_traces: open.traceIds, open_rows: open.rows },
   }
 }
 
@@ -181,8 +181,13 @@ export const openRow = (row: UsageRow): string =>
     ...row.figures,
   ].join(',')}]`
 
-const OPEN_ROWS = `(SELECT * REPLACE fromUnixTimestamp64Micro(started_at, 'UTC') AS started_at
-  FROM format(JSONCompactEachRow, '${OPEN_COLUMNS.map((column) => column.join(' ')).join(', ')}', {open_rows:String}))`
+const OPEN_ROWS = `(SELECT ${OPEN_COLUMNS.map(([name], index) =>
+  name === 'started_at'
+    ? `fromUnixTimestamp64Micro(row.${index + 1}, 'UTC') AS ${name}`
+    : `row.${index + 1} AS ${name}`,
+).join(', ')}
+  FROM (SELECT JSONExtract(arrayJoin({open_rows:Array(String)}),
+    'Tuple(${OPEN_COLUMNS.map(([, type]) => type).join(', ')})') AS row))`
 
 /** The keys of a filter that the rows themselves answer. */
 const DIRECT = {

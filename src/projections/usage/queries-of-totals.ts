@@ -77,19 +77,20 @@ export const changedTraces = async (
   candidates: { readonly sql: string; readonly parameters: SqlParameters },
 ): Promise<readonly string[] | null> => {
   const parameters = { ...candidates.parameters, project: projectId, after, up_to: upTo }
-  const changes = await reader.query(
-    `SELECT 1 AS one FROM usage_reporting
-    WHERE project_id = {project:String} AND position > {after:UInt64} AND position <= {up_to:UInt64} LIMIT 1`,
-    parameters,
-  )
-  if (changes.length > 0) return null
-  const rows = await reader.query<{ trace_id: string }>(
-    `SELECT DISTINCT trace_id FROM ${candidates.sql} AND trace_id IN (SELECT trace_id FROM touched_traces
-      WHERE position > {after:UInt64} AND first_position <= {up_to:UInt64} AND project_id = {project:String})
-    LIMIT {limit:UInt64}`,
-    { ...parameters, limit: MAX_CHANGED },
-  )
-  return rows.map(({ trace_id }) => trace_id)
+  const [reportingChanges, traces] = await Promise.all([
+    reader.query(
+      `SELECT 1 AS one FROM usage_reporting
+      WHERE project_id = {project:String} AND position > {after:UInt64} AND position <= {up_to:UInt64} LIMIT 1`,
+      parameters,
+    ),
+    reader.query<{ trace_id: string }>(
+      `SELECT DISTINCT trace_id FROM ${candidates.sql} AND trace_id IN (SELECT trace_id FROM touched_traces
+        WHERE position > {after:UInt64} AND first_position <= {up_to:UInt64} AND project_id = {project:String})
+      LIMIT {limit:UInt64}`,
+      { ...parameters, limit: MAX_CHANGED },
+    ),
+  ])
+  return reportingChanges.length > 0 ? null : traces.map(({ trace_id }) => trace_id)
 }
 
 /** The traces of a project whose rows lack usage: the inclusive usage of calls below roots, or any. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../src/domain/json/json.js'
-import type { TestService } from '../../support/service.js'
+import type { ClickHouseReader } from '../../../src/domain/ports/clickhouse.js'
+import { openTestClickHouse } from '../../support/engine.js'
+import { startTestService, type TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, aCompleted, aStart, reasonOf, told } from '../tracing/given.js'
 
@@ -215,5 +217,28 @@ describe('statistics of calls', () => {
     accepted(await service.post(`/v2/${other}/calls/complete`, { batch: [{ ...models, project_id: other }] }))
     const many = { project_id: other, ...DAY, granularity: 10, usage_metrics: [{ metric: 'requests' }] }
     assert.match(reasonOf(await service.post('/calls/stats', many), 413), /1000000 values/)
+  })
+
+  it('need no totals of usage where none is asked', async () => {
+    const withoutTotals = await startTestService({}, async () => {
+      const clickHouse = await openTestClickHouse()
+      const query: ClickHouseReader['query'] = (sql, parameters, options) =>
+        options?.team !== undefined && sql.includes('usage_totals')
+          ? Promise.reject(new Error('a request read totals'))
+          : clickHouse.reader.query(sql, parameters, options)
+      return { ...clickHouse, reader: { ...clickHouse.reader, query } }
+    })
+    try {
+      const { post } = withoutTotals
+      accepted(await post(`/v2/${project_id}/calls/complete`, { batch: [aCompleted(project_id, {})] }))
+      const asked = { project_id, ...DAY, call_metrics: [{ metric: 'call_count' }] }
+      assert.equal((await post('/calls/stats', asked)).status, 200)
+      assert.equal(
+        (await post('/calls/stats', { ...asked, usage_metrics: [{ metric: 'requests' }] })).status,
+        500,
+      )
+    } finally {
+      await withoutTotals.stop()
+    }
   })
 })

@@ -73,7 +73,6 @@ export const openClickHouseServer = async (
     clickhouse_settings: readSettings(isCluster),
     request_timeout: readTimeoutMs,
     max_open_connections: READERS,
-    use_multipart_params_auto: true,
     compression: { response: compressed },
   })
   const liveness = watch(() => whyAway(pinging))

@@ -1,8 +1,13 @@
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import type { ClickHouseReader, SqlParameters } from '../domain/ports/clickhouse.js'
-import { timeRange } from './clickhouse-values.js'
+import type { Instant } from '../domain/codec/instant.js'
+import {
+  ClickHouseUnavailable,
+  type ClickHouseReader,
+  type SqlParameters,
+} from '../domain/ports/clickhouse.js'
+import { dateTime64, timeRange } from './clickhouse-values.js'
 
 /** Start times as ClickHouse prints them, both included. */
 export interface TimeRange {
@@ -26,6 +31,17 @@ export const ALL_MERGED: MergedRows = {
 const TABLES = ['calls', 'usage_totals'] as const
 type Table = (typeof TABLES)[number]
 
+interface Began {
+  readonly from: Instant
+  readonly to: Instant
+}
+
+export interface RowsOfProject {
+  readonly projectId: string
+  /** Only rows that started at `from` or later, and before `to`, are read. */
+  readonly began?: Began | undefined
+}
+
 /** All rows of tables without an entry are merged. */
 export type MergedTables = { readonly [Name in Table]?: MergedRows }
 
@@ -39,13 +55,13 @@ export type MergedTables = { readonly [Name in Table]?: MergedRows }
  */
 export const readMerged = async <A>(
   reader: Pick<ClickHouseReader, 'query'>,
-  projectId: string,
+  selected: RowsOfProject,
   tables: readonly Table[],
   read: (rows: MergedTables) => Promise<A>,
 ): Promise<A> => {
   if (tables.length === 0) return read({})
   const before = await partsOf(reader, tables)
-  const rows = await mergedTables(reader, projectId, before)
+  const rows = await mergedTables(reader, selected, before)
   const answer = await read(rows)
   const exchanged = Object.keys(rows).length > 0 && !sameTables(before, await partsOf(reader, tables))
   return exchanged ? read({}) : answer
@@ -61,15 +77,26 @@ interface Part {
   readonly hash: string
 }
 
-const partsOf = (
+/** Whether parts may be listed: a user of a server may lack the grant. Then all rows are merged from then on. */
+export const partList = { isAllowed: true }
+
+const partsOf = async (
   reader: Pick<ClickHouseReader, 'query'>,
   tables: readonly Table[],
-): Promise<readonly Part[]> =>
-  reader.query(
-    `SELECT table, engine, name, path, hash_of_all_files AS hash FROM system.parts
-    WHERE active AND database = currentDatabase() AND table IN {tables:Array(String)}`,
-    { tables },
-  )
+): Promise<readonly Part[]> => {
+  if (!partList.isAllowed) return []
+  try {
+    return await reader.query(
+      `SELECT table, engine, name, path, hash_of_all_files AS hash FROM system.parts
+      WHERE active AND database = currentDatabase() AND table IN {tables:Array(String)}`,
+      { tables },
+    )
+  } catch (error) {
+    if (!(error instanceof ClickHouseUnavailable) || error.why !== 'refusing') throw error
+    partList.isAllowed = false
+    return []
+  }
+}
 
 const UNREPLICATED = new Set(['CoalescingMergeTree', 'ReplacingMergeTree'])
 
@@ -89,7 +116,7 @@ const rangesKey = (projectId: string, { path, hash }: Part): string => `${projec
 
 const mergedTables = async (
   reader: Pick<ClickHouseReader, 'query'>,
-  projectId: string,
+  { projectId, began }: RowsOfProject,
   parts: readonly Part[],
 ): Promise<MergedTables> => {
   if (parts.some(({ engine }) => !UNREPLICATED.has(engine))) return {}
@@ -97,11 +124,18 @@ const mergedTables = async (
     TABLES.map(async (table) => {
       const ofTable = parts.filter((part) => part.table === table)
       if (ofTable.length === 0) return []
-      const ranges = await dayRanges(reader, projectId, table, ofTable)
-      return ranges === undefined ? [] : [[table, mergingWithin(isWithin(table, overlapsOf(ranges)))]]
+      const days = await dayRanges(reader, projectId, table, ofTable)
+      if (days === undefined) return []
+      const overlaps = overlapsOf(began === undefined ? days : days.filter(mayHaveStarted(began)))
+      return [[table, mergingWithin(isWithin(table, overlaps))]]
     }),
   )
   return Object.fromEntries(entries.flat()) as MergedTables
+}
+
+const mayHaveStarted = ({ from, to }: Began) => {
+  const [first, end] = [dateTime64(from), dateTime64(to)]
+  return (range: TimeRange): boolean => range.from < end && first <= range.to
 }
 
 /**

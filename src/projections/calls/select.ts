@@ -11,7 +11,7 @@ import { JSON_SETTINGS } from '../expression/readable-json.js'
 import { columnsIn, sourceOf, statementFields } from './fields.js'
 import { filterConditions, ofUnmerged, type CallsFilter } from './filter.js'
 import { conjunctsOf, isDecidedBy, locate, needsValue, requiresRunning } from './locate.js'
-import { ALL_MERGED, readMerged, type MergedRows } from '../unmerged-rows.js'
+import { ALL_MERGED, readMerged, type MergedRows, type RowsOfProject } from '../unmerged-rows.js'
 import { requiredTexts } from './required-text.js'
 import type { UsageJoin } from './usage-fields.js'
 
@@ -89,7 +89,7 @@ export interface CompiledSelection {
   readonly isOfRunning: boolean
   /** Few rows are read: conditions on the key locate the calls, or the range of starts is short. */
   readonly isFew: boolean
-  readonly projectId: string
+  readonly ofProject: RowsOfProject
   readonly order: readonly string[]
   readonly parameters: Parameters
 }
@@ -154,7 +154,7 @@ export const compileSelection = (
     isLocated: located.isLocated,
     isOfRunning,
     isFew,
-    projectId,
+    ofProject: { projectId, began },
     order,
     parameters: {
       project: projectId,
@@ -198,7 +198,7 @@ export const readManyCalls = <A>(
   compiled: CompiledSelection,
   read: (rows: MergedRows) => Promise<A>,
 ): Promise<A> =>
-  readMerged(reader, compiled.projectId, tablesOfMany(compiled), ({ calls = ALL_MERGED }) => read(calls))
+  readMerged(reader, compiled.ofProject, tablesOfMany(compiled), ({ calls = ALL_MERGED }) => read(calls))
 
 /** Few rows are merged faster than the parts are listed. */
 export const tablesOfMany = ({ isFew }: Pick<CompiledSelection, 'isFew'>) =>

@@ -54,7 +54,7 @@ export const readManyUsage = <A>(
     ...(query.open.isAll === true ? [] : (['usage_totals'] as const)),
     ...(readsCalls ? tablesOfMany(compiled) : []),
   ]
-  return readMerged(reader, query.projectId, tables, read)
+  return readMerged(reader, query, tables, read)
 }
 
 /** Whether the rows are selected by a read of `calls`. */

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ClickHouse, ClickHouseReader, SqlParameters } from '../../../src/domain/ports/clickhouse.js'
-import { ALL_MERGED, overlapsOf, readMerged, type TimeRange } from '../../../src/projections/unmerged-rows.js'
+import type { Instant } from '../../../src/domain/codec/instant.js'
+import {
+  ClickHouseUnavailable,
+  type ClickHouse,
+  type ClickHouseReader,
+  type SqlParameters,
+} from '../../../src/domain/ports/clickhouse.js'
+import {
+  ALL_MERGED,
+  overlapsOf,
+  partList,
+  readMerged,
+  type TimeRange,
+} from '../../../src/projections/unmerged-rows.js'
 import { openTestClickHouse } from '../../support/engine.js'
 
 const timeAt = (second: number): string =>
@@ -53,6 +65,8 @@ describe('ranges of several parts', () => {
   })
 })
 
+const OF_B = { projectId: 'b' }
+
 describe('merged rows', () => {
   let clickHouse: ClickHouse
   before(async () => {
@@ -97,7 +111,7 @@ describe('merged rows', () => {
     })
   const withFinal = () => ordered(`SELECT started_at, id, value FROM calls FINAL WHERE ${condition.where}`)
   const read = (before: () => Promise<unknown> = () => Promise.resolve()) =>
-    readMerged(clickHouse.reader, 'b', ['calls'], async ({ calls = ALL_MERGED }) => {
+    readMerged(clickHouse.reader, OF_B, ['calls'], async ({ calls = ALL_MERGED }) => {
       await before()
       return ordered(calls.sql('started_at, id, value', 'calls', condition.where), calls.parameters)
     })
@@ -128,13 +142,16 @@ describe('merged rows', () => {
       },
     }
     const mergedOf = (from: Pick<ClickHouseReader, 'query'>) =>
-      readMerged(from, 'b', ['calls'], (rows) => Promise.resolve(rows.calls ?? ALL_MERGED))
+      readMerged(from, OF_B, ['calls'], (rows) => Promise.resolve(rows.calls ?? ALL_MERGED))
     assert.equal(await mergedOf(replicated), ALL_MERGED)
     assert.notEqual(await mergedOf(reader), ALL_MERGED)
   })
 
   /** The reader, with the statements that it was given, and work to be done before one of them. */
-  const watched = (isBefore: (sql: string) => boolean = () => false, work = () => Promise.resolve()) => {
+  const watched = (
+    isBefore: (sql: string) => boolean = () => false,
+    work: () => Promise<void> = () => Promise.resolve(),
+  ) => {
     const statements: string[] = []
     const from: Pick<ClickHouseReader, 'query'> = {
       query: async <Row>(...asked: Parameters<ClickHouseReader['query']>) => {
@@ -143,7 +160,7 @@ describe('merged rows', () => {
         return clickHouse.reader.query<Row>(...asked)
       },
     }
-    const rows = () => readMerged(from, 'b', ['calls'], ({ calls = ALL_MERGED }) => Promise.resolve(calls))
+    const rows = () => readMerged(from, OF_B, ['calls'], ({ calls = ALL_MERGED }) => Promise.resolve(calls))
     return { rows, statements }
   }
   const readsDays = (sql: string): boolean => sql.includes('_part_index')
@@ -160,6 +177,45 @@ describe('merged rows', () => {
     await insert('calls', [{ ...row, value: 2 }])
     assert.deepEqual((await rows()).parameters, { calls_from_0: timeAt(1), calls_to_0: timeAt(1) })
     assert.equal(daysRead(), 1)
+  })
+
+  it('are only of the days that are selected', async () => {
+    const row = { project: 'b', id: 1, value: null } as const
+    for (let times = 0; times < 2; times += 1)
+      await insert('calls', [
+        { ...row, second: 1 },
+        { ...row, second: 86_400 },
+      ])
+    const began = {
+      from: '2026-01-02T00:00:00.000000Z' as Instant,
+      to: '2026-01-03T00:00:00.000000Z' as Instant,
+    }
+    const selected = await readMerged(
+      clickHouse.reader,
+      { ...OF_B, began },
+      ['calls'],
+      ({ calls = ALL_MERGED }) => Promise.resolve(calls.parameters),
+    )
+    assert.deepEqual(selected, { calls_from_0: timeAt(86_400), calls_to_0: timeAt(86_400) })
+  })
+
+  it('are all rows for a user who may not list parts, who is not asked again', async () => {
+    await insert('calls', [{ project: 'b', second: 1, id: 1, value: null }])
+    let refused = 0
+    const { rows } = watched(
+      (sql) => sql.includes('system.parts'),
+      () => {
+        refused += 1
+        return Promise.reject(new ClickHouseUnavailable('refusing', 'ACCESS_DENIED (497)', { code: '497' }))
+      },
+    )
+    try {
+      assert.equal(await rows(), ALL_MERGED)
+      assert.equal(await rows(), ALL_MERGED)
+      assert.equal(refused, 1)
+    } finally {
+      partList.isAllowed = true
+    }
   })
 
   it('are all rows if parts are merged before their days are read', async () => {

@@ -2,12 +2,14 @@ import type { Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import {
   ReadAbandoned,
+  ReadTooExpensive,
   type ClickHouseReader,
   type ClickHouseWriter,
   type Rows,
   type SqlParameters,
 } from '../../domain/ports/clickhouse.js'
 import { withLiterals } from './literals.js'
+import { readLimits } from './settings.js'
 import { engineError, type Translation, type Work } from './translation.js'
 
 /** The options of one statement. */
@@ -86,7 +88,7 @@ export const portsOf = (
     query: <Row>(sql: string, parameters: SqlParameters = {}, { signal }: Abandoning = {}) =>
       cancellable(signal, sending(), (sent) =>
         translated('read', async () => {
-          const query = withLiterals(sql, parameters)
+          const query = statementOf(sql, parameters)
           const result = await client.query({ query, format: 'JSONEachRow', ...sent })
           checked(result.response_headers)
           return result.json<Row>()
@@ -96,7 +98,7 @@ export const portsOf = (
     async *stream(sql, parameters = {}, { signal, format = 'Native' } = {}) {
       const { stream } = await cancellable(signal, sending(), (sent) =>
         translated('read', async () => {
-          const begun = await exec(`${withLiterals(sql, parameters)} FORMAT ${format}`, sent)
+          const begun = await exec(`${statementOf(sql, parameters)} FORMAT ${format}`, sent)
           checked(begun.response_headers)
           return begun
         }),
@@ -146,4 +148,13 @@ const closed = async (stream: Readable): Promise<void> => {
   const closing = new Promise<void>((resolve) => stream.once('close', resolve))
   stream.destroy()
   await closing
+}
+
+/** The engine limits the bytes of a statement, of which a character has at most four. */
+const MAX_CHARACTERS = Number(readLimits.max_query_size) / 4
+
+const statementOf = (sql: string, parameters: SqlParameters): string => {
+  const statement = withLiterals(sql, parameters)
+  if (statement.length > MAX_CHARACTERS) throw new ReadTooExpensive('memory')
+  return statement
 }

@@ -17,15 +17,11 @@ export const withLiterals = (sql: string, parameters: SqlParameters): string =>
     return literalOf(value, type)
   })
 
+/** A list is a cast of its text, which takes half the time of a list of literals. */
 const literalOf = (value: SqlParameter, type: string): string => {
   if (value === null) return `CAST(NULL, ${quoted(type)})`
   if (type === 'String' && typeof value === 'string') return quoted(value)
-  if (type === 'Array(String)' && isTexts(value)) return `[${value.map(quoted).join(',')}]`
   return `CAST(${quoted(formatQueryParams({ value }))}, ${quoted(type)})`
 }
-
-/** An empty list has no type of its own. */
-const isTexts = (value: SqlParameter): value is readonly string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
 
 const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '\\$&')}'`

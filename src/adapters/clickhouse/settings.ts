@@ -10,7 +10,7 @@ export const quiet = { level: ClickHouseLogLevel.OFF }
 export const readLimits = {
   max_execution_time: 30,
   max_memory_usage: '4000000000',
-  max_query_size: '150000000',
+  max_query_size: '300000000',
   max_ast_elements: '200000',
 } as const
 

@@ -50,7 +50,8 @@ export const loadTracesOfCalls = async (
 }
 
 const TRACES_OF_CALLS = `(SELECT trace_id FROM call_index
-  WHERE project_id = {project:String} AND id IN {ids:Array(String)})`
+  WHERE project_id = {project:String} AND id IN {ids:Array(String)}
+    AND call_index.position <= {position:UInt64})`
 
 const factsSql = (traces: string, withLabels = false): string => `WITH
     (started_position > 0 AND started_position <= {position:UInt64}) AS started,

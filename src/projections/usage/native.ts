@@ -13,7 +13,7 @@ export type NativeColumn = Strings | Numbers | Arrays
 /** Strings as bytes in `bytes`: string `i` is `starts[i]` to `ends[i]`. */
 export interface Strings {
   readonly kind: 'strings'
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   readonly starts: Uint32Array
   readonly ends: Uint32Array
 }
@@ -31,7 +31,7 @@ export interface Arrays {
 }
 
 export const textAt = ({ bytes, starts, ends }: Strings, row: number): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset + starts[row]!, ends[row]! - starts[row]!).toString('utf8')
+  bytes.toString('utf8', starts[row], ends[row])
 
 /** Whether two strings of a column have the same bytes. */
 export const isSameText = ({ bytes, starts, ends }: Strings, a: number, b: number): boolean => {
@@ -112,7 +112,10 @@ const scalars = (cursor: Cursor, type: string, rows: number): Strings | Numbers 
 
 class Cursor {
   at = 0
-  constructor(readonly bytes: Uint8Array) {}
+  readonly bytes: Buffer
+  constructor(bytes: Uint8Array) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
 
   skip(length: number): number {
     const start = this.at
@@ -136,7 +139,7 @@ class Cursor {
   text(): string {
     const length = this.length()
     const start = this.skip(length)
-    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + start, length).toString('utf8')
+    return this.bytes.toString('utf8', start, start + length)
   }
 
   /** A copy, so that it is aligned. */

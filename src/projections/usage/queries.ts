@@ -59,13 +59,8 @@ export const usageFrom = (
 
 type Answer = ReturnType<typeof usageAnswer>
 
-interface MatchingCalls {
-  readonly calls: readonly MatchingCall[]
-  /** Number of matching calls beyond the limit. */
-  readonly truncatedCount: number
-}
-
-type SelectedCalls = MatchingCalls | { readonly whole: readonly string[] } | NamedCalls
+type SelectedCalls =
+  { readonly matching: readonly MatchingCall[] } | { readonly whole: readonly string[] } | NamedCalls
 
 interface NamedCalls {
   readonly named: readonly string[]
@@ -80,7 +75,8 @@ const selectedCalls = async (
 ): Promise<SelectedCalls> => {
   const whole = await wholeTraces(reader, request)
   if (whole !== undefined) return { whole }
-  return (await namedCalls(reader, request, factsAtOnce)) ?? matchingCalls(reader, request, request.limit)
+  const named = await namedCalls(reader, request, factsAtOnce)
+  return named ?? { matching: await matchingCalls(reader, request, request.limit) }
 }
 
 const MAX_NAMED = 1000
@@ -109,7 +105,7 @@ const add = async (
   factsAtOnce: number,
 ): Promise<number> => {
   if ('whole' in selected) return addWhole(reader, request, answer, selected.whole)
-  if ('calls' in selected) return addMatching(reader, request, answer, selected, factsAtOnce)
+  if ('matching' in selected) return addMatching(reader, request, answer, selected.matching, factsAtOnce)
   const { traces, named } = selected
   await answer.add(traces, await indexesOf(traces, named))
   return 0
@@ -129,10 +125,10 @@ const addWhole = async (
     await answer.add(calls, living)
     return 0
   }
-  const { calls: first, truncatedCount } = await matchingCalls(reader, request, limit)
-  const ids = first.map(({ id }) => id)
+  const matching = await matchingCalls(reader, request, limit)
+  const ids = matching.map(({ id }) => id)
   await answer.add(calls, await indexesOf(calls, ids))
-  return truncatedCount
+  return countBeyond(reader, request, matching)
 }
 
 /** Adds the matching calls, and returns the number of those beyond the limit. */
@@ -140,12 +136,15 @@ const addMatching = async (
   reader: ClickHouseReader,
   request: UsageRequest,
   answer: Answer,
-  { calls: matching, truncatedCount }: MatchingCalls,
+  matching: readonly MatchingCall[],
   factsAtOnce: number,
 ): Promise<number> => {
   const { projectId, position, maxTraceCalls: maxFacts } = request
   const idsByTrace = await groupByTrace(matching)
-  const sizes = await traceSizes(reader, projectId, [...idsByTrace.keys()])
+  const [sizes, truncatedCount] = await Promise.all([
+    traceSizes(reader, projectId, [...idsByTrace.keys()]),
+    countBeyond(reader, request, matching),
+  ])
   let stored: ReadonlySet<string> = new Set()
   if (sizes.reduce((sum, { facts }) => sum + facts, 0) > factsAtOnce) {
     const { budget } = answer
@@ -186,15 +185,24 @@ const matchingCalls = async (
   reader: ClickHouseReader,
   request: CallSelection,
   limit: number,
-): Promise<MatchingCalls> => {
+): Promise<readonly MatchingCall[]> => {
   const sortBy = [{ field: 'started_at', direction: 'asc' } as const]
   const columns = 'call_id AS id, assumeNotNull(call_trace_id) AS trace_id, call_started_at AS started_at'
   const parts = callParts<MatchingCall>(reader, columns, { ...request, sortBy, limit, offset: null })
   const calls: MatchingCall[] = []
   for await (const part of parts) calls.push(...part)
-  if (calls.length < limit) return { calls, truncatedCount: 0 }
+  return calls
+}
+
+/** How many calls match besides the first ones, up to the limit. */
+const countBeyond = async (
+  reader: ClickHouseReader,
+  request: UsageRequest,
+  first: readonly MatchingCall[],
+): Promise<number> => {
+  if (first.length < request.limit) return 0
   const { count } = await countCalls(reader)(request, null)
-  return { calls, truncatedCount: Math.max(0, count - calls.length) }
+  return Math.max(0, count - first.length)
 }
 
 const groupByTrace = async (
@@ -228,7 +236,7 @@ export const withDescendants =
   async (projectId: string, callIds: readonly string[], position: Position): Promise<readonly string[]> => {
     const filter = { ...NO_FILTER, call_ids: callIds }
     const request = { projectId, filter, operation: null, position }
-    const byTrace = await groupByTrace((await matchingCalls(reader, request, callIds.length)).calls)
+    const byTrace = await groupByTrace(await matchingCalls(reader, request, callIds.length))
     const found: string[] = []
     for await (const traceIds of batchesOfTraces(reader, projectId, [...byTrace.keys()])) {
       const calls = await loadTraces(reader, projectId, traceIds, position)

@@ -56,11 +56,14 @@ export const storedUsage = async (
     parameters: { traces: traceIds },
   }
   const result = await readAtState(reader, position, async (changed) => {
-    const open = await changedTraces(reader, projectId, changed, candidates)
+    const [open, incomplete] = await Promise.all([
+      changedTraces(reader, projectId, changed, candidates),
+      incompleteTraces(reader, projectId, traceIds),
+    ])
     if (open === null) return undefined
     const computed = new Set([
       ...open,
-      ...(await incompleteTraces(reader, projectId, traceIds)),
+      ...incomplete,
       ...sizes.filter(({ facts }) => facts > maxFacts).map(({ traceId }) => traceId),
     ])
     const stored = calls.filter(({ trace_id }) => !computed.has(trace_id))

@@ -3,13 +3,16 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import {
   callSizes,
+  NO_FILTER,
   traceSizesInBytes,
   type CallId,
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { feedbackBytes, feedbackOn } from '../../projections/feedback/queries.js'
+import type { usageFrom } from '../../projections/usage/queries.js'
 import { feedbackJson } from '../feedback/read.js'
 import { pages, pagesOf } from './pages.js'
+import { usageText } from './usage-json.js'
 
 /** Members of a call that are included on request. */
 export interface RequestedExtras {
@@ -39,6 +42,28 @@ export const extrasOf = async (
     ...(asked.include_usernames === true && call.wb_user_id !== null ? { wb_username: call.wb_user_id } : {}),
   })
 }
+
+/** The inclusive usage of calls as JSON, with costs by the project's prices where they are requested. */
+export const usageOn =
+  (usage: ReturnType<typeof usageFrom>, maxTraceCalls: number) =>
+  async (
+    reader: ClickHouseReader,
+    projectId: string,
+    ids: readonly string[],
+    position: Position,
+    withCosts: boolean,
+  ): Promise<(callId: string) => string> => {
+    const answer = await usage(
+      {
+        ...{ projectId, position, maxTraceCalls, limit: ids.length, operation: null },
+        filter: { ...NO_FILTER, call_ids: ids },
+        costs: withCosts ? { list: null } : null,
+      },
+      reader,
+    )
+    const texts = new Map(answer.calls.map((call) => [call.id, usageText(call, withCosts)]))
+    return (callId) => texts.get(callId) ?? '{}'
+  }
 
 const isRoot = ({ parent_id }: StoredCall): boolean => parent_id === null
 

@@ -1,5 +1,5 @@
 import { endStatus } from '../../domain/call/status.js'
-import { nullable } from '../../domain/codec/containers.js'
+import { nullable, recordOf } from '../../domain/codec/containers.js'
 import { instant, microseconds } from '../../domain/codec/instant.js'
 import { int64, json, jsonObject, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
@@ -9,6 +9,7 @@ import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { jsonText } from '../../domain/json/text.js'
 import { opOf, type StoredCall } from '../../projections/calls/queries.js'
+import { modelUsage } from './usage-json.js'
 
 /** The members of a call in the order of responses. */
 const FIELDS = {
@@ -42,6 +43,7 @@ export const readCall = open('Call', {
   says: 'A call. Columns that were not requested are null, or {} for a dictionary.',
   required: FIELDS,
   optional: {
+    usage: recordOf(modelUsage),
     wb_username: string,
     storage_size_bytes: nullable(int64),
     total_storage_size_bytes: nullable(int64),
@@ -58,6 +60,8 @@ export interface CallExtras {
   readonly feedback?: readonly JsonObject[] | undefined
   /** The costs of a call; undefined if none of its models has a price. */
   readonly costs?: ((call: StoredCall, summary: JsonObject) => JsonObject | undefined) | undefined
+  /** Its inclusive usage by model, as JSON. */
+  readonly usage?: string | undefined
   readonly others?: JsonObject
 }
 
@@ -69,7 +73,7 @@ export interface CallExtras {
 export const callJson = (
   call: StoredCall,
   wanted: (column: string) => boolean,
-  { feedback, costs, others = {} }: CallExtras = {},
+  { feedback, costs, usage, others = {} }: CallExtras = {},
 ): string => {
   const summary = jsonText(withFeedback(wanted('summary') ? derivedSummary(call, costs) : {}, feedback))
   const textOf = (field: CallField): string => {
@@ -79,6 +83,7 @@ export const callJson = (
   }
   return `{${[
     ...CALL_FIELDS.map((field) => `"${field}":${textOf(field)}`),
+    ...(usage === undefined ? [] : [`"usage":${usage}`]),
     ...Object.entries(others).map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
   ].join(',')}}`
 }

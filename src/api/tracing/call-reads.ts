@@ -18,20 +18,22 @@ import {
   type StoredCall,
 } from '../../projections/calls/queries.js'
 import { booksFrom } from '../../projections/prices/queries-of-books.js'
+import { usageFrom } from '../../projections/usage/queries.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { inBody } from '../authorization.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
-import { readProject, type ProjectReads } from '../route-kinds.js'
+import { readProject } from '../route-kinds.js'
 import { callCosts } from './call-costs.js'
 import { sourcesFrom } from '../refs/sources.js'
-import { extrasOf, feedbackOnCalls, pagesWithFeedback } from './call-extras.js'
+import { extrasOf, feedbackOnCalls, pagesWithFeedback, usageOn } from './call-extras.js'
 import { callJson, readCall } from './call-json.js'
 import { waitForPrices } from './requested-costs.js'
 import { expandRefs, expansionPaths, refuseReferencedFields } from './expand-refs.js'
 import { foldedCall } from './folded-call.js'
 import { requireBoundedFilter } from './filter.js'
 import { pagesOf } from './pages.js'
+import { refuseTooLarge, type UsageReads } from './usage.js'
 import { readWithUsage, requireLimit, usedUsage } from './usage-fields.js'
 import {
   callRead,
@@ -43,7 +45,7 @@ import {
   type CallsQuery,
 } from './query-codecs.js'
 
-export interface CallReads extends ProjectReads {
+export interface CallReads extends UsageReads {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
 }
 
@@ -55,6 +57,7 @@ interface ReadBody {
 export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   const { ports, teams, reading } = reads
   const books = booksFrom(reads.reader, reading.generation)
+  const usageOf = usageOn(usageFrom(reads.reader, reading.generation), reads.maxTraceCalls)
   const ready =
     (
       { body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>,
@@ -84,7 +87,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     refuseReferencedFields(body.expand_columns, operation, sortBy)
     const ways = body.return_expanded_column_values ? expansionPaths(body.expand_columns) : []
     const usage = usedUsage(operation, sortBy)
-    if (usage.isUsed) requireLimit(body.limit)
+    if (usage.isUsed || body.include_usage) requireLimit(body.limit)
     const textsAt = (position: Position) => {
       const expand = (calls: readonly StoredCall[]) =>
         ways.length === 0 ? calls : expandRefs(sourcesOf(request, reader), calls, ways)
@@ -124,20 +127,28 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
     position: Position,
     expand: (calls: readonly StoredCall[]) => readonly StoredCall[] | Promise<readonly StoredCall[]>,
   ) {
-    const { project_id: projectId, include_feedback } = asked
+    const { project_id: projectId, include_feedback, include_usage, include_costs } = asked
     const wanted = requestedColumns(asked)
     const costs = await costsAt(asked, position)
     for await (const part of include_feedback
       ? pagesWithFeedback(reader, projectId, ids, position)
       : pagesOf(ids)) {
       const page = part.map(({ id }) => id)
-      const calls = await expand(await callsByKey(reader)(projectId, part, position))
+      const [stored, usage] = await Promise.all([
+        callsByKey(reader)(projectId, part, position),
+        include_usage
+          ? usageOf(reader, projectId, page, position, include_costs).catch(refuseTooLarge)
+          : () => undefined,
+      ])
+      const calls = await expand(stored)
       const extras = await extrasOf(reader, projectId, calls, position, asked)
       const feedback = include_feedback
         ? await feedbackOnCalls(reader, projectId, page, position)
         : () => undefined
       yield calls.map((call) =>
-        callJson(call, wanted, { feedback: feedback(call.id), costs, others: extras(call) }),
+        callJson(call, wanted, {
+          ...{ feedback: feedback(call.id), costs, usage: usage(call.id), others: extras(call) },
+        }),
       )
     }
   }

@@ -36,6 +36,7 @@ export const callsQuery = closed('CallsQueryRequest', {
     query: nullable(query),
     include_costs: off,
     include_feedback: off,
+    include_usage: off,
     include_storage_size: off,
     include_total_storage_size: off,
     include_usernames: off,

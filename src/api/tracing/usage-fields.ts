@@ -25,10 +25,10 @@ export const usedUsage = (operation: Operation | null, sortBy: readonly OrderBy[
 
 const MAX_LIMIT = 10_000
 
-/** Calls that are filtered or sorted by usage are read at once. */
+/** Calls that are filtered or sorted by usage are read at once, and their usage is in memory. */
 export const requireLimit = (limit: number | null): void => {
   if (limit !== null && limit <= MAX_LIMIT) return
-  const rule = `Value error, calls that are filtered or sorted by usage need a limit of at most ${MAX_LIMIT}`
+  const rule = `Value error, calls with usage, or filtered or sorted by it, need a limit of at most ${MAX_LIMIT}`
   throw invalidField(['limit'], 'value_error', rule)
 }
 

@@ -1,3 +1,6 @@
+import { nullable } from '../../domain/codec/containers.js'
+import { int64, number } from '../../domain/codec/leaves.js'
+import { open } from '../../domain/codec/struct.js'
 import { decimalText } from '../../domain/price/decimal.js'
 import type { Exact } from '../../domain/price/exact.js'
 import {
@@ -10,6 +13,23 @@ import {
   type Charge,
 } from '../../projections/usage/queries.js'
 import { yielding } from '../../yield-to-event-loop.js'
+
+const cost = nullable(number)
+
+export const modelUsage = open('ModelUsage', {
+  required: {
+    requests: int64,
+    prompt_tokens: int64,
+    completion_tokens: int64,
+    total_tokens: int64,
+    cache_read_input_tokens: int64,
+    cache_creation_input_tokens: int64,
+    prompt_tokens_total_cost: cost,
+    completion_tokens_total_cost: cost,
+    cache_read_input_tokens_total_cost: cost,
+    cache_creation_input_tokens_total_cost: cost,
+  },
+})
 
 const COSTS = [
   'prompt_tokens_total_cost',
@@ -61,6 +81,12 @@ export async function* usageJson(
     await pause()
   }
   yield `${chunk}]}`
+}
+
+/** The usage of one call by model. */
+export const usageText = ({ usage, charges }: AnsweredCall, withCosts: boolean): string => {
+  const members = [...modelTexts(usage, charges, withCosts)]
+  return `{${members.map(([model, text]) => `${JSON.stringify(model)}:{${text}}`).join(',')}}`
 }
 
 /** The members of each model's usage. A model may have several charges, whose costs are added up. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
-import { boolean, int64, integerBetween, number, string } from '../../domain/codec/leaves.js'
+import { boolean, integerBetween, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
@@ -20,7 +20,7 @@ import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { requestedCosts, unpricedHeader, waitForPrices } from './requested-costs.js'
 import { callsFilter, requireBoundedFilter, requireBoundedValues } from './filter.js'
-import { usageJson } from './usage-json.js'
+import { modelUsage, usageJson } from './usage-json.js'
 
 const limit = withDefault(integerBetween(1, Number.MAX_SAFE_INTEGER), 10_000)
 /** Limits the matching calls of one response, which are held in memory. */
@@ -42,23 +42,6 @@ const traceUsageRequest = closed('TraceUsageRequest', {
 const callsUsageRequest = closed('CallsUsageRequest', {
   required: { project_id: projectId, call_ids: arrayOf(string) },
   optional: { include_costs: includeCosts, limit },
-})
-
-const cost = nullable(number)
-
-const modelUsage = open('ModelUsage', {
-  required: {
-    requests: int64,
-    prompt_tokens: int64,
-    completion_tokens: int64,
-    total_tokens: int64,
-    cache_read_input_tokens: int64,
-    cache_creation_input_tokens: int64,
-    prompt_tokens_total_cost: cost,
-    completion_tokens_total_cost: cost,
-    cache_read_input_tokens_total_cost: cost,
-    cache_creation_input_tokens_total_cost: cost,
-  },
 })
 
 const usageResponse = open('UsageResponse', {

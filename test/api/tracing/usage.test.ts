@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestService } from '../../support/service.js'
-import { recordCalls, tokens } from '../costs/given.js'
+import { recordCalls, setCosts, someCosts, tokens } from '../costs/given.js'
 import { sharedService, someProject } from '../shared-service.js'
-import { accepted } from './given.js'
+import { accepted, told } from './given.js'
 
 describe('a request for usage', () => {
   let service: TestService
@@ -54,4 +54,46 @@ describe('a request for usage', () => {
     assert.deepEqual(await usageOf({ 'Tallytree-As-Of': late }), [3, 2, 0])
     assert.deepEqual(await usageOf({ 'Tallytree-As-Of': early }), [1, 0, 0])
   })
+
+  it('is part of a request for calls with include_usage', async () => {
+    const project = someProject()
+    await setCosts(service, project, { gpt: someCosts({ effective_date: '2025-01-01T00:00:00Z' }) })
+    await recordCalls(service, project, [
+      ['root', null, { gpt: tokens(1) }],
+      ['child', 'root', { gpt: tokens(2), unpriced: tokens(4) }],
+      ['unused', null, {}],
+    ])
+    const listed = async (more: object, headers = {}) => {
+      const body = { project_id: project, limit: 10, include_usage: true, columns: ['id'], ...more }
+      const { calls } = accepted(await service.post('/calls/query', body, { headers })) as unknown as Answer
+      return Object.fromEntries(calls.map(({ id, usage }) => [id, usage]))
+    }
+    const usageOf = async (include_costs: boolean) => {
+      const body = { project_id: project, call_ids: ['root', 'child', 'unused'], include_costs }
+      return accepted(await service.post('/calls/usage', body))['call_usage']
+    }
+    assert.deepEqual(await listed({}), await usageOf(false))
+    const withCosts = await listed({ include_costs: true })
+    assert.deepEqual(withCosts, await usageOf(true))
+    assert.equal(withCosts['root']?.['gpt']?.prompt_tokens_total_cost, 1.5)
+    const roots = {
+      filter: { trace_roots_only: true },
+      sort_by: [{ field: 'usage.total_tokens', direction: 'desc' }],
+    }
+    assert.deepEqual(Object.keys(await listed(roots)), ['root', 'unused'])
+    const none = { project_id: project, limit: 10 }
+    const { calls } = accepted(await service.post('/calls/query', none)) as unknown as Answer
+    assert.ok(calls.length === 3 && calls.every((call) => !('usage' in call)))
+    for (const limit of [null, 10_001])
+      assert.deepEqual(told(await service.post('/calls/query', { ...none, limit, include_usage: true })), [
+        'value_error limit',
+      ])
+  })
 })
+
+interface Answer {
+  readonly calls: readonly {
+    readonly id: string
+    readonly usage?: Readonly<Record<string, { readonly prompt_tokens_total_cost: number | null }>>
+  }[]
+}

@@ -34,7 +34,8 @@ export const engineError: Translation = (error, work) => {
 export const serverError: Translation = (error, work) => {
   const translated = engineError(error, work)
   if (translated !== error || !(error instanceof Error) || error instanceof ClickHouseError) return translated
-  if (error instanceof ClickHouseUnavailable || error instanceof TypeError) return error
+  if (error instanceof ClickHouseUnavailable || error instanceof ReadTooExpensive) return error
+  if (error instanceof TypeError) return error
   // Reads in flight are aborted when the server is away, so a read that times out was running.
   if (work === 'read' && error.message === TIME_OUT) return new ReadTooExpensive('time')
   return new ClickHouseUnavailable('away', unanswered(error) ?? otherAnswer(error), { cause: error })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ClickHouse, SqlParameter } from '../../../src/domain/ports/clickhouse.js'
+import { ReadTooExpensive, type ClickHouse, type SqlParameter } from '../../../src/domain/ports/clickhouse.js'
 import { troublesomeText } from '../../support/arbitrary-json.js'
 
 const wellFormedText = troublesomeText().map((text) => text.toWellFormed())
@@ -93,5 +93,10 @@ export const describeParameters = (opened: () => ClickHouse): void => {
     ))
       bytes += chunk.length
     assert.ok(bytes >= 80)
+  })
+
+  it('refuses a statement longer than the engine reads', async () => {
+    const value = 'x'.repeat(80_000_000)
+    await assert.rejects(echoed('String', value), new ReadTooExpensive('memory'))
   })
 }

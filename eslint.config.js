@@ -63,24 +63,12 @@ const noOnly = {
   message: '`.only` silences every other test.',
 }
 
-/** Folders whose comments and names follow the wording rules. Add a folder once it is rewritten. */
-const plainEnglish = [
-  'src/*.ts',
-  'src/adapters/blobs/**/*.ts',
-  'src/adapters/log/**/*.ts',
-  'src/adapters/metrics/**/*.ts',
-  'src/adapters/patterns/**/*.ts',
-  'src/adapters/remote-service/**/*.ts',
-  'src/adapters/secrets/**/*.ts',
-  'src/adapters/snapshots/**/*.ts',
-  'src/adapters/spools/**/*.ts',
-  'src/adapters/system/**/*.ts',
-  'src/api/*.ts',
-  'src/api/!(inference)/**/*.ts',
-  'src/configuration/**/*.ts',
-  'src/documentation/**/*.ts',
-  'src/domain/**/*.ts',
-  'src/runtime/**/*.ts',
+/** Folders whose comments and names do not follow the wording rules yet. Remove a folder once it is rewritten. */
+const notPlainEnglish = [
+  'src/adapters/event-store/**',
+  'src/adapters/outgoing/**',
+  'src/api/inference/**',
+  'src/dispatch/webhooks/**',
 ]
 
 /** Words that usually paraphrase a standard term of the field. */
@@ -219,7 +207,8 @@ export default defineConfig(
     },
   },
   {
-    files: plainEnglish,
+    files: ['src/**/*.ts'],
+    ignores: notPlainEnglish,
     rules: {
       'id-denylist': ['error', ...vagueNames],
       'no-warning-comments': ['error', { location: 'anywhere', terms: paraphrases }],

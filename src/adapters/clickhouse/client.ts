@@ -19,7 +19,7 @@ interface Sending {
   readonly query_id?: string
 }
 
-interface Begun {
+interface StreamedResult {
   readonly stream: Readable
   readonly response_headers?: Headers
 }
@@ -31,7 +31,7 @@ interface Ways {
   readonly translate: Translation
   readonly sending: () => Sending
   /** Starts a statement whose result is streamed. */
-  readonly exec: (query: string, sending: Sending) => Promise<Begun>
+  readonly exec: (query: string, sending: Sending) => Promise<StreamedResult>
   /** Wraps an insert; by default it is sent as it is. */
   readonly inserting: (rows: Rows, insert: (sending: Sending) => Promise<void>) => Promise<void>
   /** Throws if a response is not from ClickHouse. */

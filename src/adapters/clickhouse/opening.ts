@@ -6,7 +6,7 @@ import { portsOf } from './client.js'
 import { serverError } from './translation.js'
 
 /** How long to wait for a server that is not reachable yet, in milliseconds. */
-export interface Waiting {
+export interface WaitOptions {
   readonly waitMs?: number
   readonly onWaiting?: (reason: string) => void
 }
@@ -17,7 +17,7 @@ const BACKOFF = { firstMs: 1000, maxMs: 1000 }
 /** Retries work while the server is unreachable or busy, until the time is over. */
 export const whenThere = <A>(
   { origin, username }: ClickHouseAddress,
-  { waitMs = 0, onWaiting }: Waiting,
+  { waitMs = 0, onWaiting }: WaitOptions,
   work: () => Promise<A>,
 ): Promise<A> => {
   const until = performance.now() + waitMs

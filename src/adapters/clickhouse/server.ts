@@ -7,14 +7,14 @@ import { portsOf, type Headers } from './client.js'
 import { sameIdWhenRepeated } from './insert-ids.js'
 import { watch } from './liveness.js'
 import { onCluster } from './on-cluster.js'
-import { prepareDatabase, whenThere, type Waiting } from './opening.js'
+import { prepareDatabase, whenThere, type WaitOptions } from './opening.js'
 import { poolOf } from './pool.js'
 import { repeatingReads } from './repeated-reads.js'
 import { readSettings, writeSettings } from './server-settings.js'
 import { quiet, readLimits } from './settings.js'
 import { serverError, unanswered } from './translation.js'
 
-interface Opening extends Waiting {
+interface Opening extends WaitOptions {
   /** The cluster that has the replicated tables; without it, they are on this server only. */
   readonly cluster?: string | undefined
   /** Whether rows and responses are compressed; by default unless the server is on this machine. */

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 
-/** Raised whenever the tables, or what is folded into them, change: a file of another make is made anew. */
+/** Raised with each change of the tables or of what is folded into them: a file of another version is rebuilt. */
 const MAKE = 5
 
 const SCHEMA = `

@@ -65,7 +65,7 @@ const regExpOf = (compilePattern: CompilePattern) =>
     (source: string) => {
       const compiled = compilePattern(source)
       if ('error' in compiled) throw new Error(compiled.error)
-      // Ajv tells patterns apart by their text.
+      // Ajv distinguishes patterns by their text.
       return { test: compiled.pattern, toString: () => source }
     },
     { code: 'compileRe2' },

@@ -1,6 +1,6 @@
 /**
- * Runs a task on each item, at most so many at a time, in their order. Rejects with the first failure, of a task or of
- * the items, once no task runs.
+ * Runs a task on each item, in order, with limited concurrency. Rejects with the first failure, of a task or of the
+ * items, once no task runs.
  */
 export const forEachAtMost = async <A>(
   most: number,

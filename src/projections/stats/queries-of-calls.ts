@@ -31,7 +31,7 @@ const AGGREGATED: Readonly<Record<Aggregation, string>> = {
 const COLUMNS = `${BUCKET} AS bucket, call_exception IS NOT NULL AS failed, call_latency_ms AS latency`
 
 /**
- * How many calls began in each bucket, how many of them failed, and how long those that ended took; all exact.
+ * Exact counts of the calls started in each bucket and of those with an exception, and the latencies of ended calls.
  *
  * @throws UnknownField even if no metric is requested
  */

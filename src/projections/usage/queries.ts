@@ -80,7 +80,7 @@ const selectedCalls = async (
 }
 
 const MAX_NAMED = 1000
-/** So many facts are loaded about as fast as their number is read. */
+/** Loading this many facts takes about as long as counting them. */
 const FACTS_OF_NAMED = 50_000
 
 const namedCalls = async (

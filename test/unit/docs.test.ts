@@ -30,7 +30,42 @@ const anchorsIn = (page: string): ReadonlySet<string> =>
     ),
   )
 
+const FILES = ['bench', 'demo', 'docker', 'docs', 'examples', 'src', 'test'].flatMap((folder) =>
+  filesIn(folder, ''),
+)
+const FOLDER_NAMES = new Set(FILES.flatMap((file) => dirname(file).split('/')))
+
+/** Words in backticks that look like paths of the repository, such as `src/api`, `api/run.ts` or `run.ts`. */
+const pathsIn = (page: string): readonly string[] =>
+  [
+    ...textOf(page)
+      .replace(/^```[\s\S]*?^```$/gm, '')
+      .matchAll(/`([\w.-]+(?:\/[\w.-]+)*)\/?`/g),
+  ]
+    .map(([, path]) => path!)
+    .filter((path) => !/^application\/jsonl?$/.test(path))
+    .filter((path) => {
+      const [first, ...rest] = path.split('/')
+      return /\.(?:cjs|md|sql|ts)$/.test(path) || (rest.length > 0 && FOLDER_NAMES.has(first!))
+    })
+
+/** A path may begin in any folder, and leave out the ending of a test. */
+const isPath = (path: string): boolean =>
+  existsSync(join(ROOT, path)) ||
+  FILES.some((file) => [path, `${path}.test.ts`].some((known) => `/${file}`.endsWith(`/${known}`)))
+
 describe('the documentation', () => {
+  it('names only files and folders that exist', () => {
+    assert.deepEqual(
+      PAGES.flatMap((page) =>
+        pathsIn(page)
+          .filter((path) => !isPath(path))
+          .map((path) => `${page}: ${path}`),
+      ),
+      [],
+    )
+  })
+
   it('has only links to files and headings that exist', () => {
     for (const page of PAGES)
       for (const link of linksIn(page)) {

@@ -14,7 +14,7 @@ import {
 import { COUNTERS, ownUsage, saturated } from '../usage/own-usage.js'
 import { changedTraces, partialTraces, readAtState, type Changed } from '../usage/queries-of-totals.js'
 import { topOf } from '../usage/totals.js'
-import type { ModelEntries, TraceCalls } from '../usage/trace.js'
+import { YEAR_2100, type ModelEntries, type TraceCalls } from '../usage/trace.js'
 import { ALWAYS } from './price-steps.js'
 import { openRow, startedWithin, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
 
@@ -190,8 +190,6 @@ const usageOfTraces = async (
 }
 
 type CallOfRow = Omit<UsageRow, 'priced_at' | 'model' | 'is_first' | 'is_first_of_model' | 'figures'>
-
-const YEAR_2100 = 4_102_444_800_000_000n
 
 /** Reads what all rows of a call have. */
 const callReader = (calls: TraceCalls) => {

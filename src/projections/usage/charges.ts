@@ -2,7 +2,7 @@ import { microseconds } from '../../domain/codec/instant.js'
 import { exact, product, sum, type Exact } from '../../domain/price/exact.js'
 import type { Price, PriceBook } from '../prices/book.js'
 import { COUNTERS, saturated, type Counter } from './own-usage.js'
-import type { TraceCalls } from './trace.js'
+import { YEAR_2100, type TraceCalls } from './trace.js'
 
 /** The counters that are charged, in the order of a price's costs. */
 const CHARGED = (
@@ -69,8 +69,6 @@ interface Step {
   readonly from: number
   readonly key: number
 }
-
-const YEAR_2100 = 4_102_444_800_000_000n
 
 /** Like `TraceCalls.started`. */
 const since2100 = (instant: Parameters<typeof microseconds>[0]): number =>

@@ -5,7 +5,7 @@ import { inPages } from '../../domain/pages.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { yielding } from '../../yield-to-event-loop.js'
 import { isSameText, nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
-import { traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
+import { sinceYear2100, traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
 
 interface Loading {
   /** A larger trace is refused. */
@@ -87,8 +87,8 @@ const FACTS = `
   toUInt8(started OR ended),
   toUInt8(ended),
   toUInt8(deleted),
-  toFloat64(toUnixTimestamp64Micro(started_at) - 4102444800000000),
-  toFloat64(toUnixTimestamp64Micro(ended_at) - 4102444800000000),
+  ${sinceYear2100('started_at')},
+  ${sinceYear2100('ended_at')},
   toUInt8(source),
   ifNull(toFloat64(status_total), nan),
   if(ended, CAST(models, 'Array(String)'), []),

@@ -5,6 +5,7 @@ import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'
 import { COUNTERS } from './own-usage.js'
 import { changedTraces, readAtState } from './queries-of-totals.js'
 import type { TraceSize } from './facts.js'
+import { sinceYear2100 } from './trace.js'
 import type { CallSelection } from '../calls/select.js'
 
 /** A selected call. */
@@ -120,8 +121,6 @@ async function* rowsOf(
   }
 }
 
-const SPAN = ['first', 'last'].map(
-  (which) => `toFloat64(toUnixTimestamp64Micro(${which}_started_at) - 4102444800000000)`,
-)
+const SPAN = ['first_started_at', 'last_started_at'].map(sinceYear2100)
 
 type StoredColumns = readonly [ids: Strings, models: Strings, first: Numbers, last: Numbers, ...Numbers[]]

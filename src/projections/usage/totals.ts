@@ -9,7 +9,7 @@ import {
   type UsageByKey,
 } from './inclusive-usage.js'
 import { COUNTERS, ownUsage, saturated } from './own-usage.js'
-import type { ModelEntries, TraceCalls } from './trace.js'
+import { YEAR_2100, type ModelEntries, type TraceCalls } from './trace.js'
 
 const WIDTH = COUNTERS.length
 
@@ -181,7 +181,7 @@ const usageOf = async (calls: TraceCalls, own: ModelEntries, { living }: Forest)
   }
 }
 
-const YEAR_2100_MS = 4_102_444_800_000
+const YEAR_2100_MS = Number(YEAR_2100 / 1000n)
 
 /** A `DateTime64(6)` from microseconds since 2100. */
 const textOf = (microseconds: number): string => {

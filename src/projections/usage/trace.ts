@@ -1,6 +1,13 @@
 import { FIGURES } from '../../domain/call/usage.js'
 import { yielding } from '../../yield-to-event-loop.js'
 
+/** In microseconds since 1970. Doubles represent the microseconds since 2100 exactly for 1900 to 2299. */
+export const YEAR_2100 = 4_102_444_800_000_000n
+
+/** SQL for a time like `TraceCalls.started`. */
+export const sinceYear2100 = (column: string): string =>
+  `toFloat64(toUnixTimestamp64Micro(${column}) - ${YEAR_2100})`
+
 /** The calls of one or several traces, one per index, ordered by trace and id. */
 export interface TraceCalls {
   readonly ids: readonly string[]
@@ -12,7 +19,7 @@ export interface TraceCalls {
   readonly parent: Int32Array
   /** 1 for calls whose start names no parent. */
   readonly hasNoParent: ArrayLike<number>
-  /** Microseconds since 2100, which doubles represent exactly for 1900 to 2299. */
+  /** Microseconds since `YEAR_2100`. */
   readonly started: ArrayLike<number>
   /** NaN while the call is running. */
   readonly ended: ArrayLike<number>

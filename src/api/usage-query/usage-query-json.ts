@@ -1,6 +1,7 @@
 import { instantOf } from '../../domain/codec/instant.js'
 import { decimalText } from '../../domain/price/decimal.js'
 import {
+  clamped,
   isCost,
   MEASURES,
   costName,
@@ -53,11 +54,6 @@ const keyJson = (key: readonly (string | number)[], { groupBy }: ResponseOptions
 
 const figuresJson = (figures: UsageFigures, { hasCosts }: ResponseOptions): string =>
   `{${MEASURES.map((measure) => `"${costName(measure)}":${isCost(measure) ? (hasCosts ? decimalText(figures[measure]) : 'null') : clamped(figures[measure])}`).join(',')}}`
-
-const LARGEST = 2n ** 53n
-
-/** Counts beyond 2^53 are 2^53, as in all answers about usage. */
-const clamped = (count: bigint): bigint => (count > LARGEST ? LARGEST : count < -LARGEST ? -LARGEST : count)
 
 const totalsOf = (groups: readonly UsageGroup[]): Periods & Pick<UsageGroup, 'groups'> => ({
   groups: groups.reduce((sum, group) => sum + group.groups, 0),

@@ -3,6 +3,7 @@ import type * as t from 'io-ts'
 import { integerBetween, string } from '../codec/leaves.js'
 import { open } from '../codec/struct.js'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { LARGEST_EXACT } from '../price/exact.js'
 
 /** The figures of a model's usage, in storage order. */
 export const FIGURES = [
@@ -18,8 +19,7 @@ export const FIGURES = [
 
 export type Figure = (typeof FIGURES)[number]
 
-const LARGEST = 2 ** 53
-const whole = integerBetween(-LARGEST, LARGEST)
+const whole = integerBetween(-LARGEST_EXACT, LARGEST_EXACT)
 const figure = withDefault(whole, 0)
 
 /** One model's figures as the client sent them; an absent figure is 0. */
@@ -48,7 +48,8 @@ export const reportedUsage = open('ReportedUsage', {
 })
 export type ReportedUsage = t.TypeOf<typeof reportedUsage>
 
-const clamp = (value: number): number => Math.min(LARGEST, Math.max(-LARGEST, Math.trunc(value))) + 0
+const clamp = (value: number): number =>
+  Math.min(LARGEST_EXACT, Math.max(-LARGEST_EXACT, Math.trunc(value))) + 0
 
 /** Parsed by hand: a backtracking pattern over megabytes of digits overflows the stack. */
 const integerIn = (text: string): number => {

@@ -1,12 +1,13 @@
 /** An exact whole number: a double while it is a safe integer, else a bigint. */
 export type Exact = number | bigint
 
-const LIMIT = 2 ** 53
+/** Doubles represent all integers up to this one exactly. */
+export const LARGEST_EXACT = 2 ** 53
 
 export const product = (a: Exact, b: Exact): Exact => {
   if (typeof a === 'number' && typeof b === 'number') {
     const quick = a * b
-    if (quick < LIMIT && quick > -LIMIT) return quick
+    if (quick < LARGEST_EXACT && quick > -LARGEST_EXACT) return quick
   }
   return BigInt(a) * BigInt(b)
 }
@@ -14,11 +15,11 @@ export const product = (a: Exact, b: Exact): Exact => {
 export const sum = (a: Exact, b: Exact): Exact => {
   if (typeof a === 'number' && typeof b === 'number') {
     const quick = a + b
-    if (quick < LIMIT && quick > -LIMIT) return quick
+    if (quick < LARGEST_EXACT && quick > -LARGEST_EXACT) return quick
   }
   return BigInt(a) + BigInt(b)
 }
 
 /** Converts to a double if safe, since double arithmetic is faster. */
 export const exact = (value: bigint): Exact =>
-  value < BigInt(LIMIT) && value > -BigInt(LIMIT) ? Number(value) : value
+  value < BigInt(LARGEST_EXACT) && value > -BigInt(LARGEST_EXACT) ? Number(value) : value

@@ -3,6 +3,7 @@ import { numberFrom } from '../../domain/price/decimal.js'
 import { SETTINGS } from '../calls/select.js'
 import type { PriceBook } from '../prices/book.js'
 import { priceSteps, type PriceSteps } from '../usage-query/price-steps.js'
+import { clamped } from '../usage-query/queries.js'
 import {
   CHARGED,
   readManyUsage,
@@ -134,15 +135,9 @@ const figureOf = (
   if (figure === 'count') return calls
   const value = BigInt(row[`${figure === 'avg' ? 'sum' : figure}_${place}`] as string)
   if (figure === 'avg') return (isCost(metric) ? numberFrom(value) : Number(value)) / calls
-  if (!isCost(metric)) return clamped(value)
+  if (!isCost(metric)) return Number(clamped(value))
   return figure === 'sum' ? value : numberFrom(value)
 }
-
-const LARGEST = 2n ** 53n
-
-/** Figures beyond 2^53 are 2^53, as in all answers about usage. */
-const clamped = (value: bigint): number =>
-  Number(value > LARGEST ? LARGEST : value < -LARGEST ? -LARGEST : value)
 
 const levelOf = (place: number, nth: number): string => `level_${place}_${nth}`
 

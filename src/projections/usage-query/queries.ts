@@ -1,4 +1,5 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { LARGEST_EXACT } from '../../domain/price/exact.js'
 import { SETTINGS } from '../calls/select.js'
 import { costName } from './price-steps.js'
 import { MEASURES, readGroups, type Measure, type UsageQuery } from './groups-sql.js'
@@ -67,7 +68,7 @@ export const exportUsage = (
     MEASURES.filter((measure) => query.prices !== null || !isCost(measure)).map((measure) =>
       isCost(measure)
         ? `toDecimal256(${prefix}${measure}, 12) / 1000000000000 AS ${prefix}${costName(measure)}`
-        : `toInt64(greatest(least(toInt256(${prefix}${measure}), ${LARGEST}), -${LARGEST})) AS ${prefix}${measure}`,
+        : `toInt64(greatest(least(toInt256(${prefix}${measure}), toInt256(${LARGEST})), -toInt256(${LARGEST}))) AS ${prefix}${measure}`,
     ),
   )
   const columns = [...keys, 'group_count AS groups', ...measures].join(', ')
@@ -79,8 +80,11 @@ export const exportUsage = (
   })
 }
 
+const LARGEST = BigInt(LARGEST_EXACT)
+
 /** Counts are exact up to 2^53. Larger ones are shown as 2^53. */
-const LARGEST = `toInt256(${2 ** 53})`
+export const clamped = (count: bigint): bigint =>
+  count > LARGEST ? LARGEST : count < -LARGEST ? -LARGEST : count
 
 export const isCost = (measure: Measure): boolean => measure.endsWith('_cost')
 

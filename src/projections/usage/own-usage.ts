@@ -1,4 +1,5 @@
 import { FIGURES, type Figure } from '../../domain/call/usage.js'
+import { LARGEST_EXACT } from '../../domain/price/exact.js'
 import type { UsageReporting } from '../../domain/project/events.js'
 import { yielding } from '../../yield-to-event-loop.js'
 import { topologyOf } from './topology.js'
@@ -25,10 +26,8 @@ const [PROMPT, INPUT] = [at('prompt_tokens'), at('input_tokens')]
 const [COMPLETION, OUTPUT] = [at('completion_tokens'), at('output_tokens')]
 const [READ, CREATION] = [at('cache_read_input_tokens'), at('cache_creation_input_tokens')]
 
-const LARGEST = 2 ** 53
-
 /** Sums are exact up to 2^53. Larger ones are shown as 2^53. */
-export const saturated = (value: number): number => Math.max(-LARGEST, Math.min(LARGEST, value))
+export const saturated = (value: number): number => Math.max(-LARGEST_EXACT, Math.min(LARGEST_EXACT, value))
 
 /** Makes counters of a model's figures. Cached tokens are charged apart from the prompt's, which stay at least 0. */
 export const countersOf = (figures: ArrayLike<number>, from = 0): number[] => {

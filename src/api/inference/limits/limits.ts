@@ -20,6 +20,7 @@ import {
 } from '../../../domain/limit/scope.js'
 import type { Ports } from '../../../domain/ports/ports.js'
 import { amountFrom, amountOf, decimalText, numberFrom, tokenCost } from '../../../domain/price/decimal.js'
+import { LARGEST_EXACT } from '../../../domain/price/exact.js'
 import type { Access } from '../../auth/access.js'
 import { roleInTeam } from '../../authorization.js'
 import { invalidBody, invalidField } from '../../failure.js'
@@ -38,7 +39,6 @@ export interface Limiting {
 }
 
 const PATH = '/api/teams/:team/limits'
-const LARGEST = 2 ** 53
 
 const budgetJson = { amount: tokenCost, period: budgetPeriod }
 
@@ -47,7 +47,7 @@ const newLimit = closed('NewLimit', {
   optional: { ...rateFields, budget: nullable(closed('NewBudget', { required: budgetJson })) },
 })
 
-const used = integerBetween(0, LARGEST)
+const used = integerBetween(0, LARGEST_EXACT)
 
 const limitJson = open('Limit', {
   says:

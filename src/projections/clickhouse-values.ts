@@ -3,10 +3,13 @@ import { holdsDigits } from '../domain/json/digits.js'
 import type { Json, JsonObject } from '../domain/json/json.js'
 import { jsonText, memberText } from '../domain/json/text.js'
 
-/** An instant as ClickHouse reads a DateTime64(6, 'UTC'). */
+/** The type of all times. */
+export const SQL_TIME = "DateTime64(6, 'UTC')"
+
+/** An instant as ClickHouse reads an SQL_TIME. */
 export const dateTime64 = (instant: Instant): string => `${instant.slice(0, 10)} ${instant.slice(11, 26)}`
 
-/** A DateTime64(6, 'UTC') as ClickHouse prints it, back to an instant. */
+/** An SQL_TIME as ClickHouse prints it, back to an instant. */
 export const instantFrom = (text: string): Instant => `${text.slice(0, 10)}T${text.slice(11)}Z` as Instant
 
 /** An object or a list as the value of a text column: the insert makes its text, which has only doubles. */

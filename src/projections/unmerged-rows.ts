@@ -7,7 +7,7 @@ import {
   type ClickHouseReader,
   type SqlParameters,
 } from '../domain/ports/clickhouse.js'
-import { dateTime64, timeRange } from './clickhouse-values.js'
+import { dateTime64, SQL_TIME, timeRange } from './clickhouse-values.js'
 
 /** Start times as ClickHouse prints them, both included. */
 export interface TimeRange {
@@ -184,13 +184,11 @@ const mergingWithin = (within: ReturnType<typeof isWithin>): MergedRows =>
         parameters: within.parameters,
       }
 
-const TIME = "DateTime64(6, 'UTC')"
-
 /** Whether `started_at` is within ranges; undefined for no ranges. */
 const isWithin = (prefix: string, ranges: readonly TimeRange[]) => {
   if (ranges.length === 0) return undefined
   const conditions = ranges.map(
-    (_, n) => `started_at BETWEEN {${prefix}_from_${n}:${TIME}} AND {${prefix}_to_${n}:${TIME}}`,
+    (_, n) => `started_at BETWEEN {${prefix}_from_${n}:${SQL_TIME}} AND {${prefix}_to_${n}:${SQL_TIME}}`,
   )
   const parameters = ranges.flatMap(({ from, to }, n) => [
     [`${prefix}_from_${n}`, from],

@@ -1,5 +1,5 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import { timeRange } from '../clickhouse-values.js'
+import { SQL_TIME, timeRange } from '../clickhouse-values.js'
 import type { OrderBy } from '../expression/order.js'
 import { ALL_MERGED } from '../unmerged-rows.js'
 import {
@@ -9,7 +9,6 @@ import {
   KEY_FIRST,
   readManyCalls,
   SETTINGS,
-  TIME,
   WHOLE_RANGE,
   type CallKey,
   type CallSelection,
@@ -118,7 +117,7 @@ const within = (range: Range, { from, to, times }: CandidateWindow): Range =>
     range,
     times.length > MAX_TIMES
       ? {
-          conditions: [`started_at BETWEEN {window_from:${TIME}} AND {window_to:${TIME}}`],
+          conditions: [`started_at BETWEEN {window_from:${SQL_TIME}} AND {window_to:${SQL_TIME}}`],
           parameters: { window_from: from, window_to: to },
         }
       : { conditions: [AT_TIMES], parameters: { times } },
@@ -140,7 +139,7 @@ const pageBehind = ({ candidates, order }: CompiledSelection, range: Range, skip
 /** After a call in the order of starts; calls that started at once are in the order of ids. */
 const afterKey = (direction: OrderBy['direction'], { started_at, id }: CallKey): Range => {
   const than = direction === 'asc' ? '>' : '<'
-  const time = `{after_time:${TIME}}`
+  const time = `{after_time:${SQL_TIME}}`
   return {
     conditions: [`started_at ${than}= ${time} AND (started_at ${than} ${time} OR id > {after_id:String})`],
     parameters: { after_time: started_at, after_id: id },

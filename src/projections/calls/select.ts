@@ -3,7 +3,7 @@ import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'
 import { newParameters } from '../expression/parameters.js'
@@ -49,8 +49,7 @@ export interface Range {
 
 export const WHOLE_RANGE: Range = { conditions: [], parameters: {} }
 
-export const TIME = "DateTime64(6, 'UTC')"
-export const AT_TIMES = `started_at IN {times:Array(${TIME})}`
+export const AT_TIMES = `started_at IN {times:Array(${SQL_TIME})}`
 
 const STARTED = 'started_position <= {position:UInt64}'
 /** The row of an end that came before its start has the start too. */
@@ -171,7 +170,7 @@ export const compileSelection = (
   }
 }
 
-const BEGAN = `started_at >= {began_from:${TIME}} AND started_at < {began_to:${TIME}}`
+const BEGAN = `started_at >= {began_from:${SQL_TIME}} AND started_at < {began_to:${SQL_TIME}}`
 
 const wrapped = ({ sql, parameters }: { readonly sql: string; readonly parameters: Parameters }) => ({
   sql: [sql],

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/codec/instant.js'
 import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { dateTime64, instantFrom } from '../clickhouse-values.js'
+import { dateTime64, instantFrom, SQL_TIME } from '../clickhouse-values.js'
 
 /** States from a delivery's own events. Whether it is held depends on its webhook. */
 export type StoredState =
@@ -137,8 +137,8 @@ const scheduledConditions = ({
     'webhooks',
     webhooks?.ids,
   )
-  and("scheduled_at >= {from:DateTime64(6, 'UTC')}", 'from', from && dateTime64(from))
-  and("scheduled_at < {to:DateTime64(6, 'UTC')}", 'to', to && dateTime64(to))
+  and(`scheduled_at >= {from:${SQL_TIME}}`, 'from', from && dateTime64(from))
+  and(`scheduled_at < {to:${SQL_TIME}}`, 'to', to && dateTime64(to))
   and('position < {before:UInt64}', 'before', before)
   return { conditions: conditions.join(' AND '), parameters }
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../domain/codec/instant.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
 import type { Projection } from '../projection.js'
 
 /** Notes when each event was recorded. */
@@ -21,7 +21,7 @@ export const positionByTime =
   async (time: Instant): Promise<Position> => {
     const [row] = await reader.query<{ last: string }>(
       `SELECT toString(position) AS last FROM event_times
-      WHERE recorded_at <= {time:DateTime64(6, 'UTC')} ORDER BY event_times.position DESC LIMIT 1`,
+      WHERE recorded_at <= {time:${SQL_TIME}} ORDER BY event_times.position DESC LIMIT 1`,
       { time: dateTime64(time) },
     )
     return BigInt(row?.last ?? 0)

@@ -5,7 +5,7 @@ import { statementFields } from '../calls/fields.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'
 import { selection, type CallSelection } from '../calls/select.js'
 import type { UsageJoin } from '../calls/usage-fields.js'
-import { dateTime64 } from '../clickhouse-values.js'
+import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
 import { fieldValue } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
 import { asText } from '../expression/value.js'
@@ -164,7 +164,7 @@ const pricedSql = (query: PricedQuery): Relation => {
     ...(isCompared ? ['is_current'] : []),
   ]
   const slot = 'roundDown(priced_at, {changes:Array(Int64)}) AS slot'
-  const isCurrent = "started_at >= {current_from:DateTime64(6, 'UTC')} AS is_current"
+  const isCurrent = `started_at >= {current_from:${SQL_TIME}} AS is_current`
   const columns = parts.map((part) => ({ slot, is_current: isCurrent })[part] ?? part)
   const summed = `SELECT ${[...columns, `${calls} AS call_count`, ...figures].join(', ')}
     FROM ${rows} GROUP BY ${parts.length === 0 ? 'tuple()' : parts.join(', ')}`
@@ -200,7 +200,7 @@ const rowsSql = (query: PricedQuery): Relation => {
   }
   const moved =
     'toUnixTimestamp64Micro(started_at)' +
-    (isCompared ? " + if(started_at < {current_from:DateTime64(6, 'UTC')}, {length:Int64}, 0)" : '')
+    (isCompared ? ` + if(started_at < {current_from:${SQL_TIME}}, {length:Int64}, 0)` : '')
   const keys = groupBy.map((dimension, index) => {
     if ('starts' in dimension) {
       parameters[`starts_${index}`] = dimension.starts.map((start) => BigInt(start) * 1_000_000n)

@@ -1,5 +1,5 @@
 import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
-import { dateTime64, listed } from '../clickhouse-values.js'
+import { dateTime64, listed, SQL_TIME } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'
 import { allOf, compileSelection, selection, tablesOfMany, type CallSelection } from '../calls/select.js'
@@ -127,8 +127,8 @@ export const startedWithin = ({ began, operation }: CallSelection) => {
   return {
     conditions: [
       ...conditions,
-      "started_at >= {usage_from:DateTime64(6, 'UTC')}",
-      "started_at < {usage_to:DateTime64(6, 'UTC')}",
+      `started_at >= {usage_from:${SQL_TIME}}`,
+      `started_at < {usage_to:${SQL_TIME}}`,
     ],
     parameters: { ...parameters, usage_from: dateTime64(began.from), usage_to: dateTime64(began.to) },
   }

@@ -1,5 +1,6 @@
 import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { SQL_TIME } from '../clickhouse-values.js'
 import { batchesOfTraces, loadTraces, usageReportingAt } from './facts.js'
 import { AnswerTooLarge } from './inclusive-usage.js'
 import { COVERAGE_TIME, coverageRow, totalsOf, type TotalsRow } from './totals.js'
@@ -101,7 +102,7 @@ export const partialTraces = async (
 ): Promise<readonly string[]> => {
   const rows = await reader.query<{ trace_id: string }>(
     `SELECT trace_id FROM usage_totals FINAL WHERE project_id = {project:String}
-    AND started_at = {time:DateTime64(6, 'UTC')} AND call_id = '' AND coverage IN {coverage:Array(String)}`,
+    AND started_at = {time:${SQL_TIME}} AND call_id = '' AND coverage IN {coverage:Array(String)}`,
     {
       project: projectId,
       time: COVERAGE_TIME,

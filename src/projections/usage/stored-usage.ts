@@ -1,5 +1,5 @@
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import { listed } from '../clickhouse-values.js'
+import { listed, SQL_TIME } from '../clickhouse-values.js'
 import type { EntryBudget } from './inclusive-usage.js'
 import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'
 import { COUNTERS } from './own-usage.js'
@@ -104,7 +104,7 @@ async function* rowsOf(
     `SELECT call_id, CAST(model, 'String'), ${SPAN.join(', ')},
       ${COUNTERS.map((counter) => `toFloat64(${counter})`).join(', ')}
     FROM usage_totals FINAL WHERE project_id = {project:String} AND call_id IN ${listed('ids')}
-    AND started_at BETWEEN {from:DateTime64(6, 'UTC')} AND {to:DateTime64(6, 'UTC')}
+    AND started_at BETWEEN {from:${SQL_TIME}} AND {to:${SQL_TIME}}
     SETTINGS optimize_move_to_prewhere_if_final = 1`,
     { project, ids: calls.map(({ id }) => id), from: calls[0]!.started_at, to: calls.at(-1)!.started_at },
   )

@@ -26,7 +26,7 @@ import type { Position } from '../domain/ports/event-store.js'
 import { StoreUnavailable } from '../domain/ports/event-store-errors.js'
 import type { Log } from '../domain/ports/log.js'
 import type { WebhookSender } from '../domain/ports/webhook-sender.js'
-import { parseRef } from '../domain/ref/ref.js'
+import { parseRef, versionRef } from '../domain/ref/ref.js'
 import { secretStream } from '../domain/secret/events.js'
 import type { SigningSecret } from '../domain/webhook/signing.js'
 import type { Api } from './api.js'
@@ -170,7 +170,7 @@ const evaluationPorts = (ports: PortsOfRuns, around: PortsAround): EvaluationPor
     publishObject: async (projectId, objectId, value, cause) => {
       const { digest, position } = await publishObject(ports)(projectId, objectId, value, cause)
       around.ackPosition(projectId, position)
-      return `weave:///${projectId}/object/${objectId}:${digest}`
+      return versionRef(projectId, 'object', objectId, digest)
     },
     scorer: async (ref, user) => {
       const value = await object(ref, user)

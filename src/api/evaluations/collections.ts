@@ -9,6 +9,7 @@ import { fileDecider } from '../../domain/file/decider.js'
 import { fileStream } from '../../domain/file/events.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { tableRef, versionRef } from '../../domain/ref/ref.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
 import { execute } from '../../runtime/execute.js'
 import { Failure } from '../failure.js'
@@ -40,7 +41,7 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
 
   const publishOp = async (project: string, object_id: string, val: JsonObject, cause: Cause) => {
     const { digest } = await publishObject(ports)(project, object_id, val, cause)
-    return `weave:///${project}/op/${object_id}:${digest}`
+    return versionRef(project, 'op', object_id, digest)
   }
 
   return [
@@ -74,7 +75,7 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
         const { digests: rowDigests, contents } = await digestedRows(ports.sha256, rows)
         const table = { projectId: project, userId: cause.actor, rowDigests, contents: contents.values() }
         const { digest } = await publishTable(ports)(table, cause)
-        return { ...ofClass('Dataset', name, description), rows: `weave:///${project}/table/${digest}` }
+        return { ...ofClass('Dataset', name, description), rows: tableRef(project, digest) }
       },
       answered: () => ({}),
       membersOf: (val) => Promise.resolve({ ...names(val), rows: textOf(val['rows']) ?? '' }),

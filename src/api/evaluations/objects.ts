@@ -12,6 +12,7 @@ import { objectDecider } from '../../domain/object/decider.js'
 import { objectId, objectStream } from '../../domain/object/events.js'
 import { inPages } from '../../domain/pages.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { versionRef } from '../../domain/ref/ref.js'
 import { versionPlaces, versionsAt, type StoredVersion } from '../../projections/objects/queries.js'
 import { execute } from '../../runtime/execute.js'
 import { inPath } from '../authorization.js'
@@ -97,7 +98,7 @@ export const collectionRoutes = <Body>(
             val,
             cause,
           )
-          const ref = `weave:///${project}/${kind}/${object_id}:${digest}`
+          const ref = versionRef(project, kind, object_id, digest)
           return { body: { digest, object_id, version_index, ...collection.answered(ref) }, position }
         }
       },

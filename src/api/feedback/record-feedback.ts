@@ -9,6 +9,7 @@ import { canonicalJson } from '../../domain/json/canonical.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Ports } from '../../domain/ports/ports.js'
+import { REF_SCHEME } from '../../domain/ref/ref.js'
 import { spill } from '../../domain/spill/spill.js'
 import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
 import { execute } from '../../runtime/execute.js'
@@ -66,7 +67,7 @@ export const prepareBatch = (
 
 /** Validation beyond the codec. */
 const problemsOf = (feedback: FeedbackCreate): readonly Problem[] => {
-  const isOwn = feedback.weave_ref.startsWith(`weave:///${feedback.project_id}/`)
+  const isOwn = feedback.weave_ref.startsWith(`${REF_SCHEME}${feedback.project_id}/`)
   const msg = 'Value error, the reference should be in the same project'
   return [...(isOwn ? [] : [{ loc: ['weave_ref'], type: 'value_error', msg }]), ...kindProblems(feedback)]
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../domain/json/json.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
+import { callRef } from '../../domain/ref/ref.js'
 import {
   callSizes,
   NO_FILTER,
@@ -67,8 +68,6 @@ export const usageOn =
 
 const isRoot = ({ parent_id }: StoredCall): boolean => parent_id === null
 
-const refOf = (projectId: string, callId: string): string => `weave:///${projectId}/call/${callId}`
-
 /** Splits calls into pages by the size of the calls and their feedback. */
 export async function* pagesWithFeedback(
   reader: ClickHouseReader,
@@ -77,7 +76,7 @@ export async function* pagesWithFeedback(
   position: Position,
 ): AsyncGenerator<readonly CallId[]> {
   for await (const page of pagesOf(ids)) {
-    const refs = page.map(({ id }) => refOf(projectId, id))
+    const refs = page.map(({ id }) => callRef(projectId, id))
     const bytes = await feedbackBytes(reader)(projectId, refs, position)
     yield* pages(page.map((call, at) => ({ ...call, bytes: call.bytes + (bytes.get(refs[at]!) ?? 0) })))
   }
@@ -89,7 +88,7 @@ export const feedbackOnCalls = async (
   ids: readonly string[],
   position: Position,
 ): Promise<(callId: string) => readonly JsonObject[]> => {
-  const refs = ids.map((id) => refOf(projectId, id))
+  const refs = ids.map((id) => callRef(projectId, id))
   const byRef = await feedbackOn(reader)(projectId, refs, position)
-  return (callId) => (byRef.get(refOf(projectId, callId)) ?? []).map(feedbackJson)
+  return (callId) => (byRef.get(callRef(projectId, callId)) ?? []).map(feedbackJson)
 }

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../json/canonical.js'
 import type { JsonObject } from '../json/json.js'
 import type { Sha256 } from '../ports/sha256.js'
+import { versionRef } from '../ref/ref.js'
 import { weaveDigest } from '../weave-digest.js'
 
 /** The content of an op without source code, for the calls that this service writes itself. */
@@ -13,4 +14,4 @@ export const OP_WITHOUT_CODE: JsonObject = {
 
 /** SDKs look for evaluation runs by the reference of their op, so that calls name it so. */
 export const refOfOp = (sha256: Sha256, projectId: string, name: string): string =>
-  `weave:///${projectId}/op/${name}:${weaveDigest(sha256(canonicalJson(OP_WITHOUT_CODE)))}`
+  versionRef(projectId, 'op', name, weaveDigest(sha256(canonicalJson(OP_WITHOUT_CODE))))

@@ -14,18 +14,28 @@ type Target =
   | { readonly kind: 'table'; readonly digest: string }
   | { readonly kind: 'call'; readonly id: string }
 
-const SCHEME = 'weave:///'
+export const REF_SCHEME = 'weave:///'
 const EDGE_KINDS = new Set<string>(['attr', 'key', 'index', 'id'])
 
-export const callRef = (projectId: string, id: string): string => `${SCHEME}${projectId}/call/${id}`
+export const callRef = (projectId: string, id: string): string => `${REF_SCHEME}${projectId}/call/${id}`
+
+export const tableRef = (projectId: string, digest: string): string =>
+  `${REF_SCHEME}${projectId}/table/${digest}`
+
+export const versionRef = (
+  projectId: string,
+  kind: 'op' | 'object',
+  objectId: string,
+  digest: string,
+): string => `${REF_SCHEME}${projectId}/${kind}/${objectId}:${digest}`
 
 /**
  * Parses `weave:///entity/project/<op|object|table|call>/<name>[:<version>][/<edge>/<value>…]` with percent-encoded
  * edge values; undefined for anything else.
  */
 export const parseRef = (text: string): Ref | undefined => {
-  if (!text.startsWith(SCHEME)) return undefined
-  const [entity, project, kind, named, ...way] = text.slice(SCHEME.length).split('/')
+  if (!text.startsWith(REF_SCHEME)) return undefined
+  const [entity, project, kind, named, ...way] = text.slice(REF_SCHEME.length).split('/')
   const projectId = `${entity}/${project}`
   const target = targetOf(kind, named)
   const edges = edgesOf(way)
@@ -35,7 +45,7 @@ export const parseRef = (text: string): Ref | undefined => {
 
 /** Whether a reference is written as one to an op, which `parseRef` reads as an object. */
 export const isOpRef = (text: string): boolean =>
-  parseRef(text)?.kind === 'object' && text.slice(SCHEME.length).split('/', 3)[2] === 'op'
+  parseRef(text)?.kind === 'object' && text.slice(REF_SCHEME.length).split('/', 3)[2] === 'op'
 
 const targetOf = (kind: string | undefined, named: string | undefined): Target | undefined => {
   if (named === undefined || named === '') return undefined

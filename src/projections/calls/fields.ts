@@ -1,5 +1,6 @@
 import { fieldPath } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
+import { REF_SCHEME } from '../../domain/ref/ref.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
 import { readableJson } from '../expression/readable-json.js'
@@ -215,5 +216,5 @@ const feedbackJoin = ({ alias, ofType, columns }: FeedbackJoin): string => {
   return `LEFT JOIN (
     ${withReadable(last.join(' '))} SELECT assumeNotNull(weave_ref) AS ref, ${last.join(', ')} FROM feedback FINAL
     WHERE ${VISIBLE} AND weave_ref IS NOT NULL ${ofType} GROUP BY ref
-  ) AS ${alias} ON ${alias}.ref = concat('weave:///', call_project_id, '/call/', call_id)`
+  ) AS ${alias} ON ${alias}.ref = concat('${REF_SCHEME}', call_project_id, '/call/', call_id)`
 }

@@ -2,6 +2,7 @@ import { microseconds, parseInstant } from '../../domain/codec/instant.js'
 import type { SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Operand, Pair } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
+import { callRef, REF_SCHEME } from '../../domain/ref/ref.js'
 import { wholeMicroseconds, writtenInstant } from '../expression/written.js'
 import type { CallsFilter } from './filter.js'
 
@@ -30,8 +31,8 @@ const isFeedback = (name: string): boolean => name.startsWith('feedback.[')
 
 const HAS_FEEDBACK = `(started_at, id) IN (SELECT started_at, id FROM call_index
   WHERE project_id = {project:String} AND id IN (
-    SELECT substring(assumeNotNull(weave_ref), length({project:String}) + ${'weave:////call/'.length + 1}) FROM feedback
-    WHERE project_id = {project:String} AND startsWith(weave_ref, concat('weave:///', {project:String}, '/call/'))))`
+    SELECT substring(assumeNotNull(weave_ref), length({project:String}) + ${callRef('', '').length + 1}) FROM feedback
+    WHERE project_id = {project:String} AND startsWith(weave_ref, concat('${REF_SCHEME}', {project:String}, '/call/'))))`
 
 export const locate = (filter: CallsFilter | null, conjuncts: readonly Operand[]): Located => {
   const conditions: string[] = []

@@ -1,19 +1,13 @@
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { LRUCache } from 'lru-cache'
 import type { Instant } from '../domain/codec/instant.js'
 import {
   ClickHouseUnavailable,
   type ClickHouseReader,
   type SqlParameters,
+  type TimeRange,
 } from '../domain/ports/clickhouse.js'
 import { dateTime64, SQL_TIME, timeRange } from './clickhouse-values.js'
-
-/** Start times as ClickHouse prints them, both included. */
-export interface TimeRange {
-  readonly from: string
-  readonly to: string
-}
 
 /** Reads the rows of a table that is ordered by `started_at`, each key once. */
 export interface MergedRows {
@@ -54,7 +48,7 @@ export type MergedTables = { readonly [Name in Table]?: MergedRows }
  * All rows of replicated tables are merged: statements may go to different replicas, whose parts differ.
  */
 export const readMerged = async <A>(
-  reader: Pick<ClickHouseReader, 'query'>,
+  reader: ClickHouseReader,
   selected: RowsOfProject,
   tables: readonly Table[],
   read: (rows: MergedTables) => Promise<A>,
@@ -77,14 +71,11 @@ interface Part {
   readonly hash: string
 }
 
-/** Whether parts may be listed: a user of a server may lack the grant. Then all rows are merged from then on. */
-export const partList = { isAllowed: true }
+/** A user of a server may lack the grant to list parts. Then all rows are merged for this long. */
+export const REFUSAL_MS = 10 * 60_000
 
-const partsOf = async (
-  reader: Pick<ClickHouseReader, 'query'>,
-  tables: readonly Table[],
-): Promise<readonly Part[]> => {
-  if (!partList.isAllowed) return []
+const partsOf = async (reader: ClickHouseReader, tables: readonly Table[]): Promise<readonly Part[]> => {
+  if (performance.now() < reader.knownParts.refusedUntil) return []
   try {
     return await reader.query(
       `SELECT table, engine, name, path, hash_of_all_files AS hash FROM system.parts
@@ -93,7 +84,7 @@ const partsOf = async (
     )
   } catch (error) {
     if (!(error instanceof ClickHouseUnavailable) || error.why !== 'refusing') throw error
-    partList.isAllowed = false
+    reader.knownParts.refusedUntil = performance.now() + REFUSAL_MS
     return []
   }
 }
@@ -106,16 +97,10 @@ const sameTables = (before: readonly Part[], after: readonly Part[]): boolean =>
 const directoriesOf = (parts: readonly Part[]): ReadonlySet<string> =>
   new Set(parts.map(({ path }) => dirname(path)))
 
-/** The ranges of days in which the parts read so far have rows of a project. Parts never change. */
-const rangesOfParts = new LRUCache<string, readonly TimeRange[]>({
-  maxSize: 100_000,
-  sizeCalculation: (ranges) => ranges.length + 1,
-})
-
 const rangesKey = (projectId: string, { path, hash }: Part): string => `${projectId} ${path} ${hash}`
 
 const mergedTables = async (
-  reader: Pick<ClickHouseReader, 'query'>,
+  reader: ClickHouseReader,
   { projectId, began }: RowsOfProject,
   parts: readonly Part[],
 ): Promise<MergedTables> => {
@@ -143,12 +128,12 @@ const mayHaveStarted = ({ from, to }: Began) => {
  * meanwhile.
  */
 const dayRanges = async (
-  reader: Pick<ClickHouseReader, 'query'>,
+  reader: ClickHouseReader,
   projectId: string,
   table: Table,
   parts: readonly Part[],
 ): Promise<readonly TimeRange[] | undefined> => {
-  const known = parts.map((part) => rangesOfParts.get(rangesKey(projectId, part)))
+  const known = parts.map((part) => reader.knownParts.ranges.get(rangesKey(projectId, part)))
   const unknown = parts.filter((_, n) => known[n] === undefined)
   const found = known.flatMap((ranges) => ranges ?? [])
   if (unknown.length === 0) return found
@@ -163,7 +148,7 @@ const dayRanges = async (
   if (unknown.some((part) => !keys.has(rangesKey(projectId, part)))) return undefined
   for (const part of unknown) {
     const ranges = days.filter((day) => day.part === part.name).map(({ from, to }) => ({ from, to }))
-    rangesOfParts.set(rangesKey(projectId, part), ranges)
+    reader.knownParts.ranges.set(rangesKey(projectId, part), ranges)
     found.push(...ranges)
   }
   return found

@@ -39,6 +39,7 @@ const noting = () => {
       logPosition: waiting('log position'),
     },
     reader: {
+      knownParts: { refusedUntil: 0, ranges: new Map() },
       query: async (_: string, __?: SqlParameters, { team, signal }: ReadOptions = {}) => (
         note(`query for ${team}${signal?.aborted === true ? ', cancelled' : ''}`),
         []

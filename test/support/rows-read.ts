@@ -16,6 +16,7 @@ export const rowsReadBy = async (
     total += statistics.rows_read
   }
   await task({
+    knownParts: reader.knownParts,
     query: async (sql, parameters) => {
       await count(sql, parameters)
       return reader.query(sql, parameters)

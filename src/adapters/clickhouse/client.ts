@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import {
   ReadAbandoned,
   ReadTooExpensive,
-  type ClickHouseReader,
+  type ClickHouseReads,
   type ClickHouseWriter,
   type Rows,
   type SqlParameters,
@@ -42,7 +42,7 @@ interface Ways {
 export const portsOf = (
   client: ClickHouseClient,
   ways: Partial<Ways> = {},
-): ClickHouseWriter & ClickHouseReader => {
+): ClickHouseWriter & ClickHouseReads => {
   const { translate, sending, exec, inserting, checked }: Ways = {
     translate: engineError,
     sending: () => ({}),

@@ -1,7 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import {
   ReadAbandoned,
   TooManyReads,
   type ClickHouseReader,
+  type ClickHouseReads,
   type ReadOptions,
 } from '../../domain/ports/clickhouse.js'
 import { noHealthReports } from '../../domain/ports/health.js'
@@ -12,14 +14,14 @@ type Team = string | undefined
 
 interface Waiter {
   readonly team: Team
-  readonly take: (reader: ClickHouseReader) => void
+  readonly take: (reader: ClickHouseReads) => void
 }
 
 /**
  * Readers that each run one statement at a time, in the order of the queue; a stream keeps its reader until it ends.
  * One team gets at most two thirds of the readers and of the queue, so that its slow reads do not stop all others.
  */
-export const poolOf = (readers: readonly ClickHouseReader[], health = noHealthReports): ClickHouseReader => {
+export const poolOf = (readers: readonly ClickHouseReads[], health = noHealthReports): ClickHouseReader => {
   const free = [...readers]
   const running = new Map<Team, number>()
   const waiting: Waiter[] = []
@@ -34,7 +36,7 @@ export const poolOf = (readers: readonly ClickHouseReader[], health = noHealthRe
     waiting.length < MAX_WAITING &&
     (team === undefined || waiting.filter((one) => one.team === team).length < shareOf(MAX_WAITING))
 
-  const acquire = async ({ signal, team }: ReadOptions): Promise<ClickHouseReader> => {
+  const acquire = async ({ signal, team }: ReadOptions): Promise<ClickHouseReads> => {
     if (signal?.aborted === true) throw new ReadAbandoned()
     const reader = mayRun(team) ? free.pop() : undefined
     if (reader !== undefined) {
@@ -59,7 +61,7 @@ export const poolOf = (readers: readonly ClickHouseReader[], health = noHealthRe
     })
   }
 
-  const release = (reader: ClickHouseReader, { team }: ReadOptions): void => {
+  const release = (reader: ClickHouseReads, { team }: ReadOptions): void => {
     runs(team, -1)
     const next = waiting.findIndex((waiter) => mayRun(waiter.team))
     if (next === -1) {
@@ -72,6 +74,11 @@ export const poolOf = (readers: readonly ClickHouseReader[], health = noHealthRe
   }
 
   return {
+    knownParts: {
+      refusedUntil: 0,
+      ranges: new LRUCache({ maxSize: 100_000, sizeCalculation: (ranges) => ranges.length + 1 }),
+    },
+
     async query<Row>(...asked: Parameters<ClickHouseReader['query']>) {
       const reader = await acquire(asked[2] ?? {})
       try {

@@ -1,11 +1,11 @@
-import { ClickHouseUnavailable, type ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import { ClickHouseUnavailable, type ClickHouseReads } from '../../domain/ports/clickhouse.js'
 
 /**
  * Retries a read once if its connection was lost: a server may close an idle connection at the moment it is reused. A
  * stream is retried only before its first chunk.
  */
-export const repeatingReads = (reader: ClickHouseReader): ClickHouseReader => ({
-  query: async <Row>(...asked: Parameters<ClickHouseReader['query']>) => {
+export const repeatingReads = (reader: ClickHouseReads): ClickHouseReads => ({
+  query: async <Row>(...asked: Parameters<ClickHouseReads['query']>) => {
     try {
       return await reader.query<Row>(...asked)
     } catch (error) {

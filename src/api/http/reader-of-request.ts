@@ -13,6 +13,7 @@ export const readerOfRequest = (
   setMaxListeners(0, signal)
   onDisconnect(() => leaving.abort())
   return {
+    knownParts: reader.knownParts,
     query: (sql, parameters) => reader.query(sql, parameters, { signal, team }),
     stream: (sql, parameters, options) => reader.stream(sql, parameters, { ...options, signal, team }),
   }

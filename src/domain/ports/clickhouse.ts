@@ -28,8 +28,29 @@ export interface ReadOptions {
   readonly format?: 'Native' | 'CSVWithNames' | 'Parquet'
 }
 
+/** Start times as ClickHouse prints them, both included. */
+export interface TimeRange {
+  readonly from: string
+  readonly to: string
+}
+
+/** What reads learn about the parts of the tables of a database. */
+interface KnownParts {
+  /** In the time of `performance.now()`. Parts are not listed before, because the server refused to list them. */
+  refusedUntil: number
+  /** The ranges of days in which a part has rows of a project, for the parts read most recently. Parts never change. */
+  readonly ranges: {
+    get(key: string): readonly TimeRange[] | undefined
+    set(key: string, ranges: readonly TimeRange[]): unknown
+  }
+}
+
 /** Used by queries: a small pool with a bounded queue and a time limit per read. */
-export interface ClickHouseReader {
+export interface ClickHouseReader extends ClickHouseReads {
+  readonly knownParts: KnownParts
+}
+
+export interface ClickHouseReads {
   /** Rows as objects, 64-bit integers as numbers. */
   query<Row>(sql: string, parameters?: SqlParameters, options?: ReadOptions): Promise<readonly Row[]>
   /** The rows in a format of the engine, by default its Native format. Cancelled when the consumer stops. */

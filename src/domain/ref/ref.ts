@@ -22,12 +22,8 @@ export const callRef = (projectId: string, id: string): string => `${REF_SCHEME}
 export const tableRef = (projectId: string, digest: string): string =>
   `${REF_SCHEME}${projectId}/table/${digest}`
 
-export const versionRef = (
-  projectId: string,
-  kind: 'op' | 'object',
-  objectId: string,
-  digest: string,
-): string => `${REF_SCHEME}${projectId}/${kind}/${objectId}:${digest}`
+export const versionRef = (projectId: string, kind: 'op' | 'object', id: string, digest: string): string =>
+  `${REF_SCHEME}${projectId}/${kind}/${id}:${digest}`
 
 /**
  * Parses `weave:///entity/project/<op|object|table|call>/<name>[:<version>][/<edge>/<value>…]` with percent-encoded

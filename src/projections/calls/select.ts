@@ -1,6 +1,5 @@
 import { microseconds, type Instant } from '../../domain/codec/instant.js'
-import type { SqlParameter } from '../../domain/ports/clickhouse.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
@@ -193,7 +192,7 @@ export const selection = (
 
 /** Reads a selection that may have many calls. */
 export const readManyCalls = <A>(
-  reader: Pick<ClickHouseReader, 'query'>,
+  reader: ClickHouseReader,
   compiled: CompiledSelection,
   read: (rows: MergedRows) => Promise<A>,
 ): Promise<A> =>

@@ -83,7 +83,7 @@ const MAX_ROWS = 1_000_000
  * @throws UnknownField
  */
 export const usageStats =
-  (reader: Pick<ClickHouseReader, 'query'>) =>
+  (reader: ClickHouseReader) =>
   async (span: Span, { wanted, prices, open, requireFew }: UsageStatsQuery): Promise<UsageStats> => {
     const asked = { ...span, kind: 'own', open } as const
     const rows = await readManyUsage(reader, asked, selectsByCalls(asked), (merged) => {

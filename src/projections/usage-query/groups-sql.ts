@@ -73,7 +73,7 @@ const MAX_UNPRICED = 100
  * @throws UnknownField
  */
 export const readGroups = <A>(
-  reader: Pick<ClickHouseReader, 'query'>,
+  reader: ClickHouseReader,
   query: UsageQuery,
   read: (groups: Relation) => Promise<A>,
 ): Promise<A> =>

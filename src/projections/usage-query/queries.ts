@@ -38,7 +38,7 @@ export type UsageFigures = Readonly<Record<Measure, bigint>>
  * @throws UnknownField
  */
 export const usageBy = async (
-  reader: Pick<ClickHouseReader, 'query'>,
+  reader: ClickHouseReader,
   query: UsageQuery,
 ): Promise<readonly UsageGroup[]> => {
   const rows = await readGroups(reader, query, ({ sql, parameters }) =>
@@ -54,7 +54,7 @@ export const usageBy = async (
  * @throws UnknownField
  */
 export const exportUsage = (
-  reader: Pick<ClickHouseReader, 'query' | 'stream'>,
+  reader: ClickHouseReader,
   query: UsageQuery,
   format: 'CSVWithNames' | 'Parquet',
 ): Promise<readonly Uint8Array[]> => {

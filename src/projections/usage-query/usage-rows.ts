@@ -43,7 +43,7 @@ export interface UsageRowsQuery extends CallSelection {
  * @throws UnknownField
  */
 export const readManyUsage = <A>(
-  reader: Pick<ClickHouseReader, 'query'>,
+  reader: ClickHouseReader,
   query: UsageRowsQuery,
   readsCalls: boolean,
   read: (merged: MergedTables) => Promise<A>,

@@ -6,14 +6,9 @@ import {
   type ClickHouse,
   type ClickHouseReader,
   type SqlParameters,
-} from '../../../src/domain/ports/clickhouse.js'
-import {
-  ALL_MERGED,
-  overlapsOf,
-  partList,
-  readMerged,
   type TimeRange,
-} from '../../../src/projections/unmerged-rows.js'
+} from '../../../src/domain/ports/clickhouse.js'
+import { ALL_MERGED, overlapsOf, readMerged, REFUSAL_MS } from '../../../src/projections/unmerged-rows.js'
 import { openTestClickHouse } from '../../support/engine.js'
 
 const timeAt = (second: number): string =>
@@ -133,7 +128,8 @@ describe('merged rows', () => {
     await insert('calls', [{ project: 'b', second: 1, id: 1, value: null }])
     const { reader } = clickHouse
     // The embedded engine has no Keeper for replicated tables, so only the name of the engine is another.
-    const replicated: Pick<ClickHouseReader, 'query'> = {
+    const replicated: ClickHouseReader = {
+      ...reader,
       query: async <Row>(...[sql, parameters]: Parameters<ClickHouseReader['query']>) => {
         const rows = await reader.query<Row & { engine?: string }>(sql, parameters)
         return rows.map((row) =>
@@ -141,7 +137,7 @@ describe('merged rows', () => {
         )
       },
     }
-    const mergedOf = (from: Pick<ClickHouseReader, 'query'>) =>
+    const mergedOf = (from: ClickHouseReader) =>
       readMerged(from, OF_B, ['calls'], (rows) => Promise.resolve(rows.calls ?? ALL_MERGED))
     assert.equal(await mergedOf(replicated), ALL_MERGED)
     assert.notEqual(await mergedOf(reader), ALL_MERGED)
@@ -151,13 +147,15 @@ describe('merged rows', () => {
   const watched = (
     isBefore: (sql: string) => boolean = () => false,
     work: () => Promise<void> = () => Promise.resolve(),
+    { reader } = clickHouse,
   ) => {
     const statements: string[] = []
-    const from: Pick<ClickHouseReader, 'query'> = {
+    const from: ClickHouseReader = {
+      ...reader,
       query: async <Row>(...asked: Parameters<ClickHouseReader['query']>) => {
         statements.push(asked[0])
         if (isBefore(asked[0])) await work()
-        return clickHouse.reader.query<Row>(...asked)
+        return reader.query<Row>(...asked)
       },
     }
     const rows = () => readMerged(from, OF_B, ['calls'], ({ calls = ALL_MERGED }) => Promise.resolve(calls))
@@ -199,23 +197,36 @@ describe('merged rows', () => {
     assert.deepEqual(selected, { calls_from_0: timeAt(86_400), calls_to_0: timeAt(86_400) })
   })
 
-  it('are all rows for a user who may not list parts, who is not asked again', async () => {
-    await insert('calls', [{ project: 'b', second: 1, id: 1, value: null }])
-    let refused = 0
-    const { rows } = watched(
-      (sql) => sql.includes('system.parts'),
-      () => {
-        refused += 1
-        return Promise.reject(new ClickHouseUnavailable('refusing', 'ACCESS_DENIED (497)', { code: '497' }))
-      },
-    )
-    try {
-      assert.equal(await rows(), ALL_MERGED)
-      assert.equal(await rows(), ALL_MERGED)
-      assert.equal(refused, 1)
-    } finally {
-      partList.isAllowed = true
-    }
+  const listsParts = (sql: string): boolean => sql.includes('system.parts')
+  const refuse = () =>
+    Promise.reject(new ClickHouseUnavailable('refusing', 'ACCESS_DENIED (497)', { code: '497' }))
+
+  describe('of a user who may not list parts', () => {
+    let database: ClickHouse
+    before(async () => {
+      database = await clickHouse.beside(clickHouse.database)
+    })
+    after(() => database.close())
+
+    it('are all rows, and parts are listed again only when the refusal expires', async () => {
+      await insert('calls', [{ project: 'b', second: 1, id: 1, value: null }])
+      const refused = watched(listsParts, refuse, database)
+      assert.equal(await refused.rows(), ALL_MERGED)
+      assert.equal(await refused.rows(), ALL_MERGED)
+      assert.equal(refused.statements.length, 1)
+
+      const granted = watched(() => false, undefined, database)
+      assert.equal(await granted.rows(), ALL_MERGED)
+      database.reader.knownParts.refusedUntil -= REFUSAL_MS
+      assert.notEqual(await granted.rows(), ALL_MERGED)
+    })
+
+    it('are not merged in another database', async () => {
+      await insert('calls', [{ project: 'b', second: 1, id: 1, value: null }])
+      database.reader.knownParts.refusedUntil = 0
+      await watched(listsParts, refuse, database).rows()
+      assert.notEqual(await watched().rows(), ALL_MERGED)
+    })
   })
 
   it('are all rows if parts are merged before their days are read', async () => {

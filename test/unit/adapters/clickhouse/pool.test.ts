@@ -4,7 +4,7 @@ import { poolOf } from '../../../../src/adapters/clickhouse/pool.js'
 import {
   ClickHouseUnavailable,
   TooManyReads,
-  type ClickHouseReader,
+  type ClickHouseReads,
 } from '../../../../src/domain/ports/clickhouse.js'
 
 interface Running {
@@ -14,7 +14,7 @@ interface Running {
 }
 
 /** A reader that answers when told to, and takes it badly if it is asked two things at once. */
-const slowReader = (running: Running[]): ClickHouseReader => {
+const slowReader = (running: Running[]): ClickHouseReads => {
   let isBusy = false
   const begin = () => {
     assert.ok(!isBusy, 'a reader runs one statement at a time')

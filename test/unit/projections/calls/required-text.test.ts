@@ -103,11 +103,11 @@ describe('calls by a text in their payload', () => {
   it('are sorted fewer times than there are parts when the order is not by start', async () => {
     let sorts = 0
     const reader: typeof clickHouse.reader = {
+      ...clickHouse.reader,
       query: (...asked) => {
         if (asked[0].includes('OFFSET')) sorts += 1
         return clickHouse.reader.query(...asked)
       },
-      stream: (...asked) => clickHouse.reader.stream(...asked),
     }
     const sortBy = [{ field: 'inputs.at', direction: 'desc' }] as const
     const asked = { ...page, sortBy, operation: null, position: 10n * BigInt(ENDED) }

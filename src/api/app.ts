@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Router, { type RouterContext } from '@koa/router'
 import Koa, { type Context, type Next } from 'koa'
+import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Log } from '../domain/ports/log.js'
 import type { RequestSeconds } from '../domain/ports/metrics.js'
 import { measureRequests, noteRoute } from './http/measure-requests.js'
@@ -12,6 +13,7 @@ import type { AnyRoute } from './route.js'
 /** The HTTP application. SDKs expect every route under the prefix `/traces` as well. */
 export const createApp = (
   authenticating: Authenticator,
+  reader: ClickHouseReader,
   routes: readonly AnyRoute[],
   log: Log,
   requestSeconds?: RequestSeconds,
@@ -19,7 +21,7 @@ export const createApp = (
   const router = new Router()
   const plain = new Map<string, Handler>()
   for (const route of routes) {
-    const serving = serve(authenticating, route)
+    const serving = serve(authenticating, reader, route)
     const handler: Handler = (ctx) => {
       noteRoute(ctx, route.path)
       if (route.errorFormat === 'chat') respondAsChat(ctx)

@@ -1,9 +1,5 @@
-import { entityOf } from '../domain/ids.js'
-import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import { accessToProject, projectsIn, type Authorization } from './authorization.js'
 import type { FailureKind } from './failure.js'
-import { readerOfRequest } from './http/reader-of-request.js'
-import { defaultEntity } from './principal.js'
 import type { Teams } from './projects/access.js'
 import { acknowledgeProjects, prepareProjects } from './projects/write-steps.js'
 import type { Reading } from './reading.js'
@@ -21,29 +17,24 @@ import {
   withScope,
   type AnyRequest,
   type Eventually,
+  type HasReader,
   type PlannedRead,
   type PlannedWrite,
 } from './run.js'
 
-interface ProjectParts {
+export interface ProjectReads {
   readonly teams: Teams
   readonly reading: Reading
 }
 
-interface HasReader {
-  readonly reader: ClickHouseReader
-}
-
-export interface ProjectReads extends ProjectParts, HasReader {}
-
-export interface ProjectWrites extends ProjectParts {
+export interface ProjectWrites extends ProjectReads {
   /** Delays a write while the read side lags. */
   readonly throttle: () => Promise<void>
 }
 
-/** A route with its handler, whose request includes the result of the authorisation. */
+/** A route with its handler, whose request includes the result of the authorisation and a reader. */
 type RouteOf<Body, Query, Scope, Handled> = RouteSpec<Body, Query> & {
-  readonly handle: (request: RouteRequest<Body, Query> & Scope) => Eventually<Handled>
+  readonly handle: (request: RouteRequest<Body, Query> & Scope & HasReader) => Eventually<Handled>
 }
 
 interface Authorized<Scope extends object> {
@@ -59,6 +50,9 @@ type RouteOfProject<Body, Query, Project, Handled, Scope = unknown> = RouteOf<
 > & {
   readonly project: (request: RouteRequest<NoInfer<Body>, NoInfer<Query>>) => Project
 }
+
+/** What a handler passes on to functions that wait for the project and read it. */
+export type ProjectRequest = Pick<RouteRequest, 'headers'> & HasReader & { readonly project: string }
 
 interface Described {
   readonly requestHeaders: readonly RequestHeader[]
@@ -128,39 +122,27 @@ export const readDirectory = <Scope extends object, Body = undefined, Query = un
     handle(withScope(request, await authorization.authorize(request))),
   )
 
-/**
- * Reads a project from the read models, as of now or an earlier position. Its `reader` is limited to the team's share
- * and cancelled when the client disconnects.
- */
+/** Reads a project from the read models, as of now or an earlier position. */
 export const readProject = <Body = undefined, Query = undefined>(
-  { teams, reading, reader }: ProjectReads,
-  { project: projectOf, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedRead, HasReader>,
+  { teams, reading }: ProjectReads,
+  { project: projectOf, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
 ): AnyRoute => {
-  const { errors, authorize } = accessToProject(teams, projectOf)
-  const authorizeReader = async (request: AnyRequest) => {
-    const { project } = await authorize(request)
-    return { project, reader: readerOfRequest(reader, request.onDisconnect, entityOf(project)) }
-  }
+  const authorization = accessToProject(teams, projectOf)
   const waitFor = ({ project, headers }: AnyRequest & { readonly project: string }) =>
     reading.waitForAsOf(project, headers)
-  return described(spec, AS_OF, errors, runRead({ authorize: authorizeReader }, handle, waitFor))
+  return described(spec, AS_OF, authorization.errors, runRead(authorization, handle, waitFor))
 }
 
 /** Reads several projects: the handler waits for each and omits projects without access. */
-export const readProjects = <Body = undefined, Query = undefined>(
-  { reader }: HasReader,
-  { handle, ...spec }: RouteOf<Body, Query, HasReader, RouteResponse>,
-): AnyRoute =>
-  described(spec, AS_OF, ['not-found'], async (request) => {
-    const { onDisconnect, principal } = request
-    return handle(
-      withScope(request, { reader: readerOfRequest(reader, onDisconnect, defaultEntity(principal)) }),
-    )
-  })
+export const readProjects = <Body = undefined, Query = undefined>({
+  handle,
+  ...spec
+}: RouteOf<Body, Query, unknown, RouteResponse>): AnyRoute =>
+  described(spec, AS_OF, ['not-found'], async (request) => handle(withScope(request, {})))
 
 /** Reads a project from the log, at its current head. */
 export const readProjectLog = <Body = undefined, Query = undefined>(
-  parts: ProjectParts,
+  parts: ProjectReads,
   { project, ...spec }: RouteOfProject<Body, Query, string, PlannedRead>,
 ): AnyRoute => readLog(parts, { ...spec, authorization: accessToProject(parts.teams, project) })
 
@@ -217,7 +199,7 @@ export const writeAuthorized = <
 
 /** Changes or deletes something of a project, without creating its team and without throttling. */
 export const changeProject = <Body = undefined, Query = undefined>(
-  parts: ProjectParts,
+  parts: ProjectReads,
   { project, handle, ...spec }: RouteOfProject<Body, Query, string, PlannedWrite>,
 ): AnyRoute => {
   const authorization = accessToProject(parts.teams, project)

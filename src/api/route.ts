@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Codec, JsonSchema } from '../domain/codec/codec.js'
 import type { Cause } from '../domain/event.js'
+import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Position } from '../domain/ports/event-store.js'
 import type { FailureKind } from './failure.js'
 import type { Principal } from './principal.js'
@@ -20,6 +21,8 @@ export interface RouteRequest<Body = unknown, Query = unknown> {
   /** The raw body, for routes without a JSON body. */
   readonly stream: Readable
   readonly onDisconnect: OnDisconnect
+  /** Reads in the share of the team until the client disconnects. The route kinds choose the team. */
+  readonly readerOf: (team: string) => ClickHouseReader
 }
 
 /** Calls back when the client disconnects before the end of the response. Returns a function that unsubscribes. */

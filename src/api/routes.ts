@@ -1,4 +1,3 @@
-import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Ports } from '../domain/ports/ports.js'
 import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
@@ -51,7 +50,6 @@ export interface ApiParts
     Deliveries['ports'] &
     Evaluations['ports']
   readonly access: Access
-  readonly reader: ClickHouseReader
   readonly maxTraceCalls: number
   /** The vendor name in references to artifacts, in lower case. */
   readonly vendor: string

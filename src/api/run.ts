@@ -1,14 +1,22 @@
 import type { Cause } from '../domain/event.js'
 import type { ExecuteResult } from '../runtime/execute.js'
+import { entityOf } from '../domain/ids.js'
 import type { JsonObject } from '../domain/json/json.js'
+import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
 import type { Position } from '../domain/ports/event-store.js'
 import { throwIfRefused } from './auth/rights.js'
+import { defaultEntity, type Principal } from './principal.js'
 import type { RouteRequest, RouteResponse } from './route.js'
 
 export type Eventually<A> = A | Promise<A>
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the kind ties body and query to the handler
 export type AnyRequest = RouteRequest<any, any>
+
+/** The reader of a request: limited to the team's share, and cancelled when the client disconnects. */
+export interface HasReader {
+  readonly reader: ClickHouseReader
+}
 
 type Authorize<Scope> = (request: AnyRequest) => Eventually<Scope>
 
@@ -30,7 +38,7 @@ export type PlannedWrite = (cause: Cause) => Eventually<WriteResponse>
 export const runRead =
   <Request extends AnyRequest, Scope extends object>(
     { authorize }: { readonly authorize: Authorize<Scope> },
-    handle: (request: Request & Scope) => Eventually<PlannedRead>,
+    handle: (request: Request & Scope & HasReader) => Eventually<PlannedRead>,
     waitFor: (request: Request & Scope) => Promise<Position>,
   ) =>
   async (request: Request): Promise<RouteResponse> => {
@@ -52,7 +60,7 @@ interface WriteSteps<Request> {
 export const runWrite =
   <Request extends AnyRequest, Scope extends object>(
     { authorize }: { readonly authorize: Authorize<Scope> },
-    handle: (request: Request & Scope) => Eventually<PlannedWrite>,
+    handle: (request: Request & Scope & HasReader) => Eventually<PlannedWrite>,
     { prepare, acknowledge }: WriteSteps<Request & Scope>,
   ) =>
   async (request: Request): Promise<RouteResponse> => {
@@ -67,9 +75,9 @@ export const runWrite =
 export const withScope = <Request extends AnyRequest, Scope extends object>(
   request: Request,
   scope: Scope,
-): Request & Scope => {
+): Request & Scope & HasReader => {
   const { body, params, query, headers } = request as RouteRequest
-  const { principal, reauthenticate, cause, stream, onDisconnect } = request
+  const { principal, reauthenticate, cause, stream, onDisconnect, readerOf } = request
   return {
     body,
     params,
@@ -80,8 +88,19 @@ export const withScope = <Request extends AnyRequest, Scope extends object>(
     cause,
     stream,
     onDisconnect,
+    readerOf,
+    reader: readerOf(teamOf(scope, principal)),
     ...scope,
-  } as unknown as Request & Scope
+  } as unknown as Request & Scope & HasReader
+}
+
+/** The team on whose behalf the request reads. */
+const teamOf = (
+  { project, team }: { readonly project?: unknown; readonly team?: unknown },
+  principal: Principal,
+): string => {
+  if (typeof project === 'string') return entityOf(project)
+  return typeof team === 'string' ? team : defaultEntity(principal)
 }
 
 interface Responding<State, Event> {

@@ -53,7 +53,6 @@ export const openApi = async (
     access,
     teams: access,
     reading,
-    reader: ports.clickHouse.reader,
     throttle: readSide.lagging === undefined ? () => Promise.resolve() : throttleFor(readSide.lagging),
     inference,
     ...managing,

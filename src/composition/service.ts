@@ -104,6 +104,7 @@ const start = async (
 
   const app = createApp(
     api?.access ?? ANONYMOUS,
+    stores.clickHouse.reader,
     api?.routes ?? serviceRoutes(checks),
     log,
     metrics.requestSeconds,

@@ -72,7 +72,7 @@ interface Part {
 }
 
 /** A user of a server may lack the grant to list parts. Then all rows are merged for this long. */
-export const REFUSAL_MS = 10 * 60_000
+export const REFUSAL_MS = 60 * 60_000
 
 const partsOf = async (reader: ClickHouseReader, tables: readonly Table[]): Promise<readonly Part[]> => {
   if (performance.now() < reader.knownParts.refusedUntil) return []

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { Failure } from '../../src/api/failure.js'
 import { administratorKey, anyKey } from '../../src/api/authorization.js'
+import { readerOfRequest } from '../../src/api/http/reader-of-request.js'
+import type { HasReader } from '../../src/api/run.js'
 import type { AnyRoute, OnDisconnect } from '../../src/api/route.js'
 import {
   changeProject,
@@ -11,10 +13,11 @@ import {
   readPresent,
   readProject,
   readProjectLog,
+  readProjects,
   writeDirectory,
   writeProject,
 } from '../../src/api/route-kinds.js'
-import type { ReadOptions, SqlParameters } from '../../src/domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../src/domain/ports/clickhouse.js'
 
 const POSITION = 'Tallytree-Position'
 const PRESENT = ['Tallytree-Min-Position', 'Tallytree-Stale']
@@ -37,14 +40,6 @@ const noting = () => {
       waitForAsOf: waiting('wait as of'),
       waitForNow: waiting('wait for now'),
       logPosition: waiting('log position'),
-    },
-    reader: {
-      knownParts: { refusedUntil: 0, ranges: new Map() },
-      query: async (_: string, __?: SqlParameters, { team, signal }: ReadOptions = {}) => (
-        note(`query for ${team}${signal?.aborted === true ? ', cancelled' : ''}`),
-        []
-      ),
-      stream: () => Readable.from([]),
     },
   }
   const read = () => (note('check'), () => (note('read'), { body: {} }))
@@ -71,14 +66,31 @@ const noting = () => {
   }
 }
 
-const asking = ({ handle }: AnyRoute, onDisconnect: OnDisconnect = () => () => undefined) => {
-  const principal = { userId: 'u', keyId: 'k', administrator: false, teams: ['own'], administers: [] }
+const NO_READER: ClickHouseReader = {
+  knownParts: { refusedUntil: 0, ranges: new Map() },
+  query: () => Promise.resolve([]),
+  stream: () => Readable.from([]),
+}
+
+const asking = (
+  { handle }: AnyRoute,
+  onDisconnect: OnDisconnect = () => () => undefined,
+  shared = NO_READER,
+) => {
+  const principal = {
+    userId: 'u',
+    keyId: 'k',
+    administrator: false,
+    teams: ['first', 'own'],
+    administers: [],
+  }
   return handle({
     ...{ body: undefined, params: {}, query: undefined, headers: {}, principal },
     reauthenticate: () => principal,
     cause: { correlationId: 'c', causationId: 'c', actor: 'u' },
     stream: Readable.from([]),
     onDisconnect,
+    readerOf: (team) => readerOfRequest(shared, onDisconnect, team),
   })
 }
 
@@ -136,22 +148,45 @@ describe('a route of a kind', () => {
     assert.deepEqual(administration.errors, ['forbidden'])
   })
 
-  it("queries in the share of the project's team until the client disconnects", async () => {
-    const { steps, parts } = noting()
-    const route = readProject(parts, {
-      ...spec,
-      project: () => 'own/project',
-      handle:
-        ({ reader }) =>
-        async () => ({ body: await reader.query('SELECT 1') }),
+  const { parts } = noting()
+  const queried = async ({ reader }: HasReader) => ({ body: await reader.query('SELECT 1') })
+  const read = (request: HasReader) => () => queried(request)
+  const write = async (request: HasReader) => {
+    const response = await queried(request)
+    return () => response
+  }
+  const project = () => 'own/project'
+  const ofTeam = { ...anyKey, authorize: () => ({ team: 'other' }) }
+  const scope = () => 'all'
+  const readers = [
+    ['readProject', 'own', readProject(parts, { ...spec, project, handle: read })],
+    ['readProjects', 'first', readProjects({ ...spec, handle: queried })],
+    ['readPresent', 'first', readPresent(parts, { ...spec, authorization: anyKey, scope, handle: read })],
+    [
+      'readPresent of a team',
+      'other',
+      readPresent(parts, { ...spec, authorization: ofTeam, scope, handle: read }),
+    ],
+    ['writeProject', 'own', writeProject(parts, { ...spec, project, handle: write })],
+    ['changeProject', 'own', changeProject(parts, { ...spec, project, handle: write })],
+    ['writeDirectory', 'first', writeDirectory({ ...spec, authorization: anyKey, handle: write })],
+    ['writeDirectory of a team', 'other', writeDirectory({ ...spec, authorization: ofTeam, handle: write })],
+  ] as const
+
+  for (const [kind, team, route] of readers)
+    it(`queries in the share of the team until the client disconnects: ${kind}`, async () => {
+      const queries: unknown[] = []
+      const shared: ClickHouseReader = {
+        ...NO_READER,
+        query: async (_, __, { team, signal } = {}) => (queries.push([team, signal?.aborted]), []),
+      }
+      await asking(route, undefined, shared)
+      await asking(route, (leave) => (leave(), () => undefined), shared)
+      assert.deepEqual(queries, [
+        [team, false],
+        [team, true],
+      ])
     })
-    await asking(route)
-    await asking(route, (leave) => (leave(), () => undefined))
-    assert.deepEqual(
-      steps.filter((step) => step.startsWith('query')),
-      ['query for own', 'query for own, cancelled'],
-    )
-  })
 
   it('waits as the handler plans where that is not the way of its kind', async () => {
     const { steps, parts } = noting()

@@ -3,7 +3,6 @@ import { instant, instantOf } from '../../domain/codec/instant.js'
 import { number, oneOf, string } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { execute } from '../../runtime/execute.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import { rebuildDecider } from '../../domain/rebuild/decider.js'
 import { rebuildStream } from '../../domain/rebuild/events.js'
@@ -24,7 +23,6 @@ import { alsoReads, readPresent, writeDirectory } from '../route-kinds.js'
 interface Rebuilds {
   readonly ports: Pick<Ports, 'eventStore' | 'ids' | 'clock'>
   readonly reading: Reading
-  readonly reader: ClickHouseReader
 }
 
 const rebuild = open('Rebuild', {
@@ -46,7 +44,7 @@ const REBUILDS_SCOPE = 'rebuilds'
 const MANY = 100
 
 export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
-  const { ports, reading, reader } = parts
+  const { ports, reading } = parts
   const mutex = new KeyedMutex()
   const scope = () => REBUILDS_SCOPE
 
@@ -61,7 +59,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       response: rebuild,
       authorization: administratorKey,
       handle:
-        ({ principal, headers }) =>
+        ({ principal, headers, reader }) =>
         (cause) =>
           mutex.runExclusive(REBUILDS_SCOPE, async () => {
             // Ignores `Tallytree-Stale`, which would miss a rebuild that was just requested.
@@ -94,10 +92,12 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       response: open('RebuildList', { required: { data: arrayOf(rebuild) } }),
       authorization: administratorKey,
       scope,
-      handle: () => async () => {
-        const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
-        return { body: { data: rebuilds.map(rebuildJson) } }
-      },
+      handle:
+        ({ reader }) =>
+        async () => {
+          const rebuilds = await rebuildsIn(reader, REBUILD_STATES, MANY)
+          return { body: { data: rebuilds.map(rebuildJson) } }
+        },
     }),
     readPresent(parts, {
       method: 'get',
@@ -108,7 +108,7 @@ export const rebuildRoutes = (parts: Rebuilds): readonly AnyRoute[] => {
       authorization: administratorKey,
       scope,
       handle:
-        ({ params }) =>
+        ({ params, reader }) =>
         async () => {
           const found = await rebuildOf(reader, params['id'] ?? '')
           if (found === undefined) throw new Failure('not-found', 'Rebuild not found.')

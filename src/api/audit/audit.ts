@@ -1,9 +1,7 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { Reading } from '../reading.js'
 
 export interface Audit {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs'>
   readonly reading: Reading
-  readonly reader: ClickHouseReader
 }

@@ -15,7 +15,7 @@ const modelDigest = open('ModelDigest', { required: { model: string, rows: int64
 
 export const digestsRoute = (parts: Audit): AnyRoute => {
   const { eventStore } = parts.ports
-  const { reading, reader } = parts
+  const { reading } = parts
   // Digests read every table: one at a time leaves readers to other requests.
   const mutex = new KeyedMutex()
 
@@ -28,7 +28,7 @@ export const digestsRoute = (parts: Audit): AnyRoute => {
     response: open('Digests', { required: { position: string, digests: arrayOf(modelDigest) } }),
     authorization: administratorKey,
     scope: () => '',
-    handle: async ({ query: { at }, headers }) => {
+    handle: async ({ query: { at }, headers, reader }) => {
       const head = await eventStore.head()
       if (at !== undefined && at > head)
         throw new Failure('bad-request', `"at" is beyond the end of the log, position ${head}.`)

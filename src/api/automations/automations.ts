@@ -1,4 +1,3 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { CompilePattern } from '../../domain/ports/patterns.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { SecretStore } from '../../domain/ports/secret-store.js'
@@ -21,7 +20,6 @@ export interface Automations {
   readonly access: Pick<Access, 'directory'>
   /** Used to count canceled deliveries. */
   readonly reading: Pick<Reading, 'waitForNow'>
-  readonly reader: ClickHouseReader
   /** Serialises changes of names in this process, so that only another process can conflict. */
   readonly runExclusive: <A>(task: () => Promise<A>) => Promise<A>
 }

@@ -40,9 +40,12 @@ export const requireExisting = (automation: Automation): Automation => {
 /** Requires membership in the team of the automation in the path, which may be deleted. */
 export const ofAutomation = (
   automations: Parameters<typeof automationInPath>[0],
-): Authorization<{ readonly automation: Automation }> => ({
+): Authorization<{ readonly automation: Automation; readonly team: string }> => ({
   errors: ['not-found'],
-  authorize: async (request) => ({ automation: await automationInPath(automations, request) }),
+  authorize: async (request) => {
+    const automation = await automationInPath(automations, request)
+    return { automation, team: automation.team }
+  },
 })
 
 export const showAutomation = (automations: Automations): AnyRoute =>

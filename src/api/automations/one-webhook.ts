@@ -2,6 +2,7 @@ import { nullable } from '../../domain/codec/containers.js'
 import { int64 } from '../../domain/codec/leaves.js'
 import { open } from '../../domain/codec/struct.js'
 import { execute } from '../../runtime/execute.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { noSuchWebhook, webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
 import { webhookStream } from '../../domain/webhook/events.js'
@@ -111,13 +112,17 @@ export const deleteWebhook = (automations: Automations): AnyRoute =>
         await releaseName(ports, { team, kind: 'webhook', name: content.name, id }, cause)
         return { id, team, position: position ?? (await ports.eventStore.head()) }
       })
-      return { body: { canceled: await canceledWith(automations, deleted) }, position: deleted.position }
+      return {
+        body: { canceled: await canceledWith(automations, request.reader, deleted) },
+        position: deleted.position,
+      }
     },
   })
 
 /** The dispatcher cancels the pending deliveries later, so these are counted as canceled. */
 const canceledWith = async (
-  { reading, reader }: Automations,
+  { reading }: Automations,
+  reader: ClickHouseReader,
   { id, team, position }: { readonly id: string; readonly team: string; readonly position: Position },
 ): Promise<number | null> => {
   const count = countDeliveries(reader)

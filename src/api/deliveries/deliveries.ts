@@ -1,5 +1,4 @@
 import type { AttemptRecords } from '../../domain/ports/attempt-records.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { CompilePattern } from '../../domain/ports/patterns.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { Access } from '../auth/access.js'
@@ -13,7 +12,6 @@ export interface Deliveries {
   }
   readonly access: Pick<Access, 'directory'>
   readonly reading: Reading
-  readonly reader: ClickHouseReader
   /** The vendor name in references to artifacts. */
   readonly vendor: string
 }

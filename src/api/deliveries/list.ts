@@ -1,6 +1,8 @@
 import type * as t from 'io-ts'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import {
   deliveriesOf,
+  webhooksOf,
   type DeliveryQuery,
   type StoredDelivery,
   type StoredState,
@@ -13,7 +15,7 @@ import { readPresent } from '../route-kinds.js'
 import type { PlannedRead } from '../run.js'
 import { automationDeliveriesQuery, cursorIn, deliveriesQuery, deliveryJson } from './codecs.js'
 import { ackScopeOf, type Deliveries } from './deliveries.js'
-import { disabledAmong, disabledIn } from './webhooks.js'
+import { disabledAmong } from './webhooks.js'
 
 export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
   readPresent(deliveries, {
@@ -23,8 +25,9 @@ export const listOfAutomation = (deliveries: Deliveries): AnyRoute =>
     query: automationDeliveriesQuery,
     response: pageOf(deliveryJson),
     authorization: ofAutomation(deliveries),
-    scope: ({ automation: { team } }) => ackScopeOf(team),
-    handle: ({ automation: { team, id }, query }) => listed(deliveries, { ...query, team, automation: id }),
+    scope: ({ team }) => ackScopeOf(team),
+    handle: ({ automation, team, query, reader }) =>
+      listed(deliveries, reader, { ...query, team, automation: automation.id }),
   })
 
 export const listOfTeam = (deliveries: Deliveries): AnyRoute =>
@@ -36,18 +39,21 @@ export const listOfTeam = (deliveries: Deliveries): AnyRoute =>
     response: pageOf(deliveryJson),
     authorization: memberOfTeam(deliveries.access),
     scope: ({ team }) => ackScopeOf(team),
-    handle: ({ query }) => listed(deliveries, query),
+    handle: ({ query, reader }) => listed(deliveries, reader, query),
   })
 
 type Filters = t.TypeOf<typeof deliveriesQuery>
 type OfAutomation = Omit<Filters, 'automation'> & { readonly automation: string | undefined }
 
-const listed = (deliveries: Deliveries, { state, limit, after, ...filters }: OfAutomation): PlannedRead => {
-  const { ports, reader } = deliveries
+const listed = (
+  { ports }: Deliveries,
+  reader: ClickHouseReader,
+  { state, limit, after, ...filters }: OfAutomation,
+): PlannedRead => {
   const before = cursorIn(['query', 'after'], after)
   return async (position) => {
     const asked = { ...filters, before, position }
-    const question = { ...asked, ...(await inState(deliveries, asked, state)) }
+    const question = { ...asked, ...(await inState(ports, reader, asked, state)) }
     const found = await deliveriesOf(reader)(question, limit + 1)
     const data = found.slice(0, limit)
     const next = found.length > limit ? String(data.at(-1)!.position) : null
@@ -63,13 +69,15 @@ const waits = (state: StoredState): boolean => state === 'pending' || state === 
 
 /** `held` is not stored: it means waiting for a webhook that is disabled now. */
 const inState = async (
-  deliveries: Deliveries,
+  ports: Deliveries['ports'],
+  reader: ClickHouseReader,
   question: DeliveryQuery,
   state: Filters['state'],
 ): Promise<Pick<DeliveryQuery, 'states' | 'webhooks'>> => {
   if (state === undefined) return {}
   if (state !== 'held' && !waits(state)) return { states: [state] }
-  const ids = [...(await disabledIn(deliveries, question))]
+  const waiting = await webhooksOf(reader)({ ...question, states: ['pending', 'retrying'] })
+  const ids = [...(await disabledAmong(ports, waiting))]
   return state === 'held'
     ? { states: ['pending', 'retrying'], webhooks: { only: true, ids } }
     : { states: [state], webhooks: { only: false, ids } }

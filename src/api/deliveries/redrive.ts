@@ -18,6 +18,7 @@ import {
 import { ofAutomation } from '../automations/one-automation.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, writeDirectory } from '../route-kinds.js'
+import type { HasReader } from '../run.js'
 import { redriveRequestedAt } from './redrive-request.js'
 import { cursorIn } from './codecs.js'
 import { ackScopeOf, type Deliveries } from './deliveries.js'
@@ -61,12 +62,12 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     response: redriven,
     authorization: ofAutomation(deliveries),
     handle: async (asked) => {
-      const { ports, reading, reader } = deliveries
-      const { body, headers, automation } = asked
+      const { ports, reading } = deliveries
+      const { body, headers, automation, team, reader } = asked
       requireManagementRole(deliveries, asked, automation)
       const { dry_run, limit, reason, from, to, states } = body
       const before = cursorIn(['body', 'after'], body.after)
-      const { team, id } = automation
+      const { id } = automation
       const name = ackScopeOf(team)
       const now = await reading.waitForNow(name, headers, await ports.eventStore.head())
       const askedAt = dry_run ? undefined : await redriveRequestedAt(deliveries, asked, automation, body)
@@ -93,7 +94,8 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
     },
   })
 
-type Redriving = Pick<RouteRequest<t.TypeOf<typeof redriveBody>>, 'body' | 'headers' | 'principal' | 'cause'>
+type Redriving = HasReader &
+  Pick<RouteRequest<t.TypeOf<typeof redriveBody>>, 'body' | 'headers' | 'principal' | 'cause'>
 
 const resendAll = async (deliveries: Deliveries, asked: Redriving, question: DeliveryQuery) => {
   let left = asked.body.limit
@@ -102,10 +104,7 @@ const resendAll = async (deliveries: Deliveries, asked: Redriving, question: Del
   let position: Position | undefined
   while (left > 0) {
     const asking = Math.min(PAGE, left)
-    const page = await deliveriesOf(deliveries.reader)(
-      { ...question, before: last ?? question.before },
-      asking,
-    )
+    const page = await deliveriesOf(asked.reader)({ ...question, before: last ?? question.before }, asking)
     const webhooks = page.flatMap(({ webhook }) => (webhook === null ? [] : [webhook]))
     const gone = await webhooksWithStatus(deliveries.ports, GONE, webhooks)
     for (let at = 0; at < page.length; at += TOGETHER) {

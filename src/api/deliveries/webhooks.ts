@@ -1,6 +1,5 @@
 import type { Position } from '../../domain/ports/event-store.js'
 import { webhookStatus, type WebhookStatus } from '../../domain/webhook/status.js'
-import { webhooksOf, type DeliveryQuery } from '../../projections/deliveries/queries.js'
 import type { Deliveries } from './deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore'>
@@ -27,10 +26,3 @@ export const webhooksWithStatus = async (
 /** Deliveries of these webhooks are held. */
 export const disabledAmong = (ports: Ports, ids: Iterable<string>): Promise<ReadonlySet<string>> =>
   webhooksWithStatus(ports, ['disabled'], ids)
-
-/** The disabled webhooks for which selected deliveries wait. */
-export const disabledIn = async (
-  { ports, reader }: Pick<Deliveries, 'reader'> & { readonly ports: Ports },
-  question: DeliveryQuery,
-): Promise<ReadonlySet<string>> =>
-  disabledAmong(ports, await webhooksOf(reader)({ ...question, states: ['pending', 'retrying'] }))

@@ -19,9 +19,9 @@ import { definedFields } from '../automations/defined-fields.js'
 import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import type { Evaluations } from '../evaluations/evaluations.js'
-import { requireScorers } from '../evaluations/referenced-objects.js'
+import { requireScorers, type ObjectsRequest } from '../evaluations/referenced-objects.js'
 import { Failure, invalidField } from '../failure.js'
-import type { AnyRoute, RouteRequest } from '../route.js'
+import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
 import { requireBoundedFilter } from '../tracing/filter.js'
@@ -103,7 +103,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
 
   /** Refuses what cannot be applied: scorers, a sample rate, or fields that calls do not have. */
   const requireValid = async (
-    request: Pick<RouteRequest<unknown>, 'principal' | 'headers'>,
+    request: ObjectsRequest,
     project: string,
     { scorer_refs, sample_rate, filter }: Partial<t.TypeOf<typeof newRule>>,
   ): Promise<void> => {
@@ -118,7 +118,7 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
     const { op_names, trace_roots_only } = filter
     const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }
     requireBoundedFilter(asked)
-    await callIds(evaluations.reader)({
+    await callIds(request.reader)({
       ...{ projectId: project, filter: asked, operation: filter.query?.$expr ?? null, position: 0n },
       ...{ sortBy: [], limit: 1, offset: null },
     })

@@ -7,12 +7,10 @@ import {
 } from '../../domain/evaluation/comparison.js'
 import type { EvaluationRow } from '../../domain/evaluation/row.js'
 import { predictionOf, rowOfCalls } from '../../domain/evaluation/rows-of-calls.js'
-import { entityOf } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { waitForPrices } from '../tracing/requested-costs.js'
@@ -28,8 +26,8 @@ const MAX_ROWS = 50_000
 
 /** `POST /evaluations/compare`: the differences of runs, row by row, with confidence intervals. */
 export const compareRoute = (evaluations: Evaluations): AnyRoute => {
-  const { ports, reading, reader: shared } = evaluations
-  const costsOf = rowCostsFrom(evaluations)
+  const { ports, reading } = evaluations
+  const costsOf = rowCostsFrom(reading)
   const rowOf = rowOfCalls(ports.sha256)
 
   return readProject(evaluations, {
@@ -41,14 +39,14 @@ export const compareRoute = (evaluations: Evaluations): AnyRoute => {
     body: compareRequest,
     response: comparison,
     project: inBody,
-    handle: ({ body, project: projectId, headers, onDisconnect }) => {
+    handle: (request) => {
+      const { body, project: projectId, reader } = request
       const runIds = comparedRunIds(body)
       return {
-        waitFor: () => waitForPrices({ reading, reader: shared }, projectId, { list: null }, headers),
+        waitFor: () => waitForPrices(reading, request, { list: null }),
         read: async (position) => {
-          const reader = readerOfRequest(shared, onDisconnect, entityOf(projectId))
           const found = await runsAt(reader, projectId, runIds, position)
-          const costOf = await costsOf(projectId, position)
+          const costOf = await costsOf(reader, projectId, position)
 
           const comparedRun = async (runId: string): Promise<ComparedRun> => {
             const rows: EvaluationRow[] = []

@@ -16,12 +16,19 @@ import { tableStats } from '../../projections/tables/queries.js'
 import { execute } from '../../runtime/execute.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import type { AnyRoute, RouteRequest } from '../route.js'
+import type { AnyRoute } from '../route.js'
 import { alsoReads, writeProject } from '../route-kinds.js'
 import { writing } from '../run.js'
 import { idFor } from '../tracing/generated-id.js'
 import type { Evaluations } from './evaluations.js'
-import { nestedObjects, orInvalid, refuseUser, requireObject, requireScorers } from './referenced-objects.js'
+import {
+  nestedObjects,
+  orInvalid,
+  refuseUser,
+  requireObject,
+  requireScorers,
+  type ObjectsRequest,
+} from './referenced-objects.js'
 
 const evaluateModelRequest = open('EvaluateModelRequest', {
   required: { project_id: projectId, evaluation_ref: string, model_ref: string },
@@ -31,8 +38,6 @@ const evaluateModelRequest = open('EvaluateModelRequest', {
 const evaluateModelResponse = open('EvaluateModelResponse', {
   required: { call_id: string, evaluation_run_id: string },
 })
-
-type Reading = Pick<RouteRequest<unknown>, 'principal' | 'headers'>
 
 /** `POST /evaluations/evaluate_model`: the request is in the log when it is answered, and a dispatcher does the work. */
 export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
@@ -88,13 +93,13 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
 const datasetSize = async (
   evaluations: Evaluations,
   { dataset }: EvaluationObject,
-  request: Reading,
+  request: ObjectsRequest,
 ): Promise<number> => {
   const field = ['evaluation_ref', 'dataset']
   const table = tableOfDataset(dataset, await requireObject(evaluations, dataset, field, request))
   if (table !== undefined) {
     const position = await evaluations.reading.waitForNow(table.projectId, request.headers)
-    const [stats] = await tableStats(evaluations.reader)(table.projectId, [table.digest], position)
+    const [stats] = await tableStats(request.reader)(table.projectId, [table.digest], position)
     if (stats !== undefined) return stats.row_count
   }
   throw invalidField(field, 'value_error', 'Value error, the dataset has no table of rows in its project')

@@ -1,4 +1,3 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Ports } from '../../domain/ports/ports.js'
 import type { ScoringTools } from '../../domain/ports/scoring-tools.js'
 import type { ProjectWrites } from '../route-kinds.js'
@@ -6,5 +5,4 @@ import type { ProjectWrites } from '../route-kinds.js'
 /** Dependencies of the evaluation routes. */
 export interface Evaluations extends ProjectWrites {
   readonly ports: Ports & { readonly scoringTools: ScoringTools }
-  readonly reader: ClickHouseReader
 }

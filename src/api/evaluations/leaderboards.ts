@@ -4,7 +4,7 @@ import { boolean, json, string } from '../../domain/codec/leaves.js'
 import { closed, open } from '../../domain/codec/struct.js'
 import { columnsOf, isLeaderboard, newLeaderboard } from '../../domain/evaluation/leaderboard.js'
 import { RUN_OP, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import { entityOf, projectId } from '../../domain/ids.js'
+import { projectId } from '../../domain/ids.js'
 import { isJsonObject } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { jsonText } from '../../domain/json/text.js'
@@ -13,7 +13,6 @@ import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
 import { inBody } from '../authorization.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { versionsFromLog } from '../objects/object-from-log.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
@@ -61,9 +60,8 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute => {
     response: leaderboard,
     project: inBody,
     handle:
-      ({ body: { object_id, digest }, project, onDisconnect }) =>
+      ({ body: { object_id, digest }, project, reader }) =>
       async (position) => {
-        const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(project))
         const version = await readVersion({
           ...{ projectId: project, objectId: object_id, version: digest, position },
           withVal: true,

@@ -4,7 +4,7 @@ import { withDefault } from '../../domain/codec/containers.js'
 import { open } from '../../domain/codec/struct.js'
 import type { RowCalls } from '../../domain/evaluation/rows-of-calls.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import { entityOf, id } from '../../domain/ids.js'
+import { id } from '../../domain/ids.js'
 import type { JsonObject } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
@@ -13,7 +13,6 @@ import { callIdPages, callsById } from '../../projections/calls/queries.js'
 import { inPath } from '../authorization.js'
 import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
 import { pagesOf } from '../tracing/pages.js'
@@ -43,11 +42,10 @@ export const listRoute = (evaluations: Evaluations, listed: Listed): AnyRoute =>
     query: open('EvaluationCallsQuery', { optional: { evaluation_run_id: withDefault(id, null), ...page } }),
     response: { schema: linesOf('One per line.', listed.line.schema), type: JSON_LINES },
     project: inPath,
-    handle: async ({ query, project: projectId, onDisconnect }) => {
+    handle: async ({ query, project: projectId, reader }) => {
       const { evaluation_run_id: runId, limit, offset } = query
       if (runId !== null) await runNow(evaluations)(projectId, runId)
       return async (position) => {
-        const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(projectId))
         const pages =
           runId === null
             ? marked(reader, projectId, listed, position, { limit, offset })

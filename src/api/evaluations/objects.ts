@@ -4,7 +4,6 @@ import { withDefault } from '../../domain/codec/containers.js'
 import { instantOf, type Instant } from '../../domain/codec/instant.js'
 import { open } from '../../domain/codec/struct.js'
 import type { Cause } from '../../domain/event.js'
-import { entityOf } from '../../domain/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
 import { parseJson } from '../../domain/json/parse.js'
 import { jsonText } from '../../domain/json/text.js'
@@ -19,7 +18,6 @@ import { inPath } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { versionsFromLog } from '../objects/object-from-log.js'
 import { publishObject } from '../objects/publish.js'
 import type { AnyRoute } from '../route.js'
@@ -111,9 +109,8 @@ export const collectionRoutes = <Body>(
       response: { schema: linesOf('One object per line.', collection.shown.schema), type: JSON_LINES },
       project: inPath,
       handle:
-        ({ query: { limit, offset }, project, onDisconnect }) =>
+        ({ query: { limit, offset }, project, reader }) =>
         async (position) => {
-          const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(project))
           const filter = {
             ...{ exclude_base_object_classes: null, leaf_object_classes: null, object_ids: null },
             ...{ tags: null, aliases: null, latest_only: true, is_op: baseClass === null },

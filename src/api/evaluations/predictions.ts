@@ -68,7 +68,7 @@ const asPrediction = async (
 
 /** Predictions of models, including those in runs of the SDKs. */
 export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
-  const { ports, reading, reader } = evaluations
+  const { ports, reading } = evaluations
   return [
     writeProject(evaluations, {
       method: 'post',
@@ -157,7 +157,7 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
       errors: [...alsoReads.errors, 'conflict'],
       response: success,
       project: inPath,
-      handle: async ({ params, project: projectId, headers }) => {
+      handle: async ({ params, project: projectId, headers, reader }) => {
         const { row } = await predictionNow(evaluations)(projectId, params['prediction_id']!)
         if (row === undefined || row.ended_at !== null) return () => ({ body: { success: true } })
         requireNotAtWork(row)

@@ -12,16 +12,17 @@ import { Failure, invalidField } from '../failure.js'
 import { resolveRefs } from '../refs/resolve.js'
 import { sourcesFrom } from '../refs/sources.js'
 import type { RouteRequest } from '../route.js'
+import type { HasReader } from '../run.js'
 import type { Evaluations } from './evaluations.js'
 
 const MAX_SCORERS = 100
 /** The latency of the model, in the summary of a run. */
 const LATENCY_KEY = 'model_latency'
 
-type ObjectReads = Pick<Evaluations, 'teams' | 'reading' | 'reader'>
+type ObjectReads = Pick<Evaluations, 'teams' | 'reading'>
 type ScorerReads = ObjectReads & { readonly ports: Pick<Evaluations['ports'], 'scoringTools'> }
 
-type Reading = Pick<RouteRequest<unknown>, 'principal' | 'headers'>
+export type ObjectsRequest = Pick<RouteRequest, 'principal' | 'headers'> & HasReader
 
 /** The server records the user of the key. */
 export const refuseUser = (userId: string | null): void => {
@@ -35,10 +36,10 @@ export const refuseUser = (userId: string | null): void => {
  * @throws Failure that names the field where the reference is malformed, or the object missing or not readable
  */
 export const requireObject = async (
-  { teams, reading, reader }: ObjectReads,
+  { teams, reading }: ObjectReads,
   text: string,
   field: readonly (string | number)[],
-  { principal, headers }: Reading,
+  { principal, headers, reader }: ObjectsRequest,
 ): Promise<Json> => {
   const ref = parseRef(text)
   if (ref?.kind !== 'object' || ref.edges.length > 0)
@@ -73,8 +74,8 @@ export const orInvalid = <A>(field: readonly (string | number)[], result: E.Eith
 
 /** Reads objects that an object of the request refers to. */
 export const nestedObjects = (
-  { teams, reading, reader }: ObjectReads,
-  { principal, headers }: Reading,
+  { teams, reading }: ObjectReads,
+  { principal, headers, reader }: ObjectsRequest,
 ): ReadObject => {
   const sources = sourcesFrom(reader, async (projectId) =>
     teams.canAccessTeam(principal, entityOf(projectId)) ? reading.waitForNow(projectId, headers) : undefined,
@@ -91,7 +92,7 @@ export const requireScorers = async (
   evaluations: ScorerReads,
   refs: readonly string[],
   field: readonly string[],
-  request: Reading,
+  request: ObjectsRequest,
 ): Promise<void> => {
   if (refs.length > MAX_SCORERS)
     throw invalidField(field, 'too_long', `List should have at most ${MAX_SCORERS} items`)

@@ -55,7 +55,7 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
           kind: 'rescore',
           ...{ project_id, id, scorer_refs, source_evaluation_run_id },
           requested_at: instantOf(ports.clock.now()),
-          total_rows: await countRows(evaluations.reader, project_id, source_evaluation_run_id, position),
+          total_rows: await countRows(request.reader, project_id, source_evaluation_run_id, position),
           wb_user_id: principal.userId,
           key_id: principal.keyId,
           evaluation: null,

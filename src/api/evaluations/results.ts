@@ -12,7 +12,6 @@ import type { Position } from '../../domain/ports/event-store.js'
 import { callsById } from '../../projections/calls/queries.js'
 import { inPath } from '../authorization.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import { sourcesFrom } from '../refs/sources.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'
@@ -22,7 +21,7 @@ import { inV2 } from './found-calls.js'
 import { parsedCall } from './parsed-call.js'
 import { bareRowsOf, rowCallsById, rowCallsOf } from './read-rows.js'
 import { rawRows, resultRow } from './result-rows.js'
-import { ordersIn, results, resultsQuery, runIdsIn, type ResultsQuery } from './results-codecs.js'
+import { ordersIn, results, resultsQuery, runIdsIn } from './results-codecs.js'
 import { rowCostsFrom, type CostOf } from './row-costs.js'
 import { noSuchRun, textOf } from './runs.js'
 
@@ -31,12 +30,9 @@ const PAGE = { items: 200, weight: Infinity }
 
 /** `eval_results/query`: the rows of runs, joined by their example, and a summary of the scores of each run. */
 export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
-  const { ports, reading, reader: shared, teams } = evaluations
-  const costsOf = rowCostsFrom(evaluations)
+  const { ports, reading, teams } = evaluations
+  const costsOf = rowCostsFrom(reading)
   const rowOf = rowOfCalls(ports.sha256)
-
-  const costsAt = async (projectId: string, asked: ResultsQuery, position: Position): Promise<CostOf> =>
-    asked.include_costs ? costsOf(projectId, position) : () => null
 
   /** The rows of all runs by their example. Only what rows are sorted by needs more than their inputs. */
   const groupsOf = async (
@@ -104,17 +100,17 @@ export const resultsRoute = (evaluations: Evaluations): AnyRoute => {
     body: resultsQuery,
     response: results,
     project: inPath,
-    handle: ({ body, project: projectId, headers, principal, onDisconnect }) => {
+    handle: (request) => {
+      const { body, project: projectId, headers, principal, reader } = request
       const runIds = runIdsIn(body)
       const orders = ordersIn(body, runIds)
       const costs = body.include_costs ? { list: null } : null
       return {
-        waitFor: () => waitForPrices({ reading, reader: shared }, projectId, costs, headers),
+        waitFor: () => waitForPrices(reading, request, costs),
         read: async (position) => {
-          const reader = readerOfRequest(shared, onDisconnect, entityOf(projectId))
           const runs = await runsAt(reader, projectId, runIds, position)
           const groups = await groupsOf(reader, projectId, runIds, position, body.include_rows ? orders : [])
-          const costOf = await costsAt(projectId, body, position)
+          const costOf = costs === null ? () => null : await costsOf(reader, projectId, position)
           const summary = body.include_summary
             ? await summaryOf(
                 reader,

@@ -1,18 +1,19 @@
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import type { Json, JsonObject } from '../../domain/json/json.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
-import { booksFrom } from '../../projections/prices/queries-of-books.js'
+import { cachedBooks } from '../../projections/prices/queries-of-books.js'
+import type { Reading } from '../reading.js'
 import { callCosts } from '../tracing/call-costs.js'
-import type { Evaluations } from './evaluations.js'
 
 /** The cost of a prediction in US dollars; null where it has no usage. */
 export type CostOf = (prediction: EvaluationCall | undefined) => number | null
 
 /** Costs by the prices of a project at a position. */
-export const rowCostsFrom = ({ reader, reading }: Pick<Evaluations, 'reader' | 'reading'>) => {
-  const books = booksFrom(reader, reading.generation)
-  return async (projectId: string, position: Position): Promise<CostOf> => {
-    const book = await books({ projectId, list: null, position })
+export const rowCostsFrom = ({ generation }: Reading) => {
+  const books = cachedBooks(generation)
+  return async (reader: ClickHouseReader, projectId: string, position: Position): Promise<CostOf> => {
+    const book = await books(reader, { projectId, list: null, position })
     return (prediction) => {
       if (prediction === undefined) return null
       const { started_at, summary } = prediction

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
 import { instant, instantOf } from '../../domain/codec/instant.js'
@@ -11,7 +10,7 @@ import {
   weaveAttributes,
   type EvaluationCall,
 } from '../../domain/evaluation/run-calls.js'
-import { entityOf, id } from '../../domain/ids.js'
+import { id } from '../../domain/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
 import { jsonText } from '../../domain/json/text.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
@@ -20,9 +19,15 @@ import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queri
 import { inPath } from '../authorization.js'
 import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
-import { readerOfRequest } from '../http/reader-of-request.js'
 import type { AnyRoute } from '../route.js'
-import { alsoReads, changeProject, readProject, readProjectLog, writeProject } from '../route-kinds.js'
+import {
+  alsoReads,
+  changeProject,
+  readProject,
+  readProjectLog,
+  writeProject,
+  type ProjectRequest,
+} from '../route-kinds.js'
 import { idFor } from '../tracing/generated-id.js'
 import { pagesOf } from '../tracing/pages.js'
 import { listInQuery, objectOrOpRef, objectRef, page, requireFew, success } from './codecs.js'
@@ -78,9 +83,9 @@ export const runNow =
 export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
   const { ports, reading } = evaluations
 
-  const computed = async (projectId: string, runId: string, headers: IncomingHttpHeaders) => {
-    const position = await reading.waitForNow(projectId, { ...headers, 'tallytree-stale': undefined })
-    return summaryOfRun(rowsOf(evaluations.reader, ports.sha256)(projectId, runId, position))
+  const computed = async (runId: string, { project, headers, reader }: ProjectRequest) => {
+    const position = await reading.waitForNow(project, { ...headers, 'tallytree-stale': undefined })
+    return summaryOfRun(rowsOf(reader, ports.sha256)(project, runId, position))
   }
 
   return [
@@ -121,11 +126,10 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       query: runList,
       response: { schema: linesOf('One evaluation run per line.', run.schema), type: JSON_LINES },
       project: inPath,
-      handle: ({ query, project: projectId, onDisconnect }) => {
+      handle: ({ query, project: projectId, reader }) => {
         for (const name of ['evaluations', 'models', 'evaluation_run_ids'] as const)
           requireFew(query[name] ?? [], ['query', name])
         return async (position) => {
-          const reader = readerOfRequest(evaluations.reader, onDisconnect, entityOf(projectId))
           const ids = callIdPages(reader, {
             projectId,
             filter: { ...NO_FILTER, op_names: [RUN_OP], call_ids: query.evaluation_run_ids },
@@ -173,12 +177,13 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
       errors: [...alsoReads.errors, 'conflict'],
       response: success,
       project: inPath,
-      handle: async ({ body, params, project: projectId, headers }) => {
+      handle: async (request) => {
+        const { body, params, project: projectId } = request
         const found = await runNow(evaluations)(projectId, params['evaluation_run_id']!)
         const { id: runId, ended_at, trace_id: traceId, inputs } = found
         if (ended_at !== null) return () => ({ body: { success: true } })
         requireNotAtWork(found)
-        const summary = body.summary ?? (await computed(projectId, runId, headers))
+        const summary = body.summary ?? (await computed(runId, request))
         return async (cause) => {
           const now = instantOf(ports.clock.now())
           const summarize = uuidOfDigest(ports.sha256(JSON.stringify([projectId, runId, SUMMARY_OP])))

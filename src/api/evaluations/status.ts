@@ -62,14 +62,15 @@ export const statusRoute = (evaluations: Evaluations): AnyRoute =>
     response: statusResponse,
     project: inBody,
     handle:
-      ({ body: { project_id, call_id } }) =>
+      ({ body: { project_id, call_id }, reader }) =>
       async (position) => ({
-        body: { status: await statusOf(evaluations, project_id, call_id, position) },
+        body: { status: await statusOf(evaluations, reader, project_id, call_id, position) },
       }),
   })
 
 const statusOf = async (
   evaluations: Evaluations,
+  reader: ClickHouseReader,
   projectId: string,
   id: string,
   position: Position,
@@ -81,10 +82,10 @@ const statusOf = async (
       const isDeleted = finished.outcome === 'completed' && call === undefined
       return isDeleted ? { code: 'not_found' } : statusOfFinished(finished)
     }
-    const completed_rows = await countEndedRows(evaluations.reader, projectId, id, position)
+    const completed_rows = await countEndedRows(reader, projectId, id, position)
     return { code: 'running', completed_rows, total_rows: Math.max(completed_rows, request.total_rows) }
   }
-  return call === undefined ? { code: 'not_found' } : statusOfCall(evaluations, call, position)
+  return call === undefined ? { code: 'not_found' } : statusOfCall(reader, call, position)
 }
 
 const runAt = async ({ ports }: Evaluations, projectId: string, id: string, at: Position) => {
@@ -101,7 +102,7 @@ const statusOfFinished = ({ outcome, error, summary, warnings }: EvaluationRunFi
 
 /** A run that a client logs. */
 const statusOfCall = async (
-  { reader }: Evaluations,
+  reader: ClickHouseReader,
   call: StoredCall,
   position: Position,
 ): Promise<JsonObject> => {

@@ -14,10 +14,10 @@ import type { Authorization } from '../authorization.js'
 import { Failure, invalid, invalidField } from '../failure.js'
 import { authorizeRead } from '../projects/access.js'
 import type { AnyRoute } from '../route.js'
-import { writeAuthorized, type ProjectReads, type ProjectWrites } from '../route-kinds.js'
+import { writeAuthorized, type ProjectWrites } from '../route-kinds.js'
 import { writing } from '../run.js'
 
-export interface Files extends ProjectReads, ProjectWrites {
+export interface Files extends ProjectWrites {
   readonly ports: Pick<Ports, 'eventStore' | 'blobs' | 'ids'>
 }
 

@@ -8,13 +8,18 @@ export const readerOfRequest = (
   onDisconnect: OnDisconnect,
   team: string,
 ): ClickHouseReader => {
-  const leaving = new AbortController()
-  const { signal } = leaving
-  setMaxListeners(0, signal)
-  onDisconnect(() => leaving.abort())
+  let signal: AbortSignal | undefined
+  const ofRequest = () => ({ signal: (signal ??= abortedOn(onDisconnect)), team })
   return {
     knownParts: reader.knownParts,
-    query: (sql, parameters) => reader.query(sql, parameters, { signal, team }),
-    stream: (sql, parameters, options) => reader.stream(sql, parameters, { ...options, signal, team }),
+    query: (sql, parameters) => reader.query(sql, parameters, ofRequest()),
+    stream: (sql, parameters, options) => reader.stream(sql, parameters, { ...options, ...ofRequest() }),
   }
+}
+
+const abortedOn = (onDisconnect: OnDisconnect): AbortSignal => {
+  const leaving = new AbortController()
+  setMaxListeners(0, leaving.signal)
+  onDisconnect(() => leaving.abort())
+  return leaving.signal
 }

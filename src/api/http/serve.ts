@@ -6,8 +6,10 @@ import { deeperThan, MAX_DEPTH } from '../../domain/json/measure.js'
 import { wellFormed } from '../../domain/json/well-formed.js'
 import { refuseAsOf } from '../as-of.js'
 import { Failure, invalid, invalidBody, invalidField } from '../failure.js'
+import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Principal } from '../principal.js'
 import { readJson } from './read-json.js'
+import { readerOfRequest } from './reader-of-request.js'
 import { respond } from './respond.js'
 import type { AnyRoute, OnDisconnect } from '../route.js'
 
@@ -21,7 +23,7 @@ const ANONYMOUS: Principal = { userId: '', keyId: '', administrator: false, team
  * A route as a Koa handler: authenticate, decode, handle, respond. Authenticates again after reading the body, which
  * may take long.
  */
-export const serve = (authenticating: Authenticator, route: AnyRoute) => {
+export const serve = (authenticating: Authenticator, reader: ClickHouseReader, route: AnyRoute) => {
   const decodeBody = route.body === undefined ? undefined : decode(route.body)
   const decodeQuery = queryDecoder(route)
   const presentAlone = route.access !== 'open' && !route.requestHeaders.includes('Tallytree-As-Of')
@@ -33,6 +35,7 @@ export const serve = (authenticating: Authenticator, route: AnyRoute) => {
     const principal = decodeBody === undefined ? asking : reauthenticate()
     const requestId = ctx.response.get('x-request-id') || randomUUID()
     const query = decodeQuery(ctx.query)
+    const onDisconnect = onDisconnectOf(ctx)
     const response = await route.handle({
       body,
       params: (ctx.params ?? {}) as Record<string, string>,
@@ -44,7 +47,8 @@ export const serve = (authenticating: Authenticator, route: AnyRoute) => {
       reauthenticate,
       cause: { correlationId: requestId, causationId: requestId, actor: principal.userId },
       stream: ctx.req,
-      onDisconnect: onDisconnectOf(ctx),
+      onDisconnect,
+      readerOf: (team) => readerOfRequest(reader, onDisconnect, team),
     })
     respond(ctx, response)
   }

@@ -13,18 +13,12 @@ import { execute } from '../../runtime/execute.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
-import {
-  changeProject,
-  readProject,
-  writeProject,
-  type ProjectReads,
-  type ProjectWrites,
-} from '../route-kinds.js'
+import { changeProject, readProject, writeProject, type ProjectWrites } from '../route-kinds.js'
 import { writing } from '../run.js'
 import { versionsFromLog } from './object-from-log.js'
 import { publishObject, type ObjectPorts } from './publish.js'
 
-export interface Objects extends ProjectReads, ProjectWrites {
+export interface Objects extends ProjectWrites {
   readonly ports: ObjectPorts
 }
 

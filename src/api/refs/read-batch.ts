@@ -16,7 +16,7 @@ const MAX_REFS = 1000
 const refsReadBatch = closed('RefsReadBatchRequest', { required: { refs: arrayOf(string) } })
 
 export const refRoutes = (reads: ProjectReads): readonly AnyRoute[] => [
-  readProjects(reads, {
+  readProjects({
     method: 'post',
     path: '/refs/read_batch',
     summary: 'Resolve references, in the given order; null for a reference that does not resolve.',

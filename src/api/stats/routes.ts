@@ -22,7 +22,7 @@ const NO_USAGE: UsageStats = { buckets: [], unpriced: [] }
 
 export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
   const { ports } = reads
-  const priced = pricedReads(reads)
+  const priced = pricedReads(reads.reading)
   return [
     readProject(reads, {
       method: 'post',
@@ -35,14 +35,15 @@ export const statsRoutes = (reads: StatsReads): readonly AnyRoute[] => {
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
       project: inBody,
-      handle: ({ body, project: projectId, headers, reader }) => {
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
         const { filter, query, start, timezone, price_list: list } = body
         requireBoundedFilter(filter)
         const usage = requestedMetrics('usage_metrics', body.usage_metrics)
         const calls = requestedMetrics('call_metrics', body.call_metrics)
         const hasCosts = usage.some(({ metric }) => isCost(metric))
         const costs = requestedCosts(hasCosts, list, 'a metric such as total_cost')
-        const { waitFor, pricesAt } = priced(projectId, costs, headers)
+        const { waitFor, pricesAt } = priced(request, costs)
         const end = body.end ?? instantOf(ports.clock.now())
         const { granularity, starts } = rangeOf({ start, end, granularity: body.granularity, timezone })
         for (const wanted of [usage, calls]) requireBoundedResponse(starts.length, wanted)

@@ -9,18 +9,18 @@ import { knownRows } from '../../projections/tables/queries.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'
-import { alsoReads, writeProject, type ProjectReads, type ProjectWrites } from '../route-kinds.js'
+import { alsoReads, writeProject, type ProjectWrites } from '../route-kinds.js'
 import { noSuchTable, tableCreate, tableCreateFromDigests, tableUpdate } from './codecs.js'
 import { digestedRows, publishTable, type TablePorts } from './publish-table.js'
 import { applyUpdates } from './updates.js'
 
-export interface Tables extends ProjectReads, ProjectWrites {
+export interface Tables extends ProjectWrites {
   readonly ports: TablePorts
 }
 
 /** Creates tables from rows, from stored rows, or by updating another table. */
 export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
-  const { ports, reading, reader } = tables
+  const { ports, reading } = tables
   const publish = publishTable(ports)
 
   return [
@@ -52,7 +52,7 @@ export const tableWriteRoutes = (tables: Tables): readonly AnyRoute[] => {
       errors: [...alsoReads.errors, 'conflict'],
       response: open('TableCreateFromDigestsResponse', { required: { digest: string } }),
       project: inBody,
-      handle: async ({ body, project: projectId, principal: { userId }, headers }) => {
+      handle: async ({ body, project: projectId, principal: { userId }, headers, reader }) => {
         const { row_digests: rowDigests, expected_digest: expectedDigest } = body
         const readable = await reading.waitForNow(projectId, headers)
         await requireKnown(reader, projectId, rowDigests, readable)

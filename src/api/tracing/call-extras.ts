@@ -54,14 +54,11 @@ export const usageOn =
     position: Position,
     withCosts: boolean,
   ): Promise<(callId: string) => string> => {
-    const answer = await usage(
-      {
-        ...{ projectId, position, maxTraceCalls, limit: ids.length, operation: null },
-        filter: { ...NO_FILTER, call_ids: ids },
-        costs: withCosts ? { list: null } : null,
-      },
-      reader,
-    )
+    const answer = await usage(reader, {
+      ...{ projectId, position, maxTraceCalls, limit: ids.length, operation: null },
+      filter: { ...NO_FILTER, call_ids: ids },
+      costs: withCosts ? { list: null } : null,
+    })
     const texts = new Map(answer.calls.map((call) => [call.id, usageText(call, withCosts)]))
     return (callId) => texts.get(callId) ?? '{}'
   }

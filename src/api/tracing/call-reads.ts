@@ -17,13 +17,13 @@ import {
   type CallSelection,
   type StoredCall,
 } from '../../projections/calls/queries.js'
-import { booksFrom } from '../../projections/prices/queries-of-books.js'
+import { cachedBooks } from '../../projections/prices/queries-of-books.js'
 import { usageFrom } from '../../projections/usage/queries.js'
 import { prefetchFirst } from '../http/prefetch-first.js'
 import { inBody } from '../authorization.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
-import { readProject } from '../route-kinds.js'
+import { readProject, type ProjectRequest } from '../route-kinds.js'
 import { callCosts } from './call-costs.js'
 import { sourcesFrom } from '../refs/sources.js'
 import { extrasOf, feedbackOnCalls, pagesWithFeedback, usageOn } from './call-extras.js'
@@ -56,26 +56,25 @@ interface ReadBody {
 
 export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   const { ports, teams, reading } = reads
-  const books = booksFrom(reads.reader, reading.generation)
-  const usageOf = usageOn(usageFrom(reads.reader, reading.generation), reads.maxTraceCalls)
-  const ready =
-    (
-      { body, headers }: Pick<RouteRequest<ReadBody>, 'body' | 'headers'>,
-      needsPrices = body.include_costs === true,
-    ) =>
-    (): Promise<Position> =>
-      waitForPrices(reads, body.project_id, needsPrices ? { list: null } : null, headers)
+  const books = cachedBooks(reading.generation)
+  const usageOf = usageOn(usageFrom(reading.generation), reads.maxTraceCalls)
+  const ready = (request: ProjectRequest, needsPrices: boolean) => (): Promise<Position> =>
+    waitForPrices(reading, request, needsPrices ? { list: null } : null)
 
   /** The cost function, if costs were requested. */
-  const costsAt = async ({ project_id, include_costs }: ReadBody, position: Position) => {
+  const costsAt = async (
+    reader: ClickHouseReader,
+    { project_id, include_costs }: ReadBody,
+    position: Position,
+  ) => {
     if (include_costs !== true) return undefined
-    const book = await books({ projectId: project_id, list: null, position })
+    const book = await books(reader, { projectId: project_id, list: null, position })
     return (call: StoredCall, summary: JsonObject) => callCosts(book, call, summary)
   }
 
   /** Answers a query in the given format, from the JSON texts of the calls by page. */
   const answer = (
-    request: Pick<RouteRequest<CallsQuery>, 'body' | 'headers' | 'principal'> & Pick<CallReads, 'reader'>,
+    request: ProjectRequest & Pick<RouteRequest<CallsQuery>, 'body' | 'principal'>,
     formatted: (texts: AsyncIterable<readonly string[]>) => AsyncIterable<string>,
     type: string,
   ) => {
@@ -129,7 +128,7 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
   ) {
     const { project_id: projectId, include_feedback, include_usage, include_costs } = asked
     const wanted = requestedColumns(asked)
-    const costs = await costsAt(asked, position)
+    const costs = await costsAt(reader, asked, position)
     for await (const part of include_feedback
       ? pagesWithFeedback(reader, projectId, ids, position)
       : pagesOf(ids)) {
@@ -165,10 +164,12 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         const { body, headers, reader } = request
         const { project_id, id: callId } = body
         return {
-          waitFor: readsModels(body) ? ready(request) : () => reading.logPosition(headers),
+          waitFor: readsModels(body)
+            ? ready(request, body.include_costs)
+            : () => reading.logPosition(headers),
           read: async (position) => {
             const call = id.is(callId) ? await foldedCall(ports)(project_id, callId, position) : undefined
-            const costs = await costsAt(body, position)
+            const costs = await costsAt(reader, body, position)
             const extras = await extrasOf(reader, project_id, call ? [call] : [], position, body)
             const json =
               call === undefined ? 'null' : callJson(call, () => true, { costs, others: extras(call) })

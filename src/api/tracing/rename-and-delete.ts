@@ -9,14 +9,13 @@ import { execute } from '../../runtime/execute.js'
 import { inChunks } from '../../runtime/in-chunks.js'
 import { id, projectId } from '../../domain/ids.js'
 import type { Cause } from '../../domain/event.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, changeProject, writeProject } from '../route-kinds.js'
-import { writing } from '../run.js'
+import { writing, type HasReader } from '../run.js'
 import { later, type Tracing } from './tracing.js'
 
 const callUpdate = closed('CallUpdateRequest', {
@@ -31,9 +30,7 @@ const callsDelete = closed('CallsDeleteRequest', {
 
 const MAX_IDS = 1000
 
-export const renameAndDeleteRoutes = (
-  tracing: Tracing & { readonly reader: ClickHouseReader },
-): readonly AnyRoute[] => {
+export const renameAndDeleteRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const { ports } = tracing
   return [
     writeProject(tracing, {
@@ -83,8 +80,12 @@ const AT_ONCE = 500
 
 /** Finds the calls with all their descendants; returns a function that deletes them. */
 export const deletingCalls =
-  ({ ports, reading, reader }: Tracing & { readonly reader: ClickHouseReader }) =>
-  async (project_id: string, callIds: readonly string[], { headers }: Pick<RouteRequest, 'headers'>) => {
+  ({ ports, reading }: Tracing) =>
+  async (
+    project_id: string,
+    callIds: readonly string[],
+    { headers, reader }: Pick<RouteRequest, 'headers'> & HasReader,
+  ) => {
     // Ignores `Tallytree-Stale`, which would leave recent descendants undeleted.
     const seen = await reading.waitForNow(project_id, { ...headers, 'tallytree-stale': undefined })
     const possible = callIds.filter(id.is)

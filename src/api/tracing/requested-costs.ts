@@ -1,28 +1,21 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import type { Position } from '../../domain/ports/event-store.js'
 import { priceListExists } from '../../projections/prices/queries.js'
-import { booksFrom, type PriceBook } from '../../projections/prices/queries-of-books.js'
+import { cachedBooks, type PriceBook } from '../../projections/prices/queries-of-books.js'
 import { PRICE_LISTS_SCOPE } from '../admin/prices.js'
 import { invalidField } from '../failure.js'
 import type { Reading } from '../reading.js'
+import type { ProjectRequest } from '../route-kinds.js'
 
 /** The price list to use, null for the project's prices and the default list. Null if costs were not requested. */
 export type RequestedCosts = { readonly list: string | null } | null
 
-interface Reads {
-  readonly reading: Reading
-  readonly reader: ClickHouseReader
-}
-
 /** Waits for the project and, if costs are requested, for the price lists. Refuses an unknown list. */
 export const waitForPrices = async (
-  { reading, reader }: Reads,
-  projectId: string,
+  reading: Reading,
+  { project, headers, reader }: ProjectRequest,
   costs: RequestedCosts,
-  headers: IncomingHttpHeaders,
 ): Promise<Position> => {
-  const position = await reading.waitForAsOf(projectId, headers)
+  const position = await reading.waitForAsOf(project, headers)
   if (costs === null) return position
   const withPrices = await reading.waitForAsOf(PRICE_LISTS_SCOPE, headers)
   if (costs.list !== null && !(await priceListExists(reader, costs.list, withPrices)))
@@ -43,12 +36,14 @@ export const requestedCosts = (
 }
 
 /** How a route waits for the prices of the requested costs, and reads them; null without costs. */
-export const pricedReads = (reads: Reads) => {
-  const books = booksFrom(reads.reader, reads.reading.generation)
-  return (projectId: string, costs: RequestedCosts, headers: IncomingHttpHeaders) => ({
-    waitFor: () => waitForPrices(reads, projectId, costs, headers),
+export const pricedReads = (reading: Reading) => {
+  const books = cachedBooks(reading.generation)
+  return (request: ProjectRequest, costs: RequestedCosts) => ({
+    waitFor: () => waitForPrices(reading, request, costs),
     pricesAt: async (position: Position): Promise<PriceBook | null> =>
-      costs === null ? null : books({ projectId, list: costs.list, position }),
+      costs === null
+        ? null
+        : books(request.reader, { projectId: request.project, list: costs.list, position }),
   })
 }
 

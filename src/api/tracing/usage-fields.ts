@@ -7,7 +7,7 @@ import {
   type CallSelection,
   type OrderBy,
 } from '../../projections/calls/queries.js'
-import type { booksFrom } from '../../projections/prices/queries-of-books.js'
+import type { Books } from '../../projections/prices/queries-of-books.js'
 import { readTotals, usageOfCalls } from '../../projections/usage-query/queries.js'
 import { invalidField } from '../failure.js'
 import { refuseTooLarge } from './usage.js'
@@ -39,13 +39,13 @@ export const requireLimit = (limit: number | null): void => {
  */
 export const readWithUsage = async <A>(
   reader: ClickHouseReader,
-  books: ReturnType<typeof booksFrom>,
+  books: Books,
   selection: CallSelection,
   { hasCosts }: UsedUsage,
   read: (selection: CallSelection) => Promise<A>,
 ): Promise<A> => {
   const { projectId, position } = selection
-  const prices = hasCosts ? await books({ projectId, list: null, position }) : null
+  const prices = hasCosts ? await books(reader, { projectId, list: null, position }) : null
   return readTotals(reader, { ...selection, kind: 'inclusive', prices }, (open) =>
     read({ ...selection, usage: usageOfCalls(selection, { open, prices }) }),
   ).catch(refuseTooLarge)

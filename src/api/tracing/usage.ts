@@ -5,7 +5,6 @@ import { closed, open } from '../../domain/codec/struct.js'
 import { projectId } from '../../domain/ids.js'
 import { listName } from '../../domain/price/events.js'
 import { query } from '../../domain/query/query.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
 import {
   AnswerTooLarge,
@@ -62,9 +61,8 @@ export interface UsageReads extends ProjectReads {
 
 export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
   const { reading, maxTraceCalls } = reads
-  const usage = usageFrom(reads.reader, reading.generation)
-  const ask = (question: Parameters<typeof usage>[0], reader: ClickHouseReader) =>
-    usage(question, reader).catch(refuseTooLarge)
+  const usage = usageFrom(reading.generation)
+  const ask = (...asked: Parameters<typeof usage>) => usage(...asked).catch(refuseTooLarge)
 
   return [
     readProject(reads, {
@@ -75,17 +73,18 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       errors: ['forbidden'],
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers, reader }) => {
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
         const { filter, query, include_costs, price_list: list, limit } = body
         const costs = requestedCosts(include_costs, list)
         requireBoundedFilter(filter)
         requireBoundedLimit(limit)
         return {
-          waitFor: () => waitForPrices(reads, projectId, costs, headers),
+          waitFor: () => waitForPrices(reading, request, costs),
           read: async (position) => {
             const operation = query?.$expr ?? null
             const question = { projectId, filter, operation, limit, costs, position, maxTraceCalls }
-            const answer = await ask(question, reader)
+            const answer = await ask(reader, question)
             return {
               ...streamed(usageJson(answer.calls, { withCosts: costs !== null })),
               headers: headersOf(answer),
@@ -101,7 +100,8 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
       body: callsUsageRequest,
       response: { schema: usageResponse.schema, headers },
       project: inBody,
-      handle: ({ body, project: projectId, headers, reader }) => {
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
         const { include_costs, limit } = body
         requireBoundedLimit(limit)
         const distinct = [...new Set(body.call_ids)]
@@ -109,11 +109,11 @@ export const usageRoutes = (reads: UsageReads): readonly AnyRoute[] => {
         requireBoundedValues(call_ids, 'call_ids')
         const costs = include_costs ? { list: null } : null
         return {
-          waitFor: () => waitForPrices(reads, projectId, costs, headers),
+          waitFor: () => waitForPrices(reading, request, costs),
           read: async (position) => {
             const filter = { ...NO_FILTER, call_ids }
             const question = { projectId, filter, operation: null, limit, costs, position, maxTraceCalls }
-            const answer = call_ids.length === 0 ? NOTHING : await ask(question, reader)
+            const answer = call_ids.length === 0 ? NOTHING : await ask(reader, question)
             const unknownIds = unknownAmong(call_ids, answer)
             return {
               ...streamed(usageJson(answer.calls, { withCosts: include_costs, unknownIds })),

@@ -31,7 +31,7 @@ const EXPORTS = {
 
 export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] => {
   const { ports } = reads
-  const priced = pricedReads(reads)
+  const priced = pricedReads(reads.reading)
   return [
     readProject(reads, {
       method: 'post',
@@ -53,10 +53,11 @@ export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] =>
         headers: ['Tallytree-Position', 'Tallytree-Unpriced-Models'],
       },
       project: inBody,
-      handle: ({ body, project: projectId, headers, reader }) => {
+      handle: (request) => {
+        const { body, project: projectId, reader } = request
         const { filter, include_costs, price_list: list, limit, format } = body
         requireBoundedFilter(filter)
-        const { waitFor, pricesAt } = priced(projectId, requestedCosts(include_costs, list), headers)
+        const { waitFor, pricesAt } = priced(request, requestedCosts(include_costs, list))
         const range = rangeOf(body, instantOf(ports.clock.now()))
         const groupBy = dimensionsOf(body, range)
         const orderBy = orderOf(body)

@@ -21,18 +21,17 @@ export interface BookRequest {
 /** Cached prices of all books together. */
 const MAX_PRICES = 200_000
 
-export type Books = (request: BookRequest) => Promise<PriceBook>
+type Reader = Pick<ClickHouseReader, 'query'>
+
+export type Books = (reader: Reader, request: BookRequest) => Promise<PriceBook>
 
 /** Caches price books until a price changes or the tables are rebuilt. */
-export const booksFrom = (
-  reader: Pick<ClickHouseReader, 'query'>,
-  generation: () => string = () => '',
-): Books => {
+export const cachedBooks = (generation: () => string = () => ''): Books => {
   const cache = versionedCache<{ readonly book: PriceBook; readonly prices: number }>({
     maxSize: MAX_PRICES,
     sizeOf: ({ prices }) => prices + 1,
   })
-  return async ({ projectId, list, position }) => {
+  return async (reader, { projectId, list, position }) => {
     const owners = list === null ? [projectId, teamsList(entityOf(projectId)), DEFAULT_LIST] : [list]
     const tables = generation()
     const changed = await pricesChangedAt(reader, owners)

@@ -5,7 +5,7 @@ import { countCalls } from '../calls/count.js'
 import { NO_FILTER, soleValues } from '../calls/filter.js'
 import { callParts } from '../calls/pages.js'
 import type { CallSelection } from '../calls/select.js'
-import { booksFrom } from '../prices/queries-of-books.js'
+import { cachedBooks } from '../prices/queries-of-books.js'
 import { usageAnswer, type UsageAnswer } from './answer.js'
 import { atOrBelow } from './inclusive-usage.js'
 import {
@@ -38,22 +38,18 @@ export interface UsageRequest extends CallSelection {
  * Answers the usage of selected calls, each including all its descendants. Stored usage is read if their traces have too
  * many facts to load at once.
  */
-export const usageFrom = (
-  reader: ClickHouseReader,
-  generation: () => string = () => '',
-  factsAtOnce = FACTS_AT_ONCE,
-) => {
-  const books = booksFrom(reader, generation)
-  return async (request: UsageRequest, readerOfRequest = reader): Promise<UsageAnswer> => {
+export const usageFrom = (generation: () => string = () => '', factsAtOnce = FACTS_AT_ONCE) => {
+  const books = cachedBooks(generation)
+  return async (reader: ClickHouseReader, request: UsageRequest): Promise<UsageAnswer> => {
     const { projectId, position, costs = null } = request
     // The longest first: a team has only some of the readers.
     const [selected, reporting, book] = await Promise.all([
-      selectedCalls(readerOfRequest, request, factsAtOnce),
-      usageReportingAt(readerOfRequest, projectId, position),
-      costs === null ? null : books({ projectId, list: costs.list, position }),
+      selectedCalls(reader, request, factsAtOnce),
+      usageReportingAt(reader, projectId, position),
+      costs === null ? null : books(reader, { projectId, list: costs.list, position }),
     ])
     const answer = usageAnswer(reporting, book)
-    return answer.finish(await add(readerOfRequest, request, answer, selected, factsAtOnce))
+    return answer.finish(await add(reader, request, answer, selected, factsAtOnce))
   }
 }
 

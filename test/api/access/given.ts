@@ -9,6 +9,7 @@ import { queryDecoder } from '../../../src/api/http/serve.js'
 import type { AnyRoute, RouteResponse } from '../../../src/api/route.js'
 import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
 import type { Cause } from '../../../src/domain/event.js'
+import type { ClickHouseReader } from '../../../src/domain/ports/clickhouse.js'
 import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
 import { arbitraryKey, sha256 } from '../../unit/domain/access/arbitrary.js'
 
@@ -53,6 +54,14 @@ export interface Said {
   readonly next: string | null
 }
 
+const NO_READER: ClickHouseReader = {
+  knownParts: { refusedUntil: 0, ranges: new Map() },
+  query: () => Promise.reject(new Error('no read models')),
+  stream: () => {
+    throw new Error('no read models')
+  },
+}
+
 interface Request {
   readonly body?: unknown
   readonly query?: Readonly<Record<string, string | string[] | undefined>>
@@ -92,6 +101,7 @@ export const givenService = async <P extends ReturnType<typeof somePorts>>(
         cause: { ...arbitraryCause(), actor: principal.userId },
         stream: Readable.from([]),
         onDisconnect: () => () => undefined,
+        readerOf: () => NO_READER,
       })
     }
     throw new Error(`no route for ${method} ${path}`)

@@ -27,7 +27,13 @@ const serving = async (handle: () => Promise<RouteResponse>) => {
   const note = (event: string, fields?: JsonObject) => void logged.push({ event, ...fields })
   const spec = { schema: {} }
   const only = openRoute({ method: 'get', path: '/it', summary: '', response: spec, handle })
-  const app = createApp({ authenticate: () => undefined }, [only], { info: note, warn: note, error: note })
+  const reader = {
+    knownParts: { refusedUntil: 0, ranges: new Map() },
+    query: () => Promise.resolve([]),
+    stream: () => Readable.from([]),
+  }
+  const log = { info: note, warn: note, error: note }
+  const app = createApp({ authenticate: () => undefined }, reader, [only], log)
   const respond = app.callback()
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -62,12 +62,12 @@ describe('replaying the log', () => {
       ids.map(({ id }) => id),
       position,
     )
-    const ask = usageFrom(reader)
+    const ask = usageFrom()
     const common = { projectId, operation: null, limit: 10_000, position, maxTraceCalls: 10_000 }
-    const everything = await ask({ ...common, filter: null })
+    const everything = await ask(reader, { ...common, filter: null })
     const traces = [...new Set(calls.map(({ trace_id }) => trace_id))]
     const byTrace = await Promise.all(
-      traces.map((trace) => ask({ ...common, filter: { ...NO_FILTER, trace_ids: [trace] } })),
+      traces.map((trace) => ask(reader, { ...common, filter: { ...NO_FILTER, trace_ids: [trace] } })),
     )
     return {
       ids: ids.map(({ id }) => id),

@@ -54,11 +54,11 @@ export const answersOf = async (
   handling: Handling,
   projectId: string,
 ): Promise<ReadonlyArray<Asked>> => {
-  const usage = usageFrom(tables.reader, undefined, handling.totals === 'none' ? undefined : 0)
+  const usage = usageFrom(undefined, handling.totals === 'none' ? undefined : 0)
   const filter = question.filter == null ? null : read(callsFilter, question.filter)
   const ask = async (count: number, position: bigint): Promise<Asked> => {
     const limit = question.limit ?? 10_000
-    const answered = await usage({
+    const answered = await usage(tables.reader, {
       ...{ projectId, filter, operation: null, limit, position },
       maxTraceCalls: 1000,
     })

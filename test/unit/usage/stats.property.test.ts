@@ -8,7 +8,7 @@ import { instantOf } from '../../../src/domain/codec/instant.js'
 import { amountFrom } from '../../../src/domain/price/decimal.js'
 import type { ClickHouse, Rows } from '../../../src/domain/ports/clickhouse.js'
 import { migrate } from '../../../src/projections/migrate.js'
-import { booksFrom } from '../../../src/projections/prices/queries-of-books.js'
+import { cachedBooks } from '../../../src/projections/prices/queries-of-books.js'
 import {
   callStats,
   usageStats,
@@ -150,8 +150,8 @@ describe('statistics', () => {
       const { operations } = inProject(projectId, usageCase)
       const position = await recorded(projectId, operations, lives, operations.length, hasTotals)
       const question = { projectId, filter: null, operation: null, position, costs: { list } }
-      const usage = usageFrom(clickHouse.reader, undefined, hasTotals ? 0 : undefined)
-      const answered = await usage({
+      const usage = usageFrom(undefined, hasTotals ? 0 : undefined)
+      const answered = await usage(clickHouse.reader, {
         ...question,
         limit: 10_000,
         maxTraceCalls: 1000,
@@ -195,7 +195,7 @@ describe('statistics', () => {
   })
 
   const statsOf = (span: Span, wanted: readonly RequestedMetric<UsageMetric>[], list: string | null) =>
-    booksFrom(clickHouse.reader)({ ...span, list }).then((prices) =>
+    cachedBooks()(clickHouse.reader, { ...span, list }).then((prices) =>
       readTotals(clickHouse.reader, { ...span, kind: 'own', prices }, (open) =>
         usageStats(clickHouse.reader)(span, { wanted, prices, open, requireFew: () => undefined }),
       ),

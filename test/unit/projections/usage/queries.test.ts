@@ -27,7 +27,8 @@ describe('usage of large traces', function () {
 
   const ask = async (filter: object, { limit = 10_000, maxTraceCalls = 1_000_000 } = {}) => {
     const question = { projectId: PROJECT, operation: null, position: 1n, limit, maxTraceCalls }
-    const { calls } = await usageFrom(clickHouse.reader)({ ...question, filter: { ...NO_FILTER, ...filter } })
+    const asked = { ...question, filter: { ...NO_FILTER, ...filter } }
+    const { calls } = await usageFrom()(clickHouse.reader, asked)
     return calls.map(({ id, usage }) => ({ id, models: usage.size, counters: [...usage.values()][0] ?? [] }))
   }
 

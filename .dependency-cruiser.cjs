@@ -6,12 +6,7 @@
  */
 module.exports = {
   forbidden: [
-    {
-      name: 'no-cycles',
-      severity: 'error',
-      from: {},
-      to: { circular: true },
-    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'domain-is-pure',
       comment: 'the domain imports fp-ts, io-ts and itself; no Node built-ins',
@@ -99,12 +94,7 @@ module.exports = {
       from: { path: '^src/', pathNot: ['^src/(main|cli)\\.ts$', '\\.d\\.ts$'], orphan: true },
       to: {},
     },
-    {
-      name: 'every-import-resolves',
-      severity: 'error',
-      from: {},
-      to: { couldNotResolve: true },
-    },
+    { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

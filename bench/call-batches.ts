@@ -40,9 +40,7 @@ const atRest = service.memory().now
 const { stdout } = await promisify(execFile)(
   process.execPath,
   ['--import', 'tsx', 'bench/support/batch-load.ts'],
-  {
-    env: { ...process.env, ADDRESS: service.address, KEY, SECONDS, CONNECTIONS: '4' },
-  },
+  { env: { ...process.env, ADDRESS: service.address, KEY, SECONDS, CONNECTIONS: '4' } },
 )
 const load = JSON.parse(stdout) as { acknowledged: number; position: string; seconds: number }
 const { acknowledged, seconds } = load

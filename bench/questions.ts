@@ -124,11 +124,7 @@ const QUESTIONS: readonly Question[] = [
     goalMs: 50,
     ask: calls({ limit: 1000, filter: { trace_ids: [LONG_TRACE.id] } }),
   },
-  {
-    name: 'one call',
-    goalMs: 50,
-    ask: (ask, run) => ask('/call/read', { id: `trace-${run * 7}-call-1` }),
-  },
+  { name: 'one call', goalMs: 50, ask: (ask, run) => ask('/call/read', { id: `trace-${run * 7}-call-1` }) },
   {
     name: 'children',
     goalMs: 50,
@@ -235,9 +231,7 @@ for (const size of SIZES) {
     execFileSync(
       process.execPath,
       ['--import', 'tsx', import.meta.filename, 'fill', directory, String(size), String(END)],
-      {
-        stdio: 'inherit',
-      },
+      { stdio: 'inherit' },
     )
   const begin = performance.now()
   const service = await startService({

@@ -99,11 +99,7 @@ try {
     await fill(process.argv[3]!)
     process.exit(0)
   }
-  const environment = {
-    TALLYTREE_PORT: '0',
-    TALLYTREE_DATA_DIR: directory,
-    TALLYTREE_BOOTSTRAP_API_KEY: KEY,
-  }
+  const environment = { TALLYTREE_PORT: '0', TALLYTREE_DATA_DIR: directory, TALLYTREE_BOOTSTRAP_API_KEY: KEY }
   await (await startService(environment)).stop()
   execFileSync(process.execPath, ['--import', 'tsx', import.meta.filename, 'fill', directory], {
     stdio: 'inherit',

@@ -42,10 +42,18 @@ const aCall = (number: number): readonly RecordedEvent[] => {
   const usage = { models: [], status_total: null }
   return [
     event(2 * number + 1, id, 'CallStarted', {
-      ...{ ...start, trace_from: 'client', op_name: 'op', inputs: { text: TEXT }, attributes: {} },
+      ...start,
+      trace_from: 'client',
+      op_name: 'op',
+      inputs: { text: TEXT },
+      attributes: {},
     }),
     event(2 * number + 2, id, 'CallEnded', {
-      ...{ ended_at: '2026-01-01T12:00:01Z', output: TEXT, summary: {}, usage, start },
+      ended_at: '2026-01-01T12:00:01Z',
+      output: TEXT,
+      summary: {},
+      usage,
+      start,
     }),
   ]
 }

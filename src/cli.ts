@@ -48,9 +48,13 @@ const run = async ([command = '', ...rest]: readonly string[]): Promise<number |
     args: rest,
     allowPositionals: true,
     options: {
-      ...{ to: { type: 'string' }, from: { type: 'string' }, upto: { type: 'string' } },
-      ...{ url: { type: 'string' }, list: { type: 'string' } },
-      ...{ against: { type: 'string' }, check: { type: 'boolean' } },
+      to: { type: 'string' },
+      from: { type: 'string' },
+      upto: { type: 'string' },
+      url: { type: 'string' },
+      list: { type: 'string' },
+      against: { type: 'string' },
+      check: { type: 'boolean' },
     },
   })
   const { to, from, upto, against, url, list, check } = values

@@ -76,12 +76,7 @@ const logAborted = (log: Log) => {
     if (WENT_AWAY.has(code) || code.startsWith('HPE_') || noted.has(error)) return
     noted.add(error)
     const requestId = ctx?.response.get('x-request-id') ?? ''
-    log.error('response.aborted', {
-      requestId,
-      path: ctx?.path ?? '',
-      name: error.name,
-      at: framesOf(error),
-    })
+    log.error('response.aborted', { requestId, path: ctx?.path ?? '', name: error.name, at: framesOf(error) })
   }
 }
 

@@ -47,9 +47,7 @@ type RouteOfProject<Body, Query, Project, Handled, Scope = unknown> = RouteOf<
   Query,
   Scope & { readonly project: Project },
   Handled
-> & {
-  readonly project: (request: RouteRequest<NoInfer<Body>, NoInfer<Query>>) => Project
-}
+> & { readonly project: (request: RouteRequest<NoInfer<Body>, NoInfer<Query>>) => Project }
 
 /** What a handler passes on to functions that wait for the project and read it. */
 export type ProjectRequest = Pick<RouteRequest, 'headers'> & HasReader & { readonly project: string }

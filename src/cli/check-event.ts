@@ -66,7 +66,11 @@ export const recordedEvent = (written: WrittenEvent): RecordedEvent | undefined 
   const metadata = objectIn(texts.metadata)
   if (data === undefined || metadata === undefined) return undefined
   return {
-    ...{ id, type, stream, data, metadata: metadata as EventMetadata },
+    id,
+    type,
+    stream,
+    data,
+    metadata: metadata as EventMetadata,
     revision: BigInt(revision),
     position: BigInt(position),
     recordedAt: new Date(recordedAt),

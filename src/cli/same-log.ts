@@ -40,6 +40,12 @@ const eventFingerprint = ({
   metadata,
 }: RecordedEvent): string =>
   canonicalJson([
-    ...[id, type, stream, String(revision), String(position), recordedAt.getTime()],
-    ...[data, metadata],
+    id,
+    type,
+    stream,
+    String(revision),
+    String(position),
+    recordedAt.getTime(),
+    data,
+    metadata,
   ] as Json)

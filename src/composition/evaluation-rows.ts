@@ -71,8 +71,12 @@ export async function* datasetRows(
   if (table === undefined) throw new RunFailed('the dataset of the Evaluation object cannot be read')
   const page = (offset: number) =>
     tableOrder(reader)({
-      ...{ projectId: table.projectId, tableDigest: table.digest, rowDigests: null, sortBy: [] },
-      ...{ limit: DATASET_PAGE, offset },
+      projectId: table.projectId,
+      tableDigest: table.digest,
+      rowDigests: null,
+      sortBy: [],
+      limit: DATASET_PAGE,
+      offset,
     })
   for (let trial = 0; trial < trials; trial += 1)
     for (let offset = 0; ; offset += DATASET_PAGE) {
@@ -80,7 +84,10 @@ export async function* datasetRows(
       const refs = order.map(({ digest }) => `${dataset}/attr/rows/id/${digest}`)
       const values = await exampleValues(sources(), refs)
       yield refs.map((example, index) => ({
-        ...{ key: `${trial}/${offset + index}`, opName: ROW_OP, example, exampleValue: values[index]! },
+        key: `${trial}/${offset + index}`,
+        opName: ROW_OP,
+        example,
+        exampleValue: values[index]!,
       }))
       if (order.length < DATASET_PAGE) break
     }

@@ -34,7 +34,12 @@ export const rulePorts = (
     const decoded = asked === null ? null : query.decode(asked)
     if (decoded !== null && E.isLeft(decoded)) return Promise.resolve([])
     return callIds(reader)({
-      ...{ projectId, filter, position: readSide.reached(), sortBy: [], limit: null, offset: null },
+      projectId,
+      filter,
+      position: readSide.reached(),
+      sortBy: [],
+      limit: null,
+      offset: null,
       operation: decoded === null ? null : decoded.right.$expr,
     })
   }
@@ -65,8 +70,12 @@ export const rulePorts = (
     },
     giveScore: async ({ projectId, id, callId, scorer, scorerRef, scoreCallId, value }, cause) => {
       const decoded = feedbackCreate.decode({
-        ...{ project_id: projectId, id, weave_ref: callRef(projectId, callId) },
-        ...{ feedback_type: feedbackTypeOf(scorer), payload: { output: value }, runnable_ref: scorerRef },
+        project_id: projectId,
+        id,
+        weave_ref: callRef(projectId, callId),
+        feedback_type: feedbackTypeOf(scorer),
+        payload: { output: value },
+        runnable_ref: scorerRef,
         call_ref: scoreCallId === null ? null : callRef(projectId, scoreCallId),
       })
       if (E.isLeft(decoded)) throw new Error(`the score is no valid feedback: ${decoded.left[0]?.message}`)

@@ -66,7 +66,9 @@ export const openEvaluations = async (
   const ackPosition: PortsAround['ackPosition'] = (projectId, position) =>
     void api?.reading.ackPosition(projectId, position)
   const common = evaluationPorts(ports, {
-    ...{ log, readSide, ackPosition },
+    log,
+    readSide,
+    ackPosition,
     directory: access.directory,
     throttle: lagging === undefined ? () => Promise.resolve() : throttleFor(lagging),
     prepareModel: ask && askableModel(ask),
@@ -185,7 +187,11 @@ const askingGateway =
   (inference: Inference, directory: () => Directory): AskModel =>
   (request, { projectId, scoreId, traceId, userId, keyId, signal }) =>
     completeForService(inference)({
-      ...{ projectId, request, traceId, signal, parentId: scoreId },
+      projectId,
+      request,
+      traceId,
+      signal,
+      parentId: scoreId,
       principal: principalOfUser(directory(), userId, keyId),
       cause: { correlationId: scoreId, causationId: scoreId, actor: userId },
     })

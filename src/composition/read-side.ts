@@ -57,13 +57,19 @@ export const openReadSide = async (
     ...(roles.has('api') ? {} : READ_BY_OTHER_PROCESSES),
   })
   const totals = startTotals({
-    ...{ reader: clickHouse.reader, writer: clickHouse.writer },
-    ...{ reached: projector.reached, log },
+    reader: clickHouse.reader,
+    writer: clickHouse.writer,
+    reached: projector.reached,
+    log,
   })
   const tablesCreatedAt = projector.startedAt === 0n ? head : 0n
   const filling = followFilling(projector, tablesCreatedAt, log)
   const rebuilder = startRebuilder({
-    ...{ ...stores, projections, log, clock, tablesCreatedAt },
+    ...stores,
+    projections,
+    log,
+    clock,
+    tablesCreatedAt,
     projector: {
       reached: projector.reached,
       whileStopped: (exchange) => totals.whileStopped(() => projector.whileStopped(exchange)),

@@ -50,7 +50,8 @@ export const preparingScorers =
       case 'http': {
         const { max_concurrency, max_per_second } = scorer.settings
         return {
-          ...{ ...base, score: remote.http(scorer) },
+          ...base,
+          score: remote.http(scorer),
           maxConcurrency: max_concurrency,
           maxPerSecond: max_per_second,
         }

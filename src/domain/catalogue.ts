@@ -39,11 +39,7 @@ export const catalogue: readonly Aggregate[] = [
   { name: 'file', stream: 'file-<entity>/<project>/<digest>', events: fileEvents },
   { name: 'feedback', stream: 'feedback-<entity>/<project>/<feedback id>', events: feedbackEvents },
   { name: 'evaluation run', stream: 'evaluation-<entity>/<project>/<run id>', events: evaluationEvents },
-  {
-    name: 'evaluation rule',
-    stream: 'evaluation_rules-<entity>/<project>',
-    events: evaluationRuleEvents,
-  },
+  { name: 'evaluation rule', stream: 'evaluation_rules-<entity>/<project>', events: evaluationRuleEvents },
   { name: 'price', stream: 'price-<entity>/<project>, price-<list>', events: priceEvents },
   { name: 'access', stream: 'access-directory', events: accessEvents },
   { name: 'artifact', stream: 'artifact-<entity>/<project>/<collection>', events: artifactEvents },

@@ -85,7 +85,11 @@ const asking = (
     administers: [],
   }
   return handle({
-    ...{ body: undefined, params: {}, query: undefined, headers: {}, principal },
+    body: undefined,
+    params: {},
+    query: undefined,
+    headers: {},
+    principal,
     reauthenticate: () => principal,
     cause: { correlationId: 'c', causationId: 'c', actor: 'u' },
     stream: Readable.from([]),
@@ -116,8 +120,14 @@ describe('a route of a kind', () => {
     [
       'writeProject for a batch',
       [
-        ...['access own', 'access own', 'check', 'team own', 'throttle', 'write'],
-        ...['acknowledge own/b', 'acknowledge own/a'],
+        'access own',
+        'access own',
+        'check',
+        'team own',
+        'throttle',
+        'write',
+        'acknowledge own/b',
+        'acknowledge own/a',
       ],
       ...([9n, [], [POSITION]] as const),
     ],

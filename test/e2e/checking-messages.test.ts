@@ -17,8 +17,14 @@ const WHSEC = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 /** Headers as node:http shows them. */
 const sentWith = (values: readonly string[], now = new Date()): Readonly<Record<string, string>> => {
   const headers = messageHeaders(hmacSha256)({
-    ...{ vendor: 'Vendor', id: 'dlv_a', attempt: 1, sequence: '1', possibleDuplicate: false },
-    ...{ now, body: BODY, accessToken: null },
+    vendor: 'Vendor',
+    id: 'dlv_a',
+    attempt: 1,
+    sequence: '1',
+    possibleDuplicate: false,
+    now,
+    body: BODY,
+    accessToken: null,
     secrets: values.map((value, at) => ({ value, storedAt: new Date(now.getTime() - (at + 1) * HOUR_MS) })),
   })
   assert.ok(E.isRight(headers))

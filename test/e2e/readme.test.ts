@@ -35,10 +35,7 @@ describe('the examples of the README and of pages that need only a running servi
       'bash',
       ['-euo', 'pipefail', '-c', [CURL_ONCE_READABLE, ...pasted].join('\n')],
       directory,
-      {
-        TALLYTREE_URL: service.address,
-        TALLYTREE_API_KEY: service.key,
-      },
+      { TALLYTREE_URL: service.address, TALLYTREE_API_KEY: service.key },
     )
     assert.deepEqual({ code: ran.code, stderr: ran.stderr }, { code: 0, stderr: '' })
     return ran.stdout

@@ -34,8 +34,12 @@ describe('a rescore of a run of the Python package, requested by the package', (
       { refs: [evaluated.evaluation] },
     )
     const printed = await sdk.printed<{ run: string; status: JsonObject }>('rescoring.py', [
-      ...[PROJECT, evaluated.run, vals[0].scorers[1]!],
-      ...[outside.url, JUDGE_MODEL, JUDGE_PROMPT],
+      PROJECT,
+      evaluated.run,
+      vals[0].scorers[1]!,
+      outside.url,
+      JUDGE_MODEL,
+      JUDGE_PROMPT,
     ])
     rescored = { project: PROJECT, source: evaluated.run, ...printed, codeScorer: 'Length' }
   })

@@ -30,20 +30,29 @@ export const fillTrace = async (
   const at = `toDateTime64('2026-01-01 00:00:00', 6, 'UTC') + toIntervalMillisecond(number)`
   const model = { one: `['model']`, each: `[concat('model-', toString(${n}))]`, none: '[]' }[models]
   const facts = {
-    ...{ project_id: `'${project}'`, trace_id: traceId, call_id: id(n) },
-    ...{ position: 1, started_position: 1, ended_position: models === 'none' ? 0 : 1, deleted_position: 0 },
-    ...{ parent_id: parentId, started_at: at, ended_at: at, source: `''`, models: model },
+    project_id: `'${project}'`,
+    trace_id: traceId,
+    call_id: id(n),
+    position: 1,
+    started_position: 1,
+    ended_position: models === 'none' ? 0 : 1,
+    deleted_position: 0,
+    parent_id: parentId,
+    started_at: at,
+    ended_at: at,
+    source: `''`,
+    models: model,
     figures: models === 'none' ? '[]' : '[1, 1, 0, 5, 0, 0, 0, 0]',
   }
   const rows = {
-    ...{ project_id: `'${project}'`, trace_id: traceId, id: id(n) },
-    ...{
-      parent_id: `nullIf(${parentId}, '')`,
-      op_name: `'op'`,
-      op: `'op'`,
-      started_at: at,
-      started_position: 1,
-    },
+    project_id: `'${project}'`,
+    trace_id: traceId,
+    id: id(n),
+    parent_id: `nullIf(${parentId}, '')`,
+    op_name: `'op'`,
+    op: `'op'`,
+    started_at: at,
+    started_position: 1,
   }
   const { project_id, trace_id, id: callId, started_at } = rows
   const index = { project_id, trace_id, id: callId, started_at, position: 1 }

@@ -53,12 +53,14 @@ export const openSqliteAttemptRecords = (path: string): AttemptRecords => {
         insert.run(deliveryId, attempt, endedAt, JSON.stringify(seen satisfies Seen))
     }),
     of: (deliveryId, { first, last }) =>
-      select.all(deliveryId, first, last).map(({ attempt, ended_at, seen }) => ({
-        deliveryId,
-        attempt,
-        endedAt: ended_at,
-        ...(JSON.parse(seen) as Seen),
-      })),
+      select
+        .all(deliveryId, first, last)
+        .map(({ attempt, ended_at, seen }) => ({
+          deliveryId,
+          attempt,
+          endedAt: ended_at,
+          ...(JSON.parse(seen) as Seen),
+        })),
     prune: (before, limit) => remove.run(before, limit).changes,
     close: () => void db.close(),
   }

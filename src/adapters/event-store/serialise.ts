@@ -42,12 +42,7 @@ const metadataJson = (metadata: NewEvent['metadata'], type: string): string => {
 
 const serialiseEvent = ({ id, type, data, metadata }: NewEvent): SerialisedEvent => {
   requireWellFormed(id, type)
-  return {
-    id,
-    type,
-    data: toJson(data, 'the data', type),
-    metadata: metadataJson(metadata, type),
-  }
+  return { id, type, data: toJson(data, 'the data', type), metadata: metadataJson(metadata, type) }
 }
 
 /**

@@ -19,8 +19,14 @@ export interface RemoteService extends LogSource {
 const line = decode(
   open('Line', {
     required: {
-      ...{ id: string, type: string, stream: string, revision: string, position: string },
-      ...{ recorded_at: string, data: jsonObject, metadata: jsonObject },
+      id: string,
+      type: string,
+      stream: string,
+      revision: string,
+      position: string,
+      recorded_at: string,
+      data: jsonObject,
+      metadata: jsonObject,
     },
   }),
 )

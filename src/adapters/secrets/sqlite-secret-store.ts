@@ -65,7 +65,9 @@ export const openSqliteSecretStore = async (path: string, ring: KeyRing): Promis
     versions: async ({ team, name }) => {
       const found = await retryWhileLocked(() => versions.all({ team, name }))
       return found.map(({ version, stored_at, confirmed }): HeldSecret => ({
-        ...{ team, name, version },
+        team,
+        name,
+        version,
         storedAt: new Date(stored_at),
         confirmed: confirmed === 1,
       }))

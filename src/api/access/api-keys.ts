@@ -20,13 +20,9 @@ const PATH = '/api/users/me/api-keys'
 
 const newApiKey = closed('NewApiKey', { optional: { name: nullableText(keyName) } })
 
-const fields = {
-  required: { id, name: nullable(keyName), prefix: string, created_at: instant },
-}
+const fields = { required: { id, name: nullable(keyName), prefix: string, created_at: instant } }
 const apiKey = open('ApiKey', fields)
-const createdApiKey = open('CreatedApiKey', {
-  required: { ...fields.required, api_key: nullable(string) },
-})
+const createdApiKey = open('CreatedApiKey', { required: { ...fields.required, api_key: nullable(string) } })
 
 const shown = ({ key_id, name, prefix, issued_at }: ApiKey) => ({
   id: key_id,

@@ -11,9 +11,7 @@ import type { AnyRoute } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 
 const membership = open('Membership', { required: { team: teamName, roles: arrayOf(role) } })
-const me = open('Me', {
-  required: { user: userName, administrator: boolean, teams: arrayOf(membership) },
-})
+const me = open('Me', { required: { user: userName, administrator: boolean, teams: arrayOf(membership) } })
 
 export const showMe = (access: Pick<Access, 'directory'>): AnyRoute =>
   readDirectory({

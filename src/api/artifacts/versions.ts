@@ -134,7 +134,14 @@ const shown = ({ known, event, aliases }: StoredVersion) => {
   const { artifact_id, digest, type, metadata, files, created_at } = event.data as unknown as VersionCreated
   return {
     version: versionName(known.version),
-    ...{ artifact_id, digest, type, metadata, files: files ?? [], aliases, tags: known.tags, created_at },
+    artifact_id,
+    digest,
+    type,
+    metadata,
+    files: files ?? [],
+    aliases,
+    tags: known.tags,
+    created_at,
     created_by: event.metadata.actor,
   }
 }

@@ -39,9 +39,7 @@ export const digestsRoute = (parts: Audit): AnyRoute => {
             throw new Failure(
               'not-yet-readable',
               'The read models have not reached the position "at" yet. Try again.',
-              {
-                retryAfter: 1,
-              },
+              { retryAfter: 1 },
             )
           const position = at ?? reached
           const digests = await mutex.runExclusive('digests', () => digestsOf(reader, position))

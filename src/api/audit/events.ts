@@ -95,8 +95,14 @@ const cursorLineOf = (position: Position): string =>
 const lineOf = (event: RecordedEvent): string => {
   const { id, type, stream, revision, position, recordedAt, data, metadata } = event
   const line = {
-    ...{ id, type, stream, revision: String(revision), position: String(position) },
-    ...{ recorded_at: recordedAt.toISOString(), data, metadata },
+    id,
+    type,
+    stream,
+    revision: String(revision),
+    position: String(position),
+    recorded_at: recordedAt.toISOString(),
+    data,
+    metadata,
   }
   return `${jsonText(line)}\n`
 }

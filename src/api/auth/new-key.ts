@@ -22,13 +22,7 @@ export const describeKey = (
   id: string,
 ): CreatedKey => ({
   key,
-  known: {
-    key_id: id,
-    name,
-    prefix: visiblePart(key),
-    hash: sha256(key),
-    issued_at: instantOf(clock.now()),
-  },
+  known: { key_id: id, name, prefix: visiblePart(key), hash: sha256(key), issued_at: instantOf(clock.now()) },
 })
 
 const MOST_VISIBLE = 8

@@ -29,13 +29,7 @@ const newTest = closed('WebhookTest', {
 
 const testAnswer = open('WebhookTestAnswer', {
   says: 'The response of the endpoint, with the secrets of the webhook redacted. `error`: why there was no response.',
-  required: {
-    id,
-    status: nullable(int64),
-    headers: recordOf(string),
-    body: string,
-    error: nullable(string),
-  },
+  required: { id, status: nullable(int64), headers: recordOf(string), body: string, error: nullable(string) },
 })
 
 const USUAL_PAYLOAD = '{"event_type": "TEST"}'
@@ -53,9 +47,7 @@ export const testWebhook = (automations: Automations): AnyRoute => {
       throw new Failure(
         'overloaded',
         `The team already has ${MOST_AT_ONCE} webhook tests running. Try again.`,
-        {
-          retryAfter: 5,
-        },
+        { retryAfter: 5 },
       )
     try {
       const [accessTokens, secrets] = await Promise.all([

@@ -43,10 +43,4 @@ export const shownWebhook = ({
   content,
   enabled,
   disabled,
-}: Webhook): t.TypeOf<typeof webhookJson> => ({
-  id,
-  team,
-  ...content,
-  enabled,
-  disabled_reason: disabled,
-})
+}: Webhook): t.TypeOf<typeof webhookJson> => ({ id, team, ...content, enabled, disabled_reason: disabled })

@@ -23,7 +23,9 @@ export const queryRoute = (reads: ProjectReads): AnyRoute =>
       const order = orderOf(sort_by)
       return async (position) => {
         const prices = await pricesOf(reader)({
-          ...{ owner, position, order },
+          owner,
+          position,
+          order,
           operation: query?.$expr ?? null,
           limit: limit ?? Number.MAX_SAFE_INTEGER,
           offset: offset ?? 0,

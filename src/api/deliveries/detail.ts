@@ -24,10 +24,7 @@ export const deliveryDetailRoute = (deliveries: Deliveries): AnyRoute =>
       deliveries,
       ({
         query: { attempts_before: before = Infinity },
-      }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({
-        most: MOST_ATTEMPTS,
-        before,
-      }),
+      }: RouteRequest<unknown, t.TypeOf<typeof detailQuery>>) => ({ most: MOST_ATTEMPTS, before }),
     ),
     handle: async ({ account }) => {
       const webhook = account.scheduled?.webhook_id

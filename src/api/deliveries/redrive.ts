@@ -75,8 +75,14 @@ export const redriveRoute = (deliveries: Deliveries): AnyRoute =>
       const reached = askedAt === undefined ? now : await reading.waitForNow(name, {}, askedAt)
       const position = askedAt ?? now
       const asking: DeliveryQuery = {
-        ...{ team, automation: id, position, states, before },
-        ...{ reason: reason ?? undefined, from: from ?? undefined, to: to ?? undefined },
+        team,
+        automation: id,
+        position,
+        states,
+        before,
+        reason: reason ?? undefined,
+        from: from ?? undefined,
+        to: to ?? undefined,
       }
       const gone = await webhooksWithStatus(ports, GONE, await webhooksOf(reader)(asking), askedAt)
       const question = { ...asking, webhooks: { only: false, ids: [...gone] } }

@@ -119,8 +119,13 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
     const asked = { ...NO_FILTER, op_names, trace_roots_only, call_ids: ['-'] }
     requireBoundedFilter(asked)
     await callIds(request.reader)({
-      ...{ projectId: project, filter: asked, operation: filter.query?.$expr ?? null, position: 0n },
-      ...{ sortBy: [], limit: 1, offset: null },
+      projectId: project,
+      filter: asked,
+      operation: filter.query?.$expr ?? null,
+      position: 0n,
+      sortBy: [],
+      limit: 1,
+      offset: null,
     })
   }
 
@@ -196,7 +201,9 @@ export const evaluationRuleRoutes = (evaluations: Evaluations): readonly AnyRout
         await requireValid(request, project, change)
         const { filter, ...others } = change
         const command: EvaluationRuleCommand = {
-          ...{ type: 'ChangeEvaluationRule', project_id: project, id },
+          type: 'ChangeEvaluationRule',
+          project_id: project,
+          id,
           change: {
             ...others,
             ...(filter === undefined ? {} : { filter: contentOfFilter(filter) }),

@@ -28,7 +28,9 @@ export const cancelRoute = (evaluations: Evaluations): AnyRoute =>
       const { ports } = evaluations
       const command = {
         type: 'CancelEvaluationRun',
-        ...{ project_id, id: call_id, userId: principal.userId },
+        project_id,
+        id: call_id,
+        userId: principal.userId,
         now: instantOf(ports.clock.now()),
       } as const
       const stream = evaluationStream(project_id, call_id)

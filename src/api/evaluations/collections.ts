@@ -46,7 +46,9 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
 
   return [
     ...collectionRoutes(evaluations, {
-      ...{ name: 'ops', singular: 'an op', baseClass: null },
+      name: 'ops',
+      singular: 'an op',
+      baseClass: null,
       body: open('OpCreateRequest', {
         optional: { name: withDefault(string, 'op', true), source_code: withDefault(string, '', true) },
       }),
@@ -60,7 +62,9 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
       }),
     }),
     ...collectionRoutes(evaluations, {
-      ...{ name: 'datasets', singular: 'a dataset', baseClass: 'Dataset' },
+      name: 'datasets',
+      singular: 'a dataset',
+      baseClass: 'Dataset',
       body: open('DatasetCreateRequest', {
         required: { rows: arrayOf(jsonObject) },
         optional: { name: withDefault(string, 'dataset', true), description: nullableText(string) },
@@ -81,7 +85,9 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
       membersOf: (val) => Promise.resolve({ ...names(val), rows: textOf(val['rows']) ?? '' }),
     }),
     ...collectionRoutes(evaluations, {
-      ...{ name: 'scorers', singular: 'a scorer', baseClass: 'Scorer' },
+      name: 'scorers',
+      singular: 'a scorer',
+      baseClass: 'Scorer',
       body: open('ScorerCreateRequest', {
         required: { name: string, op_source_code: string },
         optional: { description: nullableText(string) },
@@ -101,7 +107,9 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
       membersOf: (val) => Promise.resolve({ ...names(val), score_op: textOf(val['score']) ?? '' }),
     }),
     ...collectionRoutes(evaluations, {
-      ...{ name: 'evaluations', singular: 'an evaluation', baseClass: 'Evaluation' },
+      name: 'evaluations',
+      singular: 'an evaluation',
+      baseClass: 'Evaluation',
       body: open('EvaluationCreateRequest', {
         required: { name: string, dataset: objectRef },
         optional: {
@@ -128,8 +136,11 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
         const op = (name: string) => publishOp(project, name, OP_WITHOUT_CODE, cause)
         return {
           ...ofClass('Evaluation', body.name, body.description),
-          ...{ dataset: body.dataset, scorers: [...body.scorers], trials: body.trials },
-          ...{ evaluation_name: body.evaluation_name, metadata: body.eval_attributes },
+          dataset: body.dataset,
+          scorers: [...body.scorers],
+          trials: body.trials,
+          evaluation_name: body.evaluation_name,
+          metadata: body.eval_attributes,
           evaluate: await op(RUN_OP),
           predict_and_score: await op(ROW_OP),
           summarize: await op(SUMMARY_OP),
@@ -149,7 +160,9 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
         }),
     }),
     ...collectionRoutes(evaluations, {
-      ...{ name: 'models', singular: 'a model', baseClass: 'Model' },
+      name: 'models',
+      singular: 'a model',
+      baseClass: 'Model',
       body: open('ModelCreateRequest', {
         required: { name: string, source_code: string },
         optional: { description: nullableText(string), attributes: nullable(jsonObject) },
@@ -178,8 +191,11 @@ export const evaluationObjectRoutes = (evaluations: Evaluations): readonly AnyRo
 const MAX_STEM = 120
 
 const ofClass = (name: string, title: string, description: string | null): JsonObject => ({
-  ...{ _type: name, _class_name: name, ...OBJECT },
-  ...{ name: title, description },
+  _type: name,
+  _class_name: name,
+  ...OBJECT,
+  name: title,
+  description,
 })
 
 const names = (val: JsonObject): JsonObject => ({

@@ -73,7 +73,11 @@ export const evaluateModelRoute = (evaluations: Evaluations): AnyRoute =>
         type: 'RequestEvaluationRun',
         request: {
           kind: 'evaluate_model',
-          ...{ project_id, id, scorer_refs: evaluation.scorers, source_evaluation_run_id: null, total_rows },
+          project_id,
+          id,
+          scorer_refs: evaluation.scorers,
+          source_evaluation_run_id: null,
+          total_rows,
           requested_at: instantOf(ports.clock.now()),
           wb_user_id: principal.userId,
           key_id: principal.keyId,

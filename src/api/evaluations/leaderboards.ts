@@ -63,7 +63,10 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute => {
       ({ body: { object_id, digest }, project, reader }) =>
       async (position) => {
         const version = await readVersion({
-          ...{ projectId: project, objectId: object_id, version: digest, position },
+          projectId: project,
+          objectId: object_id,
+          version: digest,
+          position,
           withVal: true,
         })
         if (version === undefined || version.deleted_at !== null || version.val === null)
@@ -83,12 +86,10 @@ export const leaderboardRoute = (evaluations: Evaluations): AnyRoute => {
               board.add({ id, evaluation, model, started_at, summary: output })
             }
         const body = {
-          ...{
-            object_id,
-            digest: version.digest,
-            name: textOf(val['name']),
-            description: textOf(val['description']),
-          },
+          object_id,
+          digest: version.digest,
+          name: textOf(val['name']),
+          description: textOf(val['description']),
           columns: columns.map((one) => ({ ...one })),
           models: board
             .rows()

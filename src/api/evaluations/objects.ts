@@ -112,8 +112,13 @@ export const collectionRoutes = <Body>(
         ({ query: { limit, offset }, project, reader }) =>
         async (position) => {
           const filter = {
-            ...{ exclude_base_object_classes: null, leaf_object_classes: null, object_ids: null },
-            ...{ tags: null, aliases: null, latest_only: true, is_op: baseClass === null },
+            exclude_base_object_classes: null,
+            leaf_object_classes: null,
+            object_ids: null,
+            tags: null,
+            aliases: null,
+            latest_only: true,
+            is_op: baseClass === null,
             base_object_classes: baseClass === null ? null : [baseClass],
           }
           const question = { projectId: project, filter, position, sortBy: [], limit, offset }

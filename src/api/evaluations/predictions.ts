@@ -92,7 +92,9 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
         const spans = body.genai_span_ref
         const predicted = {
           ...call,
-          ...{ id, parentId: run === undefined ? null : rowId, op: PREDICTION_OP },
+          id,
+          parentId: run === undefined ? null : rowId,
+          op: PREDICTION_OP,
           weave: {
             prediction: 'true',
             model,
@@ -103,7 +105,9 @@ export const predictionRoutes = (evaluations: Evaluations): readonly AnyRoute[] 
         }
         const row = {
           ...call,
-          ...{ id: rowId, parentId: run?.id ?? null, op: ROW_OP },
+          id: rowId,
+          parentId: run?.id ?? null,
+          op: ROW_OP,
           weave: { ...ofRun, predict_call_id: id },
           inputs: { self: run?.inputs['self'] ?? null, model, example: inputs },
         }

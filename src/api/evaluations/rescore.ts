@@ -53,7 +53,10 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
         type: 'RequestEvaluationRun',
         request: {
           kind: 'rescore',
-          ...{ project_id, id, scorer_refs, source_evaluation_run_id },
+          project_id,
+          id,
+          scorer_refs,
+          source_evaluation_run_id,
           requested_at: instantOf(ports.clock.now()),
           total_rows: await countRows(request.reader, project_id, source_evaluation_run_id, position),
           wb_user_id: principal.userId,
@@ -65,9 +68,7 @@ export const rescoreRoute = (evaluations: Evaluations): AnyRoute =>
       const stream = evaluationStream(project_id, id)
       return writing(
         (cause) => execute(ports)(evaluationDecider, stream, [command], cause, { assumeNew: true }),
-        {
-          respond: () => ({ body: { call_id: id, evaluation_run_id: id } }),
-        },
+        { respond: () => ({ body: { call_id: id, evaluation_run_id: id } }) },
       )
     },
   })

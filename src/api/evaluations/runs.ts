@@ -110,7 +110,13 @@ export const runRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
           ...(source === null ? {} : { source_evaluation_run_id: source }),
         }
         const start = starting(evaluations, {
-          ...{ projectId, id: runId, traceId: runId, parentId: null, op: RUN_OP, startedAt, weave },
+          projectId,
+          id: runId,
+          traceId: runId,
+          parentId: null,
+          op: RUN_OP,
+          startedAt,
+          weave,
           inputs: { self: evaluation, model },
         })
         return async (cause) => ({

@@ -73,10 +73,16 @@ export const scoreRoutes = (evaluations: Evaluations): readonly AnyRoute[] => {
         const { startedAt, isRepeat } = await startOf(evaluations, request, projectId, scoreId)
         if (!isRepeat) for (const run of [runOfRow, namedRun]) if (run !== undefined) requireInProgress(run)
         const call = {
-          ...{ projectId, id: scoreId, traceId: prediction.trace_id, parentId: row?.id ?? prediction.id },
-          ...{ op: SCORE_OP, startedAt },
+          projectId,
+          id: scoreId,
+          traceId: prediction.trace_id,
+          parentId: row?.id ?? prediction.id,
+          op: SCORE_OP,
+          startedAt,
           weave: {
-            ...{ score: 'true', prediction_id, scorer },
+            score: 'true',
+            prediction_id,
+            scorer,
             ...(runId === null ? {} : { evaluation_run_id: runId }),
           },
           inputs: { self: scorer, inputs: prediction.inputs['inputs'] ?? {}, output: prediction.output },

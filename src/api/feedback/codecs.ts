@@ -40,12 +40,7 @@ const feedbackType: Codec<string> = new Codec(
 )
 
 const create = {
-  required: {
-    project_id: projectId,
-    weave_ref: ref,
-    feedback_type: feedbackType,
-    payload: jsonObject,
-  },
+  required: { project_id: projectId, weave_ref: ref, feedback_type: feedbackType, payload: jsonObject },
   optional: {
     id: nullableText(id),
     ...textFields,

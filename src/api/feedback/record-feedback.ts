@@ -58,10 +58,7 @@ export const prepareBatch = (
       // Purged feedback with a derived id gets a new id, because its old id stays invisible.
       return recordFeedback(ports, { ...one, content: { ...one.content, id: ports.ids.next() } }, now, cause)
     })
-    return {
-      responses: recorded.map(responseOf),
-      position: lastOf(recorded.map(({ position }) => position)),
-    }
+    return { responses: recorded.map(responseOf), position: lastOf(recorded.map(({ position }) => position)) }
   }
 }
 

@@ -99,9 +99,7 @@ const failureOf = (error: unknown): Failure | undefined => {
   if (error instanceof StoreUnavailable || error instanceof AppendOutcomeUnknown)
     return new Failure('overloaded', 'The event store is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof BlobsUnavailable)
-    return new Failure('overloaded', 'Blob storage is unavailable. Try again.', {
-      retryAfter: 1,
-    })
+    return new Failure('overloaded', 'Blob storage is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof ClickHouseUnavailable)
     return new Failure('overloaded', 'The read database is unavailable. Try again.', { retryAfter: 1 })
   if (error instanceof SecretsUnavailable)

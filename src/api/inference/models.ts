@@ -31,10 +31,7 @@ export const noSuchModel = (): Failure =>
   new Failure(
     'not-found',
     'The model does not exist, or the API key has no access to it. GET /v1/models lists the available models.',
-    {
-      param: 'model',
-      code: 'model_not_found',
-    },
+    { param: 'model', code: 'model_not_found' },
   )
 
 /** The models that a key may use. */

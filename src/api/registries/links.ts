@@ -139,7 +139,11 @@ const shown = ({ known, event, aliases }: StoredVersion) => {
       collection,
       version: versionName(version),
     },
-    ...{ artifact_id, type, metadata, aliases, tags: known.tags },
+    artifact_id,
+    type,
+    metadata,
+    aliases,
+    tags: known.tags,
     linked_at: instantOf(event.recordedAt),
     linked_by: event.metadata.actor,
   }

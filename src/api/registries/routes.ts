@@ -22,11 +22,7 @@ const registriesRoutes = (parts: Linking): readonly AnyRoute[] => [
   ...labelRoutes({
     collection: REGISTERED,
     labelRoute: ({ handle, ...spec }) =>
-      writeDirectory({
-        ...spec,
-        ...ofRegistry(parts),
-        handle: (request) => handle(request, request.place),
-      }),
+      writeDirectory({ ...spec, ...ofRegistry(parts), handle: (request) => handle(request, request.place) }),
     write: parts.collections.writeRegistered,
   }),
 ]

@@ -13,7 +13,10 @@ export const readRun = async ({ eventStore }: Pick<Ports, 'eventStore'>, stream:
   const end = last.find((event) => event.type === 'RunFinished' || event.type === 'RunFailed')
   const logged = last.find((event) => event.type === 'MetricsLogged')
   return {
-    ...{ id, name, user, started_at },
+    id,
+    name,
+    user,
+    started_at,
     state: end?.data.state ?? 'running',
     ended_at: end?.data.ended_at ?? null,
     last_logged: logged === undefined ? null : { metrics: logged.data.metrics, step: logged.data.step },

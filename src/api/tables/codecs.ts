@@ -83,10 +83,7 @@ export const tableQueryStats = closed('TableQueryStatsRequest', {
 
 export const tableQueryStatsBatch = closed('TableQueryStatsBatchRequest', {
   required: { project_id: projectId },
-  optional: {
-    digests: nullable(arrayOf(string)),
-    include_storage_size: withDefault(boolean, false, true),
-  },
+  optional: { digests: nullable(arrayOf(string)), include_storage_size: withDefault(boolean, false, true) },
 })
 
 const MAX_SORT_FIELDS = 16

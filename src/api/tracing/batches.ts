@@ -86,7 +86,9 @@ export const batchRoutes = (tracing: Tracing): readonly AnyRoute[] => {
     respond: (results: readonly JsonObject[]) => JsonObject,
   ): AnyRoute => ({
     ...writeAuthorized<AuthorizedBatch, JsonBody>(tracing, {
-      ...{ method: 'post', path, summary },
+      method: 'post',
+      path,
+      summary,
       requestHeaders: body === upsertBody ? ['Idempotency-Key'] : [],
       response: {
         schema: body === upsertBody ? upsertResponse : emptyResponse.schema,

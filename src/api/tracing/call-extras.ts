@@ -55,7 +55,11 @@ export const usageOn =
     withCosts: boolean,
   ): Promise<(callId: string) => string> => {
     const answer = await usage(reader, {
-      ...{ projectId, position, maxTraceCalls, limit: ids.length, operation: null },
+      projectId,
+      position,
+      maxTraceCalls,
+      limit: ids.length,
+      operation: null,
       filter: { ...NO_FILTER, call_ids: ids },
       costs: withCosts ? { list: null } : null,
     })

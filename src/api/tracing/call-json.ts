@@ -112,11 +112,7 @@ const statusOf = ({ exception, ended_at }: StoredCall, summary: JsonObject): str
   ended_at === null ? 'running' : endStatus(exception, summary)
 
 const latencyOf = ({ started_at, ended_at }: StoredCall): JsonObject =>
-  ended_at === null
-    ? {}
-    : {
-        latency_ms: Number((microseconds(ended_at) - microseconds(started_at)) / 1000n),
-      }
+  ended_at === null ? {} : { latency_ms: Number((microseconds(ended_at) - microseconds(started_at)) / 1000n) }
 
 const nameOf = ({ display_name, op_name }: StoredCall): JsonObject =>
   display_name === null ? { trace_name: opOf(op_name) } : { display_name }

@@ -146,7 +146,10 @@ export const callReadRoutes = (reads: CallReads): readonly AnyRoute[] => {
         : () => undefined
       yield calls.map((call) =>
         callJson(call, wanted, {
-          ...{ feedback: feedback(call.id), costs, usage: usage(call.id), others: extras(call) },
+          feedback: feedback(call.id),
+          costs,
+          usage: usage(call.id),
+          others: extras(call),
         }),
       )
     }

@@ -32,8 +32,10 @@ const begins = {
 const figure = { anyOf: [{ type: 'integer' }, { type: 'null' }] }
 const figures = ['requests', 'prompt_tokens', 'completion_tokens', 'total_tokens']
 const otherFigures = [
-  ...['input_tokens', 'output_tokens'],
-  ...['cache_read_input_tokens', 'cache_creation_input_tokens'],
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
 ]
 
 /** Accepts any dictionary; usage is read from these keys. */

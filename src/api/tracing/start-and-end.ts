@@ -20,7 +20,9 @@ export const started = open('CallStartResponse', { required: { id: string, trace
 export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
   const startRoute = (path: string, summary: string) =>
     writeProject(tracing, {
-      ...{ method: 'post', path, summary },
+      method: 'post',
+      path,
+      summary,
       body: startRequest,
       requestHeaders: ['Idempotency-Key'],
       errors: ['conflict'],
@@ -40,7 +42,9 @@ export const startAndEndRoutes = (tracing: Tracing): readonly AnyRoute[] => {
 
   const endRoute = (path: string, summary: string) =>
     writeProject(tracing, {
-      ...{ method: 'post', path, summary },
+      method: 'post',
+      path,
+      summary,
       body: endRequest,
       errors: ['conflict'],
       response: emptyResponse,

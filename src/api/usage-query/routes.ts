@@ -65,7 +65,10 @@ export const usageQueryRoutes = (reads: UsageQueryReads): readonly AnyRoute[] =>
           waitFor,
           read: async (position) => {
             const selection = {
-              ...{ projectId, filter, position, kind: body.usage },
+              projectId,
+              filter,
+              position,
+              kind: body.usage,
               operation: body.query?.$expr ?? null,
               ...(range === undefined ? {} : { began: range }),
               prices: await pricesAt(position),

@@ -19,13 +19,20 @@ export const copyPrediction =
     const { weave: _, status_counts: __, usage: ___, ...summary } = prediction?.summary ?? {}
     const writes = [
       startOfCall({
-        ...{ projectId: run.projectId, id, traceId: run.runId, parentId: rowId, startedAt },
+        projectId: run.projectId,
+        id,
+        traceId: run.runId,
+        parentId: rowId,
+        startedAt,
         opName: prediction?.op_name ?? 'predict',
         attributes: attributesOf(run),
         inputs: prediction?.inputs ?? { self: run.model, example },
       }),
       endOfCall({
-        ...{ projectId: run.projectId, id, endedAt, summary },
+        projectId: run.projectId,
+        id,
+        endedAt,
+        summary,
         output: prediction === null ? row.output : prediction.output,
         exception: prediction?.exception ?? null,
       }),

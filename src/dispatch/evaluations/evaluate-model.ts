@@ -46,14 +46,26 @@ const askModel =
     if (known !== undefined && known.ended_at !== null) return recordedPrediction(known)
     const startedAt = instantOf(ports.clock.now())
     const predictStart = startOfCall({
-      ...{ projectId, id, opName: 'LLMStructuredCompletionModel.predict', traceId: runId, parentId: rowId },
-      ...{ startedAt, attributes: attributesOf(run), inputs: { self: run.model, example } },
+      projectId,
+      id,
+      opName: 'LLMStructuredCompletionModel.predict',
+      traceId: runId,
+      parentId: rowId,
+      startedAt,
+      attributes: attributesOf(run),
+      inputs: { self: run.model, example },
     })
     await ports.writeCalls(known === undefined ? [start, predictStart] : [start], run.cause)
     const began = performance.now()
     const answer = await model(exampleValue, {
-      ...{ projectId, runId, rowId, scoreId: id, traceId: runId, mayBeRepeat: known !== undefined },
-      ...{ ...user, signal },
+      projectId,
+      runId,
+      rowId,
+      scoreId: id,
+      traceId: runId,
+      mayBeRepeat: known !== undefined,
+      ...user,
+      signal,
     })
     // The row has no prediction when the run was interrupted: it is asked for again.
     signal.throwIfAborted()

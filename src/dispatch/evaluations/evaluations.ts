@@ -114,7 +114,9 @@ export const startEvaluations = async (
   })
 
   const stopSaving = saveRegularly({
-    ...{ snapshots: ports.snapshots, log, from },
+    snapshots: ports.snapshots,
+    log,
+    from,
     current: () => ({
       place,
       state: {

@@ -52,8 +52,15 @@ export const httpScorer = ({ sender, hmac, clock, vendor, secret, firstWaitMs = 
       let mayBeRepeat = context.mayBeRepeat
       for (let attempt = 1; ; attempt += 1) {
         const headers = headersOf({
-          ...{ vendor, id: context.scoreId, attempt, sequence: '0', possibleDuplicate: mayBeRepeat },
-          ...{ now: clock.now(), body, accessToken: null, secrets },
+          vendor,
+          id: context.scoreId,
+          attempt,
+          sequence: '0',
+          possibleDuplicate: mayBeRepeat,
+          now: clock.now(),
+          body,
+          accessToken: null,
+          secrets,
         })
         if (E.isLeft(headers)) return { failed: headers.left }
         const timeoutMs = settings.timeout_s * 1000

@@ -17,18 +17,20 @@ export const recordLoggedRun = async (
   const weave = call.attributes['weave']
   const source = weave !== undefined && isJsonObject(weave) ? weave['source_evaluation_run_id'] : null
   const finished: EvaluationRunFinished = {
-    ...{ project_id, id, kind: 'logged', outcome: call.exception === null ? 'completed' : 'failed' },
+    project_id,
+    id,
+    kind: 'logged',
+    outcome: call.exception === null ? 'completed' : 'failed',
     started_at: call.started_at,
     finished_at: call.ended_at,
     summary: isJsonObject(call.output) ? call.output : {},
     evaluation: typeof self === 'string' ? self : null,
     model: typeof model === 'string' ? model : null,
     source_evaluation_run_id: typeof source === 'string' ? source : null,
-    ...{ display_name: call.display_name, error: call.exception, warnings: [], wb_user_id: metadata.actor },
+    display_name: call.display_name,
+    error: call.exception,
+    warnings: [],
+    wb_user_id: metadata.actor,
   }
-  await finish(ports, finished, {
-    correlationId: metadata.correlationId,
-    causationId,
-    actor: metadata.actor,
-  })
+  await finish(ports, finished, { correlationId: metadata.correlationId, causationId, actor: metadata.actor })
 }

@@ -147,7 +147,9 @@ export const startOnlineEvaluation = async (
   })
 
   const stopSaving = saveRegularly({
-    ...{ snapshots: ports.snapshots, log, from },
+    snapshots: ports.snapshots,
+    log,
+    from,
     current: () => ({
       place: (working ?? collecting)?.after ?? place,
       state: {

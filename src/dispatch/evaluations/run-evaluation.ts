@@ -54,7 +54,15 @@ export const runEvaluation = async <Row extends RowToScore>(
   const idOf = (...names: readonly string[]) => uuidOfDigest(ports.sha256(JSON.stringify([runId, ...names])))
   const { self: evaluation = null, model = null } = begun.inputs
   const run: RowsOfRun = {
-    ...{ projectId, runId, evaluation, model, user, cause, scorers, idOf, signal },
+    projectId,
+    runId,
+    evaluation,
+    model,
+    user,
+    cause,
+    scorers,
+    idOf,
+    signal,
     nextStart: increasingInstants(ports.clock),
   }
   const results = await scoreAll(ports, run, plan)
@@ -68,8 +76,13 @@ export const runEvaluation = async <Row extends RowToScore>(
   await ports.writeCalls(
     [
       startOfCall({
-        ...{ projectId, id: summarizeId, opName: 'Evaluation.summarize', traceId: runId, parentId: runId },
-        ...{ startedAt: known?.started_at ?? endedAt, inputs: { self: evaluation } },
+        projectId,
+        id: summarizeId,
+        opName: 'Evaluation.summarize',
+        traceId: runId,
+        parentId: runId,
+        startedAt: known?.started_at ?? endedAt,
+        inputs: { self: evaluation },
         attributes: { tallytree: { evaluation_run_id: runId } },
       }),
       endOfCall({ projectId, id: summarizeId, endedAt: known?.ended_at ?? endedAt, output }),
@@ -97,7 +110,13 @@ export const finishedRun = (
   const { tallytree } = summary
   const warnings = isJsonObject(tallytree) ? tallytree['warnings'] : []
   return {
-    ...{ project_id, id, kind, source_evaluation_run_id, wb_user_id, display_name, started_at },
+    project_id,
+    id,
+    kind,
+    source_evaluation_run_id,
+    wb_user_id,
+    display_name,
+    started_at,
     outcome: exception === null ? 'completed' : exception === CANCELED ? 'canceled' : 'failed',
     finished_at: endedAt,
     summary: isJsonObject(output) ? output : {},
@@ -138,11 +157,19 @@ const beginRun = async <Row extends RowToScore>(
   await ports.writeCalls(
     [
       startOfCall({
-        ...{ projectId, id, opName, displayName: runName(id, startedAt), startedAt },
-        ...{ traceId: id, parentId: null, inputs: { self: evaluation, model } },
+        projectId,
+        id,
+        opName,
+        displayName: runName(id, startedAt),
+        startedAt,
+        traceId: id,
+        parentId: null,
+        inputs: { self: evaluation, model },
         attributes: {
           weave: {
-            ...{ evaluation_run: 'true', evaluation, model },
+            evaluation_run: 'true',
+            evaluation,
+            model,
             ...(source_evaluation_run_id === null ? {} : { source_evaluation_run_id }),
           },
           tallytree: { evaluation_run_id: id },

@@ -183,7 +183,12 @@ const scoreCall = async (
   const give = (value: Json) =>
     ports.giveScore(
       {
-        ...{ projectId, id, callId: call.id, scorer: scorer.name, scorerRef: scorer.ref, value },
+        projectId,
+        id,
+        callId: call.id,
+        scorer: scorer.name,
+        scorerRef: scorer.ref,
+        value,
         scoreCallId: scorer.isLocal ? null : id,
       },
       cause,
@@ -196,7 +201,11 @@ const scoreCall = async (
       return undefined
     }
     const start = startOfCall({
-      ...{ projectId, id, opName: `${scorer.name}.score`, traceId: id, parentId: null },
+      projectId,
+      id,
+      opName: `${scorer.name}.score`,
+      traceId: id,
+      parentId: null,
       // The same in every attempt.
       startedAt: call.ended_at ?? call.started_at,
       attributes: ruleAttributes(ruleId),
@@ -208,8 +217,15 @@ const scoreCall = async (
   const scored = await scorer.score(
     { example: call.inputs, output: call.output },
     {
-      ...{ projectId, runId: ruleId, rowId: call.id, scoreId: id, traceId: id },
-      ...{ mayBeRepeat, userId, keyId, signal },
+      projectId,
+      runId: ruleId,
+      rowId: call.id,
+      scoreId: id,
+      traceId: id,
+      mayBeRepeat,
+      userId,
+      keyId,
+      signal,
     },
   )
   // An interrupted score is given after the next start.

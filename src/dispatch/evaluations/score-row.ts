@@ -113,8 +113,11 @@ export const scoreRow =
         const id = run.idOf(row.key, scorer.name)
         ends.push(
           endOfCall({
-            ...{ projectId: run.projectId, id, endedAt: now() },
-            ...{ output: 'value' in scored ? scored.value : null, exception: failed },
+            projectId: run.projectId,
+            id,
+            endedAt: now(),
+            output: 'value' in scored ? scored.value : null,
+            exception: failed,
           }),
         )
       }),
@@ -124,7 +127,9 @@ export const scoreRow =
     for (const applied of all) if (applied.status === 'rejected') throw applied.reason
     const ordered = Object.fromEntries(scorers.map(({ name }) => [name, scores[name] ?? null]))
     const rowEnd = endOfCall({
-      ...{ projectId: run.projectId, id: rowId, endedAt: now() },
+      projectId: run.projectId,
+      id: rowId,
+      endedAt: now(),
       output: { output, scores: ordered, model_latency: modelLatency },
       ...(skipped === null ? {} : { summary: { tallytree: { skipped } } }),
     })
@@ -150,7 +155,9 @@ const recordedOutcome = async (
   }
   const { model_latency: latency } = recorded
   return {
-    ...{ scores, failures, modelLatency: typeof latency === 'number' ? latency : null },
+    scores,
+    failures,
+    modelLatency: typeof latency === 'number' ? latency : null,
     skipped: typeof skipped === 'string' ? skipped : null,
   }
 }
@@ -172,8 +179,14 @@ const applyScorer = (
   scorer.score(
     { example: isJsonObject(exampleValue) ? exampleValue : {}, output },
     {
-      ...{ projectId: run.projectId, runId: run.runId, traceId: run.runId, rowId },
-      ...{ scoreId: run.idOf(key, scorer.name), mayBeRepeat, ...run.user, signal: run.signal },
+      projectId: run.projectId,
+      runId: run.runId,
+      traceId: run.runId,
+      rowId,
+      scoreId: run.idOf(key, scorer.name),
+      mayBeRepeat,
+      ...run.user,
+      signal: run.signal,
     },
   )
 
@@ -189,7 +202,12 @@ const rowStart = (
   startedAt: Instant,
 ): CallWrite =>
   startOfCall({
-    ...{ projectId: run.projectId, id, opName, traceId: run.runId, parentId: run.runId, startedAt },
+    projectId: run.projectId,
+    id,
+    opName,
+    traceId: run.runId,
+    parentId: run.runId,
+    startedAt,
     attributes: attributesOf(run),
     inputs: { self: run.evaluation, model: run.model, example },
   })
@@ -203,8 +221,12 @@ const scorerStart = (
   startedAt: Instant,
 ): CallWrite =>
   startOfCall({
-    ...{ projectId: run.projectId, id: run.idOf(key, name), opName: `${name}.score` },
-    ...{ traceId: run.runId, parentId: rowId, startedAt },
+    projectId: run.projectId,
+    id: run.idOf(key, name),
+    opName: `${name}.score`,
+    traceId: run.runId,
+    parentId: rowId,
+    startedAt,
     attributes: {
       ...attributesOf(run),
       weave: { score: 'true', scorer: ref, prediction_id: run.idOf(key, '', 'predict') },

@@ -16,9 +16,7 @@ const ROW_DEADLINE_MS = 10 * 60_000
 /** Rows in a row for which a scorer was unavailable, after which a run does not ask it any more. */
 const GIVE_UP_AFTER = 20
 
-const givenUp = {
-  failed: `the scorer was not asked: it was unavailable for ${GIVE_UP_AFTER} rows in a row`,
-}
+const givenUp = { failed: `the scorer was not asked: it was unavailable for ${GIVE_UP_AFTER} rows in a row` }
 
 export const queuedScorer = (scorer: ReadyScorer, deadlineMs = ROW_DEADLINE_MS): QueuedScorer => {
   const { name, ref, isLocal, score, reason, maxConcurrency, maxPerSecond } = scorer

@@ -132,7 +132,10 @@ const claimRun = async (
   const expired = isAlone ? new Date('2299-01-01') : new Date(now.getTime() - CLAIM_EXPIRES_MS)
   const command = {
     type: 'ClaimEvaluationRun',
-    ...{ ...run, instance, now: instantOf(now), expiredBefore: instantOf(expired) },
+    ...run,
+    instance,
+    now: instantOf(now),
+    expiredBefore: instantOf(expired),
   } as const
   const stream = evaluationStream(run.project_id, run.id)
   const { refusals } = await execute(ports)(evaluationDecider, stream, [command], cause)

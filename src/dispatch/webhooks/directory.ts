@@ -115,13 +115,7 @@ const webhookAfter = (
     if (before !== undefined) return { ...before, ...nothingLearnt, ...at }
     const { team, enabled } = data
     if (typeof team !== 'string') return undefined
-    return {
-      id,
-      team,
-      ...at,
-      enabled: enabled !== false,
-      ...nothingLearnt,
-    }
+    return { id, team, ...at, enabled: enabled !== false, ...nothingLearnt }
   }
   if (before === undefined) return undefined
   const seen = { ...before, revision: Number(revision) }

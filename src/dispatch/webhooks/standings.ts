@@ -42,14 +42,7 @@ export const openStandings = (hangs: (webhook: string) => boolean): Standings =>
       const found = standings.get(webhook)
       if (found !== undefined) return found
       const endpoint = { ...unknownEndpoint, hangs: hangs(webhook) }
-      const made = {
-        endpoint,
-        hastening: undefined,
-        closedByHand: false,
-        inFlight: 0,
-        sent: 0,
-        isNew: true,
-      }
+      const made = { endpoint, hastening: undefined, closedByHand: false, inFlight: 0, sent: 0, isNew: true }
       standings.set(webhook, made)
       return made
     },

@@ -92,10 +92,7 @@ const changed = (state: CollectionState, event: ArtifactEvent | RegisteredEvent)
     }
     case 'TagRemoved': {
       const { version, tag } = event.data
-      return amended(state, version, (known) => ({
-        ...known,
-        tags: known.tags.filter((one) => one !== tag),
-      }))
+      return amended(state, version, (known) => ({ ...known, tags: known.tags.filter((one) => one !== tag) }))
     }
     default:
       // `CollectionCreated`, or an event type that this release does not know.

@@ -82,23 +82,14 @@ export const conditionFields = {
   score_path: nullable(scorePath),
 }
 
-export const condition = open('AutomationEvent', {
-  required: { type: eventType },
-  optional: conditionFields,
-})
+export const condition = open('AutomationEvent', { required: { type: eventType }, optional: conditionFields })
 export type AutomationCondition = t.TypeOf<typeof condition>
 
 export const runFilterFields = { user: nullableText(textUpToBytes(128)), name_pattern: nullable(pattern) }
 export const runFilters = open('RunFilters', { optional: runFilterFields })
 
 const content = {
-  required: {
-    name: automationName,
-    webhook: id,
-    payload: templateText,
-    scope,
-    event: condition,
-  },
+  required: { name: automationName, webhook: id, payload: templateText, scope, event: condition },
   optional: {
     description: automationDescription,
     run_filters: nullable(runFilters),

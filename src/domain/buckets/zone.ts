@@ -21,8 +21,12 @@ const clockOf = (zone: string): Intl.DateTimeFormat | undefined => {
       calendar: 'gregory',
       numberingSystem: 'latn',
       hourCycle: 'h23',
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
-      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     })
   } catch {
     return undefined

@@ -6,9 +6,9 @@ import { Codec, gather, refuse, type AnyCodec } from './codec.js'
 type Fields = Readonly<Record<string, AnyCodec>>
 
 /** A decoded object has every key; an absent optional field is null or its default. */
-type Decoded<R extends Fields, O extends Fields> = {
-  readonly [K in keyof R]: t.TypeOf<R[K]>
-} & { readonly [K in keyof O]: t.TypeOf<O[K]> }
+type Decoded<R extends Fields, O extends Fields> = { readonly [K in keyof R]: t.TypeOf<R[K]> } & {
+  readonly [K in keyof O]: t.TypeOf<O[K]>
+}
 
 interface Shape<R extends Fields, O extends Fields> {
   /** Description for the generated documentation. */
@@ -68,11 +68,7 @@ const fieldsOf = (fields: Fields | undefined, isRequired: boolean) =>
   Object.entries(fields ?? {}).map(([key, codec]) => ({ key, codec, isRequired }))
 
 const missing = (context: t.Context, key: string, codec: AnyCodec): t.Errors => [
-  {
-    value: undefined,
-    context: t.appendContext(context, key, codec),
-    message: 'missing: Field required',
-  },
+  { value: undefined, context: t.appendContext(context, key, codec), message: 'missing: Field required' },
 ]
 
 const extra = (context: t.Context, key: string, value: Json): t.Errors => [

@@ -38,11 +38,7 @@ export class ToolCalls {
   whole(): readonly Outline[] {
     return [...this.calls]
       .sort(([a], [b]) => a - b)
-      .map(([, { id, name, pieces }]) => ({
-        id,
-        type: 'function',
-        function: { name, arguments: pieces },
-      }))
+      .map(([, { id, name, pieces }]) => ({ id, type: 'function', function: { name, arguments: pieces } }))
   }
 
   private at(index: number): ToolCall | undefined {

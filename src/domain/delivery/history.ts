@@ -56,7 +56,10 @@ export const deliveryHistory = async (
     else if (event.type === 'AttemptOutcomeUnknown') end(event.data.attempt, { isUnknown: true, endedAt: at })
     else if (event.type === 'AttemptStarted' && event.data.attempt < before) {
       attempts.set(event.data.attempt, {
-        ...{ started: event.data, finished: null, isUnknown: false, endedAt: null },
+        started: event.data,
+        finished: null,
+        isUnknown: false,
+        endedAt: null,
       })
       const [oldest] = attempts.keys()
       if (attempts.size <= most || oldest === undefined) continue

@@ -83,7 +83,12 @@ const parametersOf = ({ default_params: params }: JudgeModel): JsonObject => {
   const { temperature, top_p, max_tokens, presence_penalty, frequency_penalty } = params ?? {}
   const { stop, n_times, functions, response_format } = params ?? {}
   const all: Readonly<Record<string, Json | undefined>> = {
-    ...{ temperature, top_p, max_tokens, presence_penalty, frequency_penalty, n: n_times },
+    temperature,
+    top_p,
+    max_tokens,
+    presence_penalty,
+    frequency_penalty,
+    n: n_times,
     stop: stop?.length === 0 ? null : stop,
     functions: functions?.length === 0 ? null : functions,
     response_format:

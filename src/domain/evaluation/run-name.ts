@@ -9,55 +9,16 @@ export const runName = (id: string, startedAt: Instant): string => {
   return `eval-${startedAt.slice(0, 10)}-${adjective}-${noun}`
 }
 
-const ADJECTIVES = [
-  ...[
-    'amber',
-    'brave',
-    'bright',
-    'calm',
-    'clear',
-    'cool',
-    'crisp',
-    'deep',
-    'eager',
-    'fair',
-    'fresh',
-    'gentle',
-  ],
-  ...[
-    'golden',
-    'green',
-    'happy',
-    'keen',
-    'kind',
-    'light',
-    'lively',
-    'merry',
-    'mild',
-    'noble',
-    'plain',
-    'proud',
-  ],
-  ...['quick', 'quiet', 'rapid', 'silver', 'steady', 'swift', 'warm', 'wise'],
-]
+const words = (text: string): readonly string[] => text.split(/\s+/)
 
-const NOUNS = [
-  ...['acorn', 'anchor', 'beacon', 'birch', 'breeze', 'brook', 'canyon', 'cedar', 'cloud', 'comet', 'coral'],
-  ...['creek', 'delta', 'dune', 'ember', 'falcon', 'fern', 'field', 'fjord', 'forest', 'garden', 'glacier'],
-  ...[
-    'harbor',
-    'heron',
-    'island',
-    'lake',
-    'lark',
-    'maple',
-    'meadow',
-    'mesa',
-    'moon',
-    'oak',
-    'ocean',
-    'orchard',
-  ],
-  ...['otter', 'pebble', 'pine', 'prairie', 'rain', 'reef', 'ridge', 'river', 'robin', 'sparrow', 'spring'],
-  ...['stone', 'stream', 'summit', 'thistle', 'valley', 'willow', 'wind', 'wren'],
-]
+const ADJECTIVES = words(
+  `amber brave bright calm clear cool crisp deep eager fair fresh gentle golden green happy keen kind
+   light lively merry mild noble plain proud quick quiet rapid silver steady swift warm wise`,
+)
+
+const NOUNS = words(
+  `acorn anchor beacon birch breeze brook canyon cedar cloud comet coral creek delta dune ember falcon
+   fern field fjord forest garden glacier harbor heron island lake lark maple meadow mesa moon oak
+   ocean orchard otter pebble pine prairie rain reef ridge river robin sparrow spring stone stream
+   summit thistle valley willow wind wren`,
+)

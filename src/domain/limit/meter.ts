@@ -46,10 +46,7 @@ export class Meter {
   }
 
   enter(now: number, tokens: number, call: string): MeterEntry {
-    return {
-      request: this.requests.take(now, 1, call),
-      tokens: this.tokens.take(now, tokens, call),
-    }
+    return { request: this.requests.take(now, 1, call), tokens: this.tokens.take(now, tokens, call) }
   }
 
   /** Corrects the reserved tokens to those used; null for a completion that never started. */

@@ -58,12 +58,6 @@ export const scopeProblems = ({ type, project, key }: LimitScope): readonly Prob
     if (type === field && value === null)
       return [{ loc: ['scope', field], type: 'missing', msg: 'Field required' }]
     return type !== field && value !== null
-      ? [
-          {
-            loc: ['scope', field],
-            type: 'extra_forbidden',
-            msg: `Not allowed for scope type ${type}`,
-          },
-        ]
+      ? [{ loc: ['scope', field], type: 'extra_forbidden', msg: `Not allowed for scope type ${type}` }]
       : []
   })

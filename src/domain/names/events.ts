@@ -16,10 +16,7 @@ const nameTaken = open('NameTaken', {
   required,
 })
 
-const nameReleased = open('NameReleased', {
-  says: 'A name was released.',
-  required,
-})
+const nameReleased = open('NameReleased', { says: 'A name was released.', required })
 
 export const nameEvents = { NameTaken: nameTaken, NameReleased: nameReleased }
 

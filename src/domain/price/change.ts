@@ -25,7 +25,10 @@ export const priceChange = (event: RecordedEvent): PriceChange | undefined => {
     const data = ofStream(event, priceEvents.PricePublished)
     return (
       data && {
-        ...{ kind: 'published', owner: data.owner, id: data.id, model: data.llm_id },
+        kind: 'published',
+        owner: data.owner,
+        id: data.id,
+        model: data.llm_id,
         from: data.effective_date,
         costs: [
           data.prompt_token_cost,

@@ -5,9 +5,7 @@ import { withCacheCosts } from './cache-costs.js'
 import { amountOf, decimalText, tokenCost } from './decimal.js'
 import { priceText, type PriceContent } from './events.js'
 
-const cacheCost = describedAs(nullable(tokenCost), {
-  description: 'Defaults to the cost of a prompt token.',
-})
+const cacheCost = describedAs(nullable(tokenCost), { description: 'Defaults to the cost of a prompt token.' })
 const unit = withDefault(priceText, 'USD', true)
 
 /** Prices per token as JSON numbers. */

@@ -59,10 +59,7 @@ const webhookDisabled = open('WebhookDisabled', {
   required: { ...required, reason: disablingReason, depth: int64 },
 })
 
-const webhookDeleted = open('WebhookDeleted', {
-  says: 'A webhook was deleted permanently.',
-  required,
-})
+const webhookDeleted = open('WebhookDeleted', { says: 'A webhook was deleted permanently.', required })
 
 const testSent = open('TestSent', {
   says: 'A user tested a webhook. Neither the message nor the response is stored.',

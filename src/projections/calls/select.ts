@@ -127,8 +127,11 @@ export const compileSelection = (
     located.conditions.length > 0 ||
     (began !== undefined && microseconds(began.to) - microseconds(began.from) <= FEW_MICROSECONDS)
   const common = [
-    ...['project_id = {project:String}', ...located.conditions, ...range],
-    ...[...filtered.ofStart, ...required.ofStart],
+    'project_id = {project:String}',
+    ...located.conditions,
+    ...range,
+    ...filtered.ofStart,
+    ...required.ofStart,
   ]
   const ofEnd = [...filtered.ofEnd, ...required.ofEnd]
 

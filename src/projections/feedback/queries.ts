@@ -82,12 +82,7 @@ export const feedbackIds =
     return reader.query<FeedbackId>(
       `${withReadable(`${sql} ${order}`)} SELECT id, ifNull(bytes, 0) AS bytes FROM feedback FINAL WHERE ${sql}
       ORDER BY ${order} ${range} OFFSET {offset:UInt64} SETTINGS ${JSON_SETTINGS}`,
-      {
-        ...parameters,
-        ...ordering.all(),
-        ...(limit === null ? {} : { limit }),
-        offset: offset ?? 0,
-      },
+      { ...parameters, ...ordering.all(), ...(limit === null ? {} : { limit }), offset: offset ?? 0 },
     )
   }
 

@@ -37,11 +37,7 @@ const COUNTER = {
 const COSTS = ['prompt_cost', 'completion_cost', 'cache_read_cost', 'cache_creation_cost'] as const
 
 /** The costs that each metric adds, as places in `COSTS`. */
-const CHARGES = {
-  input_cost: [0, 2, 3],
-  output_cost: [1],
-  total_cost: [0, 1, 2, 3],
-} as const
+const CHARGES = { input_cost: [0, 2, 3], output_cost: [1], total_cost: [0, 1, 2, 3] } as const
 
 const keysOf = <K extends string>(table: Readonly<Record<K, unknown>>) => Object.keys(table) as [K, ...K[]]
 

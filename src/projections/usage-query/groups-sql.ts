@@ -134,8 +134,14 @@ export const usageOfCalls = (
   const started = startRange(operation === null ? [] : conjunctsOf(operation))
   const priced = (range: readonly string[]) =>
     pricedSql({
-      ...{ ...selected, open, prices, kind: 'inclusive', operation: null },
-      ...{ range: [...started.conditions, ...range], groupBy: [{ name: 'call' }], isCompared: false },
+      ...selected,
+      open,
+      prices,
+      kind: 'inclusive',
+      operation: null,
+      range: [...started.conditions, ...range],
+      groupBy: [{ name: 'call' }],
+      isCompared: false,
     })
   const sums = MEASURES.map((measure) => `sum(priced.${measure}) AS ${measure}`)
   return {

@@ -120,9 +120,18 @@ const factReader = (columns: FactColumns): ((row: number) => Fact) => {
   const labelsOf = labelReader(columns)
   const values = (figures.elements as Numbers).values
   const fact = {
-    ...{ traceId: '', id: '', parentId: '', hasStart: false, hasEnd: false, isDeleted: false },
-    ...{ started: 0.5, ended: 0.5, source: 0, statusTotal: NaN },
-    ...{ models: [] as string[], figures: [] as number[] },
+    traceId: '',
+    id: '',
+    parentId: '',
+    hasStart: false,
+    hasEnd: false,
+    isDeleted: false,
+    started: 0.5,
+    ended: 0.5,
+    source: 0,
+    statusTotal: NaN,
+    models: [] as string[],
+    figures: [] as number[],
     ...(labelsOf === undefined ? {} : { labels: labelsOf(0) }),
   }
   return (row) => {

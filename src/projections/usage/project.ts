@@ -31,21 +31,13 @@ export const usageProjection: Projection = {
       }
     }
     return [
-      {
-        table: 'usage_facts',
-        columns: FACT_COLUMNS,
-        values: [...facts.values()].map(factValues),
-      },
+      { table: 'usage_facts', columns: FACT_COLUMNS, values: [...facts.values()].map(factValues) },
       {
         table: 'touched_traces',
         columns: ['position', 'first_position', 'project_id', 'trace_id'],
         values: [...touched.values()],
       },
-      {
-        table: 'usage_reporting',
-        columns: ['project_id', 'position', 'usage_reporting'],
-        values: choices,
-      },
+      { table: 'usage_reporting', columns: ['project_id', 'position', 'usage_reporting'], values: choices },
     ].filter(({ values }) => values.length > 0)
   },
 }

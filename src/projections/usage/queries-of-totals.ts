@@ -103,11 +103,7 @@ export const partialTraces = async (
   const rows = await reader.query<{ trace_id: string }>(
     `SELECT trace_id FROM usage_totals FINAL WHERE project_id = {project:String}
     AND started_at = {time:${SQL_TIME}} AND call_id = '' AND coverage IN {coverage:Array(String)}`,
-    {
-      project: projectId,
-      time: COVERAGE_TIME,
-      coverage: lacks === 'inclusive' ? ['own', 'none'] : ['none'],
-    },
+    { project: projectId, time: COVERAGE_TIME, coverage: lacks === 'inclusive' ? ['own', 'none'] : ['none'] },
   )
   return rows.map(({ trace_id }) => trace_id)
 }

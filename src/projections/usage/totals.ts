@@ -23,22 +23,21 @@ const KEY_COLUMNS = ['project_id', 'started_at', 'call_id', 'model'] as const
 
 export const TOTALS_COLUMNS = [
   ...KEY_COLUMNS,
-  ...[
-    'trace_id',
-    'is_root',
-    'own_usage',
-    'usage',
-    'coverage',
-    'op',
-    'root_op',
-    'wb_user_id',
-    'thread_id',
-    'wb_run_id',
-    'status',
-  ],
+  'trace_id',
+  'is_root',
+  'own_usage',
+  'usage',
+  'coverage',
+  'op',
+  'root_op',
+  'wb_user_id',
+  'thread_id',
+  'wb_run_id',
+  'status',
   ...COUNTERS.map((counter) => `own_${counter}`),
   ...COUNTERS,
-  ...['first_started_at', 'last_started_at'],
+  'first_started_at',
+  'last_started_at',
 ]
 
 /** The most entries per call and model that are kept for a trace. */
@@ -78,23 +77,25 @@ export async function* totalsOf(
     const firstInclusive = sumsByModel.findIndex(([, , sums]) => isUsed(sums.slice(0, WIDTH)))
     for (const [n, [model, ownSums, sums]] of sumsByModel.entries())
       rows.push([
-        ...[projectId, startedAt, callId, model],
-        ...[
-          traceId,
-          calls.hasNoParent[call] === 1,
-          rowUsage(ownSums, n === firstOwn),
-          rowUsage(sums.slice(0, WIDTH), n === firstInclusive),
-          '',
-          op,
-          rootOp,
-          wb_user_id,
-          thread_id,
-          wb_run_id,
-          status,
-        ],
+        projectId,
+        startedAt,
+        callId,
+        model,
+        traceId,
+        calls.hasNoParent[call] === 1,
+        rowUsage(ownSums, n === firstOwn),
+        rowUsage(sums.slice(0, WIDTH), n === firstInclusive),
+        '',
+        op,
+        rootOp,
+        wb_user_id,
+        thread_id,
+        wb_run_id,
+        status,
         ...ownSums.map(saturated),
         ...sums.slice(0, WIDTH).map(saturated),
-        ...[textOf(sums[WIDTH]!), textOf(sums[WIDTH + 1]!)],
+        textOf(sums[WIDTH]!),
+        textOf(sums[WIDTH + 1]!),
       ])
     if (rows.length < ROWS_AT_ONCE) continue
     yield rows
@@ -135,11 +136,25 @@ export const COVERAGE_TIME = '1900-01-01 00:00:00.000000'
 
 /** The marker of a trace whose other rows lack usage. Its key is not that of a call: no call, and the trace as model. */
 export const coverageRow = (projectId: string, traceId: string, coverage: Coverage): TotalsRow => [
-  ...[projectId, COVERAGE_TIME, '', traceId, traceId, false, 'none', 'none', coverage],
-  ...['', '', '', '', '', ''],
+  projectId,
+  COVERAGE_TIME,
+  '',
+  traceId,
+  traceId,
+  false,
+  'none',
+  'none',
+  coverage,
+  '',
+  '',
+  '',
+  '',
+  '',
+  '',
   ...NOTHING,
   ...NOTHING,
-  ...[COVERAGE_TIME, COVERAGE_TIME],
+  COVERAGE_TIME,
+  COVERAGE_TIME,
 ]
 
 /** What identifies a row. */

@@ -138,7 +138,15 @@ export const traceBuilder = (maxTraceCalls = Infinity) => {
     },
 
     finish: async (): Promise<TraceCalls> => ({
-      ...{ ids, trace, traceIds, labels, started, ended, source, statusTotal, ...entries.finish() },
+      ids,
+      trace,
+      traceIds,
+      labels,
+      started,
+      ended,
+      source,
+      statusTotal,
+      ...entries.finish(),
       ...(await linked(ids, parentIds, trace)),
       hasNoParent: Uint8Array.from(parentIds, (id) => Number(id === '')),
       isDeleted: Uint8Array.from(isDeleted, (is, call) => Number(is || !hasStart[call]!)),

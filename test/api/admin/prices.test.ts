@@ -6,7 +6,9 @@ import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../tr
 import { someCosts } from '../costs/given.js'
 
 const price = (llm_id: string, more: object = {}) => ({
-  ...{ llm_id, effective_date: '2026-01-01T00:00:00Z', ...someCosts() },
+  llm_id,
+  effective_date: '2026-01-01T00:00:00Z',
+  ...someCosts(),
   ...more,
 })
 
@@ -16,7 +18,10 @@ describe('price lists', () => {
 
   const someList = () => `list-${randomUUID()}`
   const file = (list: string, prices: readonly object[], more: object = {}) => ({
-    ...{ list, version: '1', source: 'a test', prices },
+    list,
+    version: '1',
+    source: 'a test',
+    prices,
     ...more,
   })
   const post = (body: object, options?: object) => service.post('/api/admin/prices', body, options)
@@ -25,7 +30,11 @@ describe('price lists', () => {
     const list = someList()
     const prices = [price('a'), price('b')]
     assert.deepEqual(accepted(await post(file(list, prices))), {
-      ...{ list, version: '1', published: 2, withdrawn: 0, unchanged: 0 },
+      list,
+      version: '1',
+      published: 2,
+      withdrawn: 0,
+      unchanged: 0,
     })
     await writesNothing(service, async () => {
       const { published, unchanged } = accepted(await post(file(list, prices)))

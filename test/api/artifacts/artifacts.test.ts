@@ -50,15 +50,30 @@ describe('artifacts', () => {
     const me = accepted(await service.send('GET', '/api/users/me', undefined, { key }))['user']
     const [, created] = await events()
     const expected = {
-      ...{ version: 'v0', artifact_id: made.artifact_id, digest: made['digest'], type: 'model', files },
-      ...{ metadata: { a: { b: [1, null] } }, aliases: ['best', 'latest'], tags: [] },
-      ...{ created_at: created!.data['created_at'], created_by: me },
+      version: 'v0',
+      artifact_id: made.artifact_id,
+      digest: made['digest'],
+      type: 'model',
+      files,
+      metadata: { a: { b: [1, null] } },
+      aliases: ['best', 'latest'],
+      tags: [],
+      created_at: created!.data['created_at'],
+      created_by: me,
     }
     for (const named of ['v0', 'best', 'latest']) assert.deepEqual(await read(named), expected)
     assert.deepEqual(created!.data, {
-      ...{ team, collection: created!.data['collection'], project_id: `${team}/project`, registry: null },
-      ...{ version: 0, artifact_id: made.artifact_id, digest: made['digest'], type: 'model', files },
-      ...{ metadata: { a: { b: [1, null] } }, created_at: created!.data['created_at'] },
+      team,
+      collection: created!.data['collection'],
+      project_id: `${team}/project`,
+      registry: null,
+      version: 0,
+      artifact_id: made.artifact_id,
+      digest: made['digest'],
+      type: 'model',
+      files,
+      metadata: { a: { b: [1, null] } },
+      created_at: created!.data['created_at'],
     })
     assert.equal(created!.metadata.actor, me)
   })
@@ -83,8 +98,13 @@ describe('artifacts', () => {
     assert.deepEqual(
       all.map(({ type }) => type),
       [
-        ...['CollectionCreated', 'VersionCreated', 'AliasAdded'],
-        ...['VersionCreated', 'AliasRemoved', 'AliasAdded', 'AliasAdded'],
+        'CollectionCreated',
+        'VersionCreated',
+        'AliasAdded',
+        'VersionCreated',
+        'AliasRemoved',
+        'AliasAdded',
+        'AliasAdded',
       ],
     )
     assert.deepEqual(aliasesIn(all), [

@@ -19,7 +19,9 @@ interface Line {
 
 const told = ({ revision, position, recordedAt, size: _, ...event }: RecordedEvent) => ({
   ...event,
-  ...{ revision: String(revision), position: String(position), recorded_at: recordedAt.toISOString() },
+  revision: String(revision),
+  position: String(position),
+  recorded_at: recordedAt.toISOString(),
 })
 
 describe('GET /api/events', () => {
@@ -115,8 +117,11 @@ describe('GET /api/events', () => {
       assert.ok(!/"hash"/.test(JSON.stringify(lines)))
       const theirs = teams[1 - i]!
       for (const stream of [
-        ...[`registry-${theirs}`, `registered-${theirs}/models/good`, `artifact-${theirs}/project/model`],
-        ...[`run-${theirs}/project/run`, `webhook-webhook-of-${theirs}`],
+        `registry-${theirs}`,
+        `registered-${theirs}/models/good`,
+        `artifact-${theirs}/project/model`,
+        `run-${theirs}/project/run`,
+        `webhook-webhook-of-${theirs}`,
       ]) {
         assert.deepEqual(await ask(`?stream=${stream}`, keys[i]), [])
         assert.ok((await ask(`?stream=${stream.replace(theirs, team)}`, keys[i])).length > 0)

@@ -6,10 +6,23 @@ import { accepted, eventsOf, reasonOf, textIn, told, writesNothing } from '../tr
 import { anAutomation, aWebhook, givenTeam, projectScope, registryScope } from './given.js'
 
 const NO_CONDITION = {
-  ...{ alias_pattern: null, tag_pattern: null, metric: null, aggregation: null, window: null },
-  ...{ comparison: null, threshold: null, prior_window: null, change_type: null, change_direction: null },
-  ...{ change_amount: null, states: null, measure: null },
-  ...{ outcomes: null, evaluation_pattern: null, scorer: null, score_path: null },
+  alias_pattern: null,
+  tag_pattern: null,
+  metric: null,
+  aggregation: null,
+  window: null,
+  comparison: null,
+  threshold: null,
+  prior_window: null,
+  change_type: null,
+  change_direction: null,
+  change_amount: null,
+  states: null,
+  measure: null,
+  outcomes: null,
+  evaluation_pattern: null,
+  scorer: null,
+  score_path: null,
 }
 
 describe('automations', () => {
@@ -28,7 +41,12 @@ describe('automations', () => {
     const made = accepted(await postAutomation(anAutomation(team, { description: 'says so' })))
     const id = textIn(made, 'id')
     assert.deepEqual(made, {
-      ...{ id, team, name: 'on production', description: 'says so', webhook: hook, enabled: true },
+      id,
+      team,
+      name: 'on production',
+      description: 'says so',
+      webhook: hook,
+      enabled: true,
       payload: '{"alias":"${alias}"}',
       scope: { type: 'project', entity: team, project: 'project', registry: null },
       event: { ...NO_CONDITION, type: 'ADD_ARTIFACT_ALIAS', alias_pattern: '^prod' },

@@ -30,7 +30,9 @@ export const givenTeam = async (service: TestService) => {
   const append = (stream: string, type: string, data: JsonObject) =>
     appendNext(service.stores.eventStore, stream, [
       {
-        ...{ id: randomUUID(), type, data },
+        id: randomUUID(),
+        type,
+        data,
         metadata: { correlationId: 'c', causationId: 'c', actor: 'test', schemaVersion: 1 },
       },
     ])
@@ -42,7 +44,13 @@ export const givenTeam = async (service: TestService) => {
   const send = (method: string, path: string, body?: unknown, options: SendOptions = {}) =>
     service.send(method, path, body, { key, ...options })
   return {
-    ...{ team, other, keys, stranger, append, webhooks, send },
+    team,
+    other,
+    keys,
+    stranger,
+    append,
+    webhooks,
+    send,
     /** The team administrator's, unless another key is said. */
     postWebhook: (body: object, options?: SendOptions) => send('POST', webhooks, body, options),
     postAutomation: (body: object, options?: SendOptions) => send('POST', '/api/automations', body, options),

@@ -17,15 +17,17 @@ describe('webhooks', () => {
     )
     const id = textIn(made, 'id')
     assert.deepEqual(made, {
-      ...{
-        id,
-        team,
-        name: 'hook',
-        url: 'https://hooks.example/in',
-        access_token: 'TOKEN',
-        secret: 'HOOK_KEY',
-      },
-      ...{ retry_waits_s: [1, 2.5], timeout_s: 5, stop_on_4xx: null, enabled: true, disabled_reason: null },
+      id,
+      team,
+      name: 'hook',
+      url: 'https://hooks.example/in',
+      access_token: 'TOKEN',
+      secret: 'HOOK_KEY',
+      retry_waits_s: [1, 2.5],
+      timeout_s: 5,
+      stop_on_4xx: null,
+      enabled: true,
+      disabled_reason: null,
     })
     accepted(await postWebhook(aWebhook({ name: 'another', enabled: false })))
     const list = async (query = '') => accepted(await send('GET', `${webhooks}${query}`))
@@ -42,7 +44,10 @@ describe('webhooks', () => {
     )
     assert.deepEqual(changed, {
       ...made,
-      ...{ name: 'renamed', secret: null, enabled: false, disabled_reason: 'by_hand' },
+      name: 'renamed',
+      secret: null,
+      enabled: false,
+      disabled_reason: 'by_hand',
     })
     assert.deepEqual(names(await list()), ['another', 'renamed'])
     assert.equal(accepted(await send('PATCH', `${webhooks}/${id}`, { enabled: true }))['enabled'], true)

@@ -22,8 +22,12 @@ describe('calls read with costs', () => {
       }),
     })
     const usage = {
-      ...{ prompt_tokens: 8, input_tokens: 2, completion_tokens: '3', requests: 1 },
-      ...{ cache_read_input_tokens: 4, cache_creation_input_tokens: 1 },
+      prompt_tokens: 8,
+      input_tokens: 2,
+      completion_tokens: '3',
+      requests: 1,
+      cache_read_input_tokens: 4,
+      cache_creation_input_tokens: 1,
     }
     await recordCalls(service, project_id, [
       ['root', null, { [model]: usage, unknown: { prompt_tokens: 1 }, odd: 7 }],
@@ -40,15 +44,26 @@ describe('calls read with costs', () => {
     assert.equal(created_by, 'admin')
     assert.deepEqual(Object.keys(costsIn(await read('root')) as object), [model])
     assert.deepEqual(rest, {
-      ...{ prompt_tokens: 10, completion_tokens: 3, requests: 1, total_tokens: 13 },
-      ...{ cache_read_input_tokens: 4, cache_creation_input_tokens: 1 },
-      ...{ prompt_token_cost: 0.5, completion_token_cost: 2 },
-      ...{ cache_read_input_token_cost: 0.25, cache_creation_input_token_cost: 8 },
-      ...{ prompt_tokens_total_cost: 2.5, completion_tokens_total_cost: 6 },
-      ...{ cache_read_input_tokens_total_cost: 1, cache_creation_input_tokens_total_cost: 8 },
-      ...{ prompt_token_cost_unit: 'USD', completion_token_cost_unit: 'USD' },
-      ...{ effective_date: '2025-01-01T00:00:00.000000Z', provider_id: 'default' },
-      ...{ pricing_level: 'project', pricing_level_id: project_id },
+      prompt_tokens: 10,
+      completion_tokens: 3,
+      requests: 1,
+      total_tokens: 13,
+      cache_read_input_tokens: 4,
+      cache_creation_input_tokens: 1,
+      prompt_token_cost: 0.5,
+      completion_token_cost: 2,
+      cache_read_input_token_cost: 0.25,
+      cache_creation_input_token_cost: 8,
+      prompt_tokens_total_cost: 2.5,
+      completion_tokens_total_cost: 6,
+      cache_read_input_tokens_total_cost: 1,
+      cache_creation_input_tokens_total_cost: 8,
+      prompt_token_cost_unit: 'USD',
+      completion_token_cost_unit: 'USD',
+      effective_date: '2025-01-01T00:00:00.000000Z',
+      provider_id: 'default',
+      pricing_level: 'project',
+      pricing_level_id: project_id,
     })
     assert.equal(costsIn(await read('none')), undefined)
     assert.equal(costsIn(await read('root', {})), undefined)

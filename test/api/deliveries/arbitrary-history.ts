@@ -15,19 +15,29 @@ const payload = fc.constantFrom(
 
 const condition = fc.oneof(
   fc.record({
-    ...{ type: fc.constant('RUN_METRIC'), metric: fc.constantFrom('loss', 'speed'), window },
+    type: fc.constant('RUN_METRIC'),
+    metric: fc.constantFrom('loss', 'speed'),
+    window,
     aggregation: fc.constantFrom('MAX', 'AVERAGE'),
-    ...{ comparison: fc.constantFrom('$gt', '$lte'), threshold: fc.constantFrom(-1, 0, 1) },
+    comparison: fc.constantFrom('$gt', '$lte'),
+    threshold: fc.constantFrom(-1, 0, 1),
   }),
   fc.record({
-    ...{ type: fc.constant('RUN_METRIC_CHANGE'), metric: fc.constant('loss'), window, prior_window: window },
-    ...{ aggregation: fc.constant('MIN'), change_type: fc.constant('ABSOLUTE') },
-    ...{ change_direction: fc.constant('ANY'), change_amount: fc.constant(2) },
+    type: fc.constant('RUN_METRIC_CHANGE'),
+    metric: fc.constant('loss'),
+    window,
+    prior_window: window,
+    aggregation: fc.constant('MIN'),
+    change_type: fc.constant('ABSOLUTE'),
+    change_direction: fc.constant('ANY'),
+    change_amount: fc.constant(2),
   }),
   fc.record({ type: fc.constant('RUN_STATE'), states: fc.constantFrom(['RUNNING'], ['FINISHED', 'FAILED']) }),
   fc.record({
-    ...{ type: fc.constant('CALL_USAGE_THRESHOLD'), measure: fc.constant('cost') },
-    ...{ comparison: fc.constantFrom('$gt', '$lte'), threshold: fc.constantFrom(0, 10, 20) },
+    type: fc.constant('CALL_USAGE_THRESHOLD'),
+    measure: fc.constant('cost'),
+    comparison: fc.constantFrom('$gt', '$lte'),
+    threshold: fc.constantFrom(0, 10, 20),
   }),
   fc.record({ type: fc.constant('ADD_ARTIFACT_ALIAS'), alias_pattern: fc.constantFrom('^prod', '.') }),
 )
@@ -72,7 +82,9 @@ const ofPrices = fc.oneof(
   {
     weight: 1,
     arbitrary: priceId.map((id) => ({
-      ...{ stream: priceStream(project), type: 'PriceWithdrawn', data: { ...project, id } },
+      stream: priceStream(project),
+      type: 'PriceWithdrawn',
+      data: { ...project, id },
     })),
   },
 )
@@ -98,25 +110,29 @@ const happening = fc.oneof(
     arbitrary: fc
       .tuple(run, fc.dictionary(fc.constantFrom('loss', 'speed'), value, { minKeys: 1 }))
       .map(([id, metrics]) => ({
-        ...{ stream: streamOf(id), type: 'MetricsLogged' },
+        stream: streamOf(id),
+        type: 'MetricsLogged',
         data: { ...ofRun(id), metrics },
       })),
   },
   {
     weight: 2,
-    arbitrary: fc.tuple(run, fc.constantFrom('RunStarted', 'RunFinished', 'RunFailed')).map(([id, type]) => ({
-      ...{ stream: streamOf(id), type },
-      data: {
-        ...ofRun(id),
-        ...(type === 'RunStarted' ? {} : { state: type === 'RunFailed' ? 'crashed' : 'finished' }),
-      },
-    })),
+    arbitrary: fc
+      .tuple(run, fc.constantFrom('RunStarted', 'RunFinished', 'RunFailed'))
+      .map(([id, type]) => ({
+        stream: streamOf(id),
+        type,
+        data: {
+          ...ofRun(id),
+          ...(type === 'RunStarted' ? {} : { state: type === 'RunFailed' ? 'crashed' : 'finished' }),
+        },
+      })),
   },
   {
     weight: 2,
-    arbitrary: fc.constantFrom('prod', 'production', 'test').map((alias) => ({
-      ...{ stream: IN_PROJECT, type: 'AliasAdded', data: { ...ofProject, alias } },
-    })),
+    arbitrary: fc
+      .constantFrom('prod', 'production', 'test')
+      .map((alias) => ({ stream: IN_PROJECT, type: 'AliasAdded', data: { ...ofProject, alias } })),
   },
 )
 
@@ -130,11 +146,15 @@ const changing = fc.oneof(
 )
 
 const ofAutomation = ({ type, data }: { readonly type: string; readonly data: object }) => ({
-  ...{ stream: 'automation-a', type, data: { id: 'a', team: 'team', ...data } as JsonObject },
+  stream: 'automation-a',
+  type,
+  data: { id: 'a', team: 'team', ...data } as JsonObject,
 })
 
 const VERSION: Deed = {
-  ...{ hours: 0, stream: IN_PROJECT, type: 'VersionCreated' },
+  hours: 0,
+  stream: IN_PROJECT,
+  type: 'VersionCreated',
   data: {
     ...ofProject,
     artifact_id: 'art',
@@ -159,9 +179,13 @@ export const arbitraryHistory = (changes: boolean): fc.Arbitrary<readonly Record
                 { weight: 1, arbitrary: changing.map(ofAutomation) },
                 {
                   weight: 1,
-                  arbitrary: fc.constantFrom('w', 'v').map((id) => ({
-                    ...{ stream: `webhook-${id}`, type: 'WebhookDeleted', data: { id, team: 'team' } },
-                  })),
+                  arbitrary: fc
+                    .constantFrom('w', 'v')
+                    .map((id) => ({
+                      stream: `webhook-${id}`,
+                      type: 'WebhookDeleted',
+                      data: { id, team: 'team' },
+                    })),
                 },
               )
             : happening,
@@ -178,7 +202,9 @@ export const arbitraryHistory = (changes: boolean): fc.Arbitrary<readonly Record
     })
 
 const webhook = (id: string): Deed => ({
-  ...{ hours: 0, stream: `webhook-${id}`, type: 'WebhookCreated' },
+  hours: 0,
+  stream: `webhook-${id}`,
+  type: 'WebhookCreated',
   data: { id, team: 'team', name: id, url: 'https://hooks.example/', enabled: true },
 })
 

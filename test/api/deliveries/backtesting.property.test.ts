@@ -34,8 +34,14 @@ const scheduledFor = async (events: readonly RecordedEvent[]): Promise<readonly 
   const directory = openDirectory(state)
   const prices = openPrices(state)
   const match = matching({
-    ...{ eventStore, state, automations, prices, values: openMetricValues(eventStore), vendor: 'vendor' },
-    ...{ templates: rememberedTemplates(), pattern: cachedPatterns(compileRe2) },
+    eventStore,
+    state,
+    automations,
+    prices,
+    values: openMetricValues(eventStore),
+    vendor: 'vendor',
+    templates: rememberedTemplates(),
+    pattern: cachedPatterns(compileRe2),
   })
   const sent: Sent[] = []
   for (const event of events) {

@@ -31,8 +31,11 @@ const call = fc.record({
   usage: fc.dictionary(
     fc.oneof(model, fc.constant('unknown')),
     fc.record({
-      ...{ prompt_tokens: tokens, input_tokens: fc.constantFrom(0, 7), completion_tokens: tokens },
-      ...{ cache_read_input_tokens: tokens, cache_creation_input_tokens: fc.constantFrom(0, 5) },
+      prompt_tokens: tokens,
+      input_tokens: fc.constantFrom(0, 7),
+      completion_tokens: tokens,
+      cache_read_input_tokens: tokens,
+      cache_creation_input_tokens: fc.constantFrom(0, 5),
     }),
     { maxKeys: 3 },
   ),
@@ -75,8 +78,11 @@ describe('automations that watch what calls cost', () => {
     const publish = async ({ whose, llm_id, effective_date, costs }: Price, id: string) => {
       const [prompt, completion, read, creation] = costs
       const said = {
-        ...{ effective_date, prompt_token_cost: prompt, completion_token_cost: completion },
-        ...{ cache_read_input_token_cost: read, cache_creation_input_token_cost: creation },
+        effective_date,
+        prompt_token_cost: prompt,
+        completion_token_cost: completion,
+        cache_read_input_token_cost: read,
+        cache_creation_input_token_cost: creation,
       }
       if (whose === 'project') return setCosts(service, project, { [llm_id]: said })
       const list = whose === 'team' ? teamsList(team) : DEFAULT_LIST

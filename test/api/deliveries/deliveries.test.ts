@@ -32,8 +32,12 @@ describe('the delivery log', () => {
     assert.deepEqual(
       { state, attempts, status, webhook, event_type, next_at },
       {
-        ...{ state: 'succeeded', attempts: 1, status: 200, webhook: given.webhook },
-        ...{ event_type: 'ADD_ARTIFACT_ALIAS', next_at: null },
+        state: 'succeeded',
+        attempts: 1,
+        status: 200,
+        webhook: given.webhook,
+        event_type: 'ADD_ARTIFACT_ALIAS',
+        next_at: null,
       },
     )
     assert.equal(typeof duration_ms, 'number')

@@ -66,8 +66,12 @@ export const givenAutomation = async (
 
   const aliasAdded = (alias: string) =>
     team.append(`artifact-${team.team}/project/model`, 'AliasAdded', {
-      ...{ team: team.team, project_id: `${team.team}/project`, registry: null },
-      ...{ collection: 'model', version: 0, alias },
+      team: team.team,
+      project_id: `${team.team}/project`,
+      registry: null,
+      collection: 'model',
+      version: 0,
+      alias,
     })
   const listed = async (query = ''): Promise<readonly Listed[]> => {
     const answer = accepted(await team.send('GET', `/api/automations/${automation}/deliveries?${query}`))

@@ -48,7 +48,12 @@ describe('what automations did', () => {
     accepted(await send('PATCH', path, { enabled: false }))
     await aliasAdded('never')
     await append(`artifact-${team}/other/model`, 'TagAdded', {
-      ...{ team, project_id: `${team}/other`, registry: null, collection: 'model', version: 0, tag: 't' },
+      team,
+      project_id: `${team}/other`,
+      registry: null,
+      collection: 'model',
+      version: 0,
+      tag: 't',
     })
     const [first, second, third] = await positionsOf(`artifact-${team}/project/model`)
     const [delivery] = await listed()
@@ -64,8 +69,12 @@ describe('what automations did', () => {
     const [tag] = await positionsOf(`artifact-${team}/other/model`)
     assert.equal((await why(tag!.position, textIn(made, 'id')))['reason'], 'not_there')
     await append(`artifact-${other}/project/model`, 'AliasAdded', {
-      ...{ team: other, project_id: `${other}/project`, registry: null, collection: 'model' },
-      ...{ version: 0, alias: 'prod' },
+      team: other,
+      project_id: `${other}/project`,
+      registry: null,
+      collection: 'model',
+      version: 0,
+      alias: 'prod',
     })
     const [ofOthers] = await positionsOf(`artifact-${other}/project/model`)
     const unseen = await send('GET', `${path}/why?event=${ofOthers!.position}`)
@@ -103,8 +112,12 @@ describe('what automations did', () => {
     const { positionsOf, send, other, automation, append } = await given()
     const stream = `artifact-${other}/project/model`
     await append(stream, 'AliasAdded', {
-      ...{ team: other, project_id: `${other}/project`, registry: null, collection: 'model' },
-      ...{ version: 0, alias: 'prod' },
+      team: other,
+      project_id: `${other}/project`,
+      registry: null,
+      collection: 'model',
+      version: 0,
+      alias: 'prod',
     })
     const [ofOthers] = await positionsOf(stream)
     const { eventStore } = sending.service.stores

@@ -68,7 +68,8 @@ describe('scoring calls as they end', () => {
     textIn(
       accepted(
         await team.send('POST', `/api/evaluation-rules/${project}`, {
-          ...{ name: 'rule', scorer_refs: refs },
+          name: 'rule',
+          scorer_refs: refs,
           ...more,
         }),
       ),
@@ -78,8 +79,15 @@ describe('scoring calls as they end', () => {
   const endCall = async (op_name: string, output: Json, more: JsonObject = {}) => {
     const id = randomUUID()
     const start = {
-      ...{ project_id: project, id, op_name, trace_id: id, parent_id: null, inputs: { expected: 'Paris' } },
-      ...{ started_at: '2026-01-01T00:00:00.000Z', attributes: {}, ...more },
+      project_id: project,
+      id,
+      op_name,
+      trace_id: id,
+      parent_id: null,
+      inputs: { expected: 'Paris' },
+      started_at: '2026-01-01T00:00:00.000Z',
+      attributes: {},
+      ...more,
     }
     const end = { project_id: project, id, ended_at: '2026-01-01T00:00:01.000Z', output, summary: {} }
     accepted(await team.send('POST', '/call/start', { start }))
@@ -91,9 +99,7 @@ describe('scoring calls as they end', () => {
     const answer = await team.send('POST', '/feedback/query', {
       project_id: project,
       query: {
-        $expr: {
-          $eq: [{ $getField: 'weave_ref' }, { $literal: `weave:///${project}/call/${callId}` }],
-        },
+        $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: `weave:///${project}/call/${callId}` }] },
       },
     })
     const { result } = accepted(answer) as unknown as { result: JsonObject[] }
@@ -117,7 +123,10 @@ describe('scoring calls as they end', () => {
             payload: '{"call": "${call_id}", "what": "${metric_name}", "value": ${metric_value}}',
             event: {
               type: 'SCORE_THRESHOLD',
-              ...{ scorer: 'length', score_path: 'length', comparison: '$lt', threshold: 5 },
+              scorer: 'length',
+              score_path: 'length',
+              comparison: '$lt',
+              threshold: 5,
             },
           }),
         ),
@@ -156,7 +165,9 @@ describe('scoring calls as they end', () => {
     for (const id of [earlier, ...others]) assert.equal((await feedbackOn(id)).size, 0)
 
     const read = await team.send('POST', '/calls/query', {
-      ...{ project_id: project, filter: { call_ids: [wrong] }, include_feedback: true },
+      project_id: project,
+      filter: { call_ids: [wrong] },
+      include_feedback: true,
     })
     const { calls } = accepted(read) as unknown as {
       calls: { summary: { weave: { feedback: JsonObject[] } } }[]

@@ -28,7 +28,12 @@ describe('evaluation rules over HTTP', () => {
     const created = accepted(await create())
     const id = textIn(created, 'id')
     assert.deepEqual(created, {
-      ...{ id, project_id: project, name: 'rule', sample_rate: 1, scorer_refs: [exact], enabled: true },
+      id,
+      project_id: project,
+      name: 'rule',
+      sample_rate: 1,
+      scorer_refs: [exact],
+      enabled: true,
       filter: { op_names: null, trace_roots_only: false, query: null },
       wb_user_id: created['wb_user_id'],
     })
@@ -38,7 +43,8 @@ describe('evaluation rules over HTTP', () => {
     const changed = accepted(await team.send('PATCH', `${rules}/${id}`, change))
     assert.deepEqual(changed, {
       ...created,
-      ...{ sample_rate: 0.5, filter: { op_names: ['a'], trace_roots_only: false, query } },
+      sample_rate: 0.5,
+      filter: { op_names: ['a'], trace_roots_only: false, query },
     })
     await writesNothing(service, async () => {
       accepted(await team.send('PATCH', `${rules}/${id}`, change))

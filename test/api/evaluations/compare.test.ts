@@ -45,8 +45,12 @@ describe('evaluations/compare', () => {
     assert.deepEqual(
       evaluation_runs.map(({ display_name: _, mean_latency: __, ...run }) => run),
       evaluation_run_ids.map((evaluation_run_id) => ({
-        ...{ evaluation_run_id, evaluation: EVALUATION, model: MODEL },
-        ...{ row_count: 3, unmatched_count: 1, mean_cost: null },
+        evaluation_run_id,
+        evaluation: EVALUATION,
+        model: MODEL,
+        row_count: 3,
+        unmatched_count: 1,
+        mean_cost: null,
       })),
     )
     const found = scores.map(({ scorer, path, kind, means, differences: [one] }) => {
@@ -55,12 +59,26 @@ describe('evaluations/compare', () => {
     })
     assert.deepEqual(found, [
       {
-        ...{ scorer: 'exact', path: [], kind: 'boolean', means: [1, 2 / 3], pairs: 2 },
-        ...{ difference: -0.5, wins: 0, losses: 1, ties: 1 },
+        scorer: 'exact',
+        path: [],
+        kind: 'boolean',
+        means: [1, 2 / 3],
+        pairs: 2,
+        difference: -0.5,
+        wins: 0,
+        losses: 1,
+        ties: 1,
       },
       {
-        ...{ scorer: 'judge', path: ['points'], kind: 'number', means: [2, 6], pairs: 2 },
-        ...{ difference: 2.5, wins: 2, losses: 0, ties: 0 },
+        scorer: 'judge',
+        path: ['points'],
+        kind: 'number',
+        means: [2, 6],
+        pairs: 2,
+        difference: 2.5,
+        wins: 2,
+        losses: 0,
+        ties: 0,
       },
     ])
     assert.equal(scores[0]?.differences[0]?.['p_value'], 1)

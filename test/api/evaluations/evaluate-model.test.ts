@@ -43,11 +43,14 @@ describe('evaluating a model', () => {
     const table = await service.post('/table/create', { table: { project_id: project, rows: ROWS } })
     const { digest } = table.json<{ digest: string }>()
     dataset = await publish(service, project, 'rows', {
-      ...{ _type: 'Dataset', _class_name: 'Dataset', _bases: ['Object', 'BaseModel'] },
+      _type: 'Dataset',
+      _class_name: 'Dataset',
+      _bases: ['Object', 'BaseModel'],
       rows: `weave:///${project}/table/${digest}`,
     })
     model = await publish(service, project, 'asked', {
-      ...{ _type: 'LLMStructuredCompletionModel', _class_name: 'LLMStructuredCompletionModel' },
+      _type: 'LLMStructuredCompletionModel',
+      _class_name: 'LLMStructuredCompletionModel',
       llm_model_id: gateway.model,
       default_params: { messages_template: [{ role: 'system', content: 'Name the capital.' }] },
     })
@@ -79,10 +82,7 @@ describe('evaluating a model', () => {
       project,
       'judge',
       scorerObject('LLMAsAJudgeScorer', {
-        model: {
-          llm_model_id: gateway.model,
-          default_params: { response_format: 'json_object' },
-        },
+        model: { llm_model_id: gateway.model, default_params: { response_format: 'json_object' } },
         scoring_prompt: 'Judge {output}',
       }),
     )
@@ -221,7 +221,8 @@ describe('evaluating a model', () => {
       const table = await service.post('/table/create', { table: { project_id: other, rows: ROWS } })
       const { digest } = table.json<{ digest: string }>()
       const foreign = await publish(service, project, 'foreign', {
-        ...{ _type: 'Dataset', rows: `weave:///${other}/table/${digest}` },
+        _type: 'Dataset',
+        rows: `weave:///${other}/table/${digest}`,
       })
       assert.deepEqual(await problem({ evaluation_ref: await evaluation({ dataset: foreign }) }), [
         422,

@@ -97,9 +97,7 @@ describe('rescoring with an HTTP scorer', () => {
         call_id,
         arguments: given,
         ...rest
-      } = JSON.parse(body.toString()) as JsonObject & {
-        readonly call_id: string
-      }
+      } = JSON.parse(body.toString()) as JsonObject & { readonly call_id: string }
       assert.deepEqual(rest, { scorer: 'remote', project_id: project, evaluation_run_id: id })
       const { example } = rows.get(call_id)!.inputs as { example: JsonObject }
       const { output } = rows.get(call_id)!.output as JsonObject

@@ -44,22 +44,41 @@ describe('rescoring with an LLM judge', () => {
   })
 
   const modelObject = (params: JsonObject = {}, llm_model_id = 'openai/judge-model'): JsonObject => ({
-    ...{ _type: 'LLMStructuredCompletionModel', _class_name: 'LLMStructuredCompletionModel' },
-    ...{ _bases: ['Model', 'Object', 'BaseModel'], name: 'judge-model', description: null },
+    _type: 'LLMStructuredCompletionModel',
+    _class_name: 'LLMStructuredCompletionModel',
+    _bases: ['Model', 'Object', 'BaseModel'],
+    name: 'judge-model',
+    description: null,
     llm_model_id,
     default_params: {
-      ...{ _type: 'LLMStructuredCompletionModelDefaultParams', messages_template: null, prompt: null },
-      ...{ temperature: 0, top_p: null, max_tokens: 50, presence_penalty: null, frequency_penalty: null },
-      ...{ stop: null, n_times: null, functions: null, response_format: 'json_object' },
+      _type: 'LLMStructuredCompletionModelDefaultParams',
+      messages_template: null,
+      prompt: null,
+      temperature: 0,
+      top_p: null,
+      max_tokens: 50,
+      presence_penalty: null,
+      frequency_penalty: null,
+      stop: null,
+      n_times: null,
+      functions: null,
+      response_format: 'json_object',
       ...params,
     },
   })
   /** As the Python package publishes it. */
   const judgeObject = (model: Json, scoring_prompt: Json = PROMPT): JsonObject => ({
-    ...{ _type: 'LLMAsAJudgeScorer', _class_name: 'LLMAsAJudgeScorer' },
-    ...{ _bases: ['Scorer', 'Object', 'BaseModel'], name: null, description: null, column_map: null },
-    ...{ model, scoring_prompt, media_scoring_json_paths: null },
-    ...{ enable_image_input_scoring: false, enable_audio_input_scoring: false },
+    _type: 'LLMAsAJudgeScorer',
+    _class_name: 'LLMAsAJudgeScorer',
+    _bases: ['Scorer', 'Object', 'BaseModel'],
+    name: null,
+    description: null,
+    column_map: null,
+    model,
+    scoring_prompt,
+    media_scoring_json_paths: null,
+    enable_image_input_scoring: false,
+    enable_audio_input_scoring: false,
     enable_video_input_scoring: false,
   })
 
@@ -74,7 +93,9 @@ describe('rescoring with an LLM judge', () => {
     const calls = await callsOfTrace(service, of, id)
     const scorers = calls.filter(({ op_name }) => op_name.includes('judge.score'))
     return {
-      ...{ id, calls, scorers },
+      id,
+      calls,
+      scorers,
       arrivals: gateway.upstream.arrivals.slice(from),
       completions: calls.filter(({ parent_id }) => scorers.some((scorer) => scorer.id === parent_id)),
       summary: (status['output'] as JsonObject)['judge'],
@@ -123,11 +144,9 @@ describe('rescoring with an LLM judge', () => {
 
   it('takes a MessagesPrompt, the messages of the model and answers as text', async () => {
     const prompt = await publish(service, project, 'prompt', {
-      ...{
-        _type: 'MessagesPrompt',
-        _class_name: 'MessagesPrompt',
-        _bases: ['Prompt', 'Object', 'BaseModel'],
-      },
+      _type: 'MessagesPrompt',
+      _class_name: 'MessagesPrompt',
+      _bases: ['Prompt', 'Object', 'BaseModel'],
       messages: [
         { role: 'system', content: 'Judge {question}' },
         { role: 'user', content: [{ type: 'text', text: 'got {output}' }] },

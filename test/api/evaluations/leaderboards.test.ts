@@ -24,8 +24,13 @@ describe('leaderboards', () => {
 
   const publish = async (project_id: string, more: object = {}) => {
     const val = {
-      ...{ _type: 'Leaderboard', _class_name: 'Leaderboard', _bases: ['BaseObject', 'BaseModel'] },
-      ...{ name: 'board', description: 'of models', columns, ...more },
+      _type: 'Leaderboard',
+      _class_name: 'Leaderboard',
+      _bases: ['BaseObject', 'BaseModel'],
+      name: 'board',
+      description: 'of models',
+      columns,
+      ...more,
     }
     return accepted(await service.post('/obj/create', { obj: { project_id, object_id: 'board', val } }))[
       'digest'

@@ -68,17 +68,26 @@ export const logRun = async (
   const end = (fields: JsonObject) =>
     batch.push({ mode: 'end', req: { end: { project_id: project, summary: {}, ...fields } } })
   start({
-    ...{ id: run, op_name: op('Evaluation.evaluate'), started_at: at(0), parent_id: null },
+    id: run,
+    op_name: op('Evaluation.evaluate'),
+    started_at: at(0),
+    parent_id: null,
     inputs: { self: evaluation, model },
   })
   for (const [index, { example, output, exception, isUnfinished = false }] of rows.entries()) {
     const [row, prediction] = [randomUUID(), randomUUID()]
     start({
-      ...{ id: row, op_name: op('Evaluation.predict_and_score'), started_at: at(index), parent_id: run },
+      id: row,
+      op_name: op('Evaluation.predict_and_score'),
+      started_at: at(index),
+      parent_id: run,
       inputs: { self: evaluation, model, example },
     })
     start({
-      ...{ id: prediction, op_name: op('Model.predict'), started_at: at(index), parent_id: row },
+      id: prediction,
+      op_name: op('Model.predict'),
+      started_at: at(index),
+      parent_id: row,
       inputs: { self: model, example },
     })
     if (isUnfinished) continue

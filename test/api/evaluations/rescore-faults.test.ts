@@ -155,8 +155,10 @@ describe('rescoring a run with faults', () => {
     })
     const { evaluation_run_id } = create.json<{ evaluation_run_id: string }>()
     await service.post(`/v2/${project}/predictions`, {
-      ...{ model: `weave:///${project}/object/unpublished-model:v0`, evaluation_run_id },
-      ...{ inputs: { expected: 'Paris' }, output: 'Paris' },
+      model: `weave:///${project}/object/unpublished-model:v0`,
+      evaluation_run_id,
+      inputs: { expected: 'Paris' },
+      output: 'Paris',
     })
     const { call_id } = (await rescore(service, project, evaluation_run_id, [exact])).json<{
       call_id: string

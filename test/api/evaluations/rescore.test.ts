@@ -156,7 +156,9 @@ describe('a request to rescore', () => {
 
   const problem = async (body: JsonObject) => {
     const answer = await service.post('/evaluations/rescore', {
-      ...{ project_id: project, source_evaluation_run_id: source, scorer_refs: [exact] },
+      project_id: project,
+      source_evaluation_run_id: source,
+      scorer_refs: [exact],
       ...body,
     })
     const { detail } = answer.json<{ detail?: { loc: unknown[] }[] }>()

@@ -28,7 +28,8 @@ describe('a scorer with an invalid configuration', () => {
       rescore: (scorers) => rescore(service, project, source, scorers),
       'evaluate a model': async (scorers) =>
         service.post('/evaluations/evaluate_model', {
-          ...{ project_id: project, model_ref },
+          project_id: project,
+          model_ref,
           evaluation_ref: await publish(service, project, 'letters', { dataset, scorers: [...scorers] }),
         }),
       'create a rule': (scorers) => service.post(rules, { ...body, scorer_refs: scorers }),

@@ -19,7 +19,8 @@ describe('the status of an evaluation run', () => {
     const table = await service.post('/table/create', { table: { project_id: project, rows: ROWS } })
     const { digest } = table.json<{ digest: string }>()
     const dataset = await publish(service, project, 'rows', {
-      ...{ _type: 'Dataset', rows: `weave:///${project}/table/${digest}` },
+      _type: 'Dataset',
+      rows: `weave:///${project}/table/${digest}`,
     })
     evaluation = await publish(service, project, 'letters', { _type: 'Evaluation', dataset, scorers: [] })
   })

@@ -138,19 +138,18 @@ describe('giving feedback', () => {
       payload: { output: { ok: true } },
       runnable_ref: `weave:///${project}/op/accuracy:d`,
       call_ref: refOfCall(project, 'scorer'),
-      ...{ creator: null, annotation_ref: null, trigger_ref: null, queue_id: null },
-      ...{
-        scorer_tags: ['a'],
-        scorer_tag_reasons: {},
-        scorer_ratings: { r: 0.5 },
-        scorer_rating_reasons: null,
-      },
-      ...{
-        scorer_tag_confidences: {},
-        scorer_rating_confidences: {},
-        span_agent_name: '',
-        scorer_trace_id: '',
-      },
+      creator: null,
+      annotation_ref: null,
+      trigger_ref: null,
+      queue_id: null,
+      scorer_tags: ['a'],
+      scorer_tag_reasons: {},
+      scorer_ratings: { r: 0.5 },
+      scorer_rating_reasons: null,
+      scorer_tag_confidences: {},
+      scorer_rating_confidences: {},
+      span_agent_name: '',
+      scorer_trace_id: '',
     })
     accepted(await give(scored))
     const [row] = await feedbackOf(service, project)

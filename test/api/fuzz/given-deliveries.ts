@@ -23,15 +23,17 @@ export const givenDeliveries = async (service: TestService, memory: Memory, roun
     const delivery_id = `dlv_${round}_${index}`
     const source = { event_id: randomUUID(), type: 'RunFailed', stream: 'run-home/first/r', position: '1' }
     const data = {
-      ...{
-        delivery_id,
-        team: 'home',
-        automation_id: automation,
-        automation_revision: 0,
-        webhook_id: webhook,
-      },
-      ...{ source: { ...source, recorded_at: at }, event_type: 'RUN_STATE', variables: {}, depth: 0 },
-      ...{ scheduled_at: at, replay_id: null },
+      delivery_id,
+      team: 'home',
+      automation_id: automation,
+      automation_revision: 0,
+      webhook_id: webhook,
+      source: { ...source, recorded_at: at },
+      event_type: 'RUN_STATE',
+      variables: {},
+      depth: 0,
+      scheduled_at: at,
+      replay_id: null,
     }
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'system', schemaVersion: 1 }
     const scheduled = { id: randomUUID(), type: 'DeliveryScheduled', data, metadata }

@@ -9,7 +9,10 @@ export const SERVED = 'home/echo'
 export const givenUpstream = async (service: TestService, memory: Memory, baseUrl: string): Promise<void> => {
   const models = [{ id: SERVED, upstream_id: 'echo' }]
   const made = await service.post('/api/inference/upstreams', {
-    ...{ name: 'echo', team: 'home', base_url: baseUrl, models },
+    name: 'echo',
+    team: 'home',
+    base_url: baseUrl,
+    models,
   })
   if (made.status !== 409) memory.remember('inference', accepted(made))
   memory.remember('inference', accepted(await service.send('GET', '/api/inference/upstreams?team=home')))

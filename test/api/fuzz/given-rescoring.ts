@@ -21,12 +21,15 @@ export const EVALUATION_REFS: Readonly<Record<string, readonly string[]>> = {
 export const givenRescoring = async (service: TestService, memory: Memory): Promise<void> => {
   await publish(service, HOME, 'exact', scorerObject('ExactMatchScorer'))
   await publish(service, HOME, 'asked', {
-    ...{ _type: 'LLMStructuredCompletionModel', _class_name: 'LLMStructuredCompletionModel' },
+    _type: 'LLMStructuredCompletionModel',
+    _class_name: 'LLMStructuredCompletionModel',
     llm_model_id: SERVED,
     default_params: { messages_template: [{ role: 'user', content: 'Hello' }] },
   })
   await publish(service, HOME, 'evaluated', {
-    ...{ _type: 'Evaluation', dataset: refOf('data'), scorers: [refOf('exact')] },
+    _type: 'Evaluation',
+    dataset: refOf('data'),
+    scorers: [refOf('exact')],
   })
   const ref = refOf('model')
   const run = await service.post(`/v2/${HOME}/evaluation_runs`, { evaluation: ref, model: ref })

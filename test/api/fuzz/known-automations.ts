@@ -16,7 +16,10 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
     { type: 'RUN_STATE', states: ['FAILED'] },
     { type: 'RUN_METRIC', metric: 'loss', comparison: '$lt', threshold: 1, aggregation: 'MIN', window: 5 },
   ],
-  ...{ access_token: [null], secret: [null], retry_waits_s: [null, [1, 60]], run_filters: [null] },
+  access_token: [null],
+  secret: [null],
+  retry_waits_s: [null, [1, 60]],
+  run_filters: [null],
 }
 
 export const knownOfAutomations = (area: string, key: string): fc.Arbitrary<unknown> | undefined =>

@@ -20,9 +20,27 @@ export interface Memory {
 
 const MOST = 60
 const KINDS = new Set([
-  ...['id', 'trace_id', 'thread_id', 'op_name', 'digest', 'row_digests', 'updated_row_digests', 'object_id'],
-  ...['weave_ref', 'tags', 'aliases', 'user', 'name', 'next', 'project_id', 'base_object_class', 'version'],
-  ...['evaluation_run_id', 'prediction_id', 'score_id', 'call_id'],
+  'id',
+  'trace_id',
+  'thread_id',
+  'op_name',
+  'digest',
+  'row_digests',
+  'updated_row_digests',
+  'object_id',
+  'weave_ref',
+  'tags',
+  'aliases',
+  'user',
+  'name',
+  'next',
+  'project_id',
+  'base_object_class',
+  'version',
+  'evaluation_run_id',
+  'prediction_id',
+  'score_id',
+  'call_id',
 ])
 
 /** `kept` are strings that no request may name: what the requests themselves depend on. */

@@ -60,11 +60,7 @@ describe('a read as of a position', () => {
   const askedOnce = async (address: string, { path, body }: Question, more: Record<string, string> = {}) => {
     const response = await fetch(`${address}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
-      headers: {
-        authorization: `Bearer ${ADMINISTRATOR_KEY}`,
-        'content-type': 'application/json',
-        ...more,
-      },
+      headers: { authorization: `Bearer ${ADMINISTRATOR_KEY}`, 'content-type': 'application/json', ...more },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const headers = ['tallytree-truncated', 'tallytree-unfinished-descendants', 'content-type']

@@ -38,11 +38,7 @@ const serving = async (handle: () => Promise<RouteResponse>) => {
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  return {
-    logged,
-    get: () => fetch(`http://127.0.0.1:${port}/it`),
-    close: () => server.close(),
-  }
+  return { logged, get: () => fetch(`http://127.0.0.1:${port}/it`), close: () => server.close() }
 }
 
 describe('what goes wrong behind an endpoint', () => {

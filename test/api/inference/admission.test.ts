@@ -36,8 +36,12 @@ describe('letting completions through', () => {
         const rest = { stream: false, stream_options: null, max_tokens: null, max_completion_tokens: null }
         try {
           admit({
-            ...{ id: `c${(calls += 1)}`, project: 'team/project', keyId: 'key', promptTokens: 1 },
-            ...{ request: { ...request, ...rest }, targets: [target] },
+            id: `c${(calls += 1)}`,
+            project: 'team/project',
+            keyId: 'key',
+            promptTokens: 1,
+            request: { ...request, ...rest },
+            targets: [target],
           })
           return 'admitted'
         } catch (error) {

@@ -48,7 +48,8 @@ describe('keeping a streamed answer', () => {
     const whole = place && (JSON.parse(String(Buffer.from((await blobs.get(place.digest))!))) as JsonObject)
     const [choice] = (whole ?? output)?.['choices'] as readonly { message: { content: string } }[]
     return {
-      ...{ isSpilled: place !== undefined, characters: choice!.message.content.length },
+      isSpilled: place !== undefined,
+      characters: choice!.message.content.length,
       isCut: (whole ?? output)?.['tallytree_truncated'] === true,
     }
   }

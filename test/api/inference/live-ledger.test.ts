@@ -29,8 +29,16 @@ const write = async (eventStore: EventStore, call: GatewayCall, part: object = {
         parentTrace: null,
         userId: 'user',
         start: {
-          ...{ project_id, id, started_at, op_name: 'op', inputs: {}, otel_dump: null, ...none },
-          ...{ wb_run_id: null, wb_run_step: null, spilled: {} },
+          project_id,
+          id,
+          started_at,
+          op_name: 'op',
+          inputs: {},
+          otel_dump: null,
+          ...none,
+          wb_run_id: null,
+          wb_run_step: null,
+          spilled: {},
           attributes: { tallytree: termsOf(call) },
         },
       },
@@ -50,10 +58,7 @@ describe('the ledger of a process', () => {
       eventStore: of,
       ids: systemIds,
       clock: { now: () => NOW },
-      snapshots: {
-        read: () => Promise.resolve(kept),
-        write: (text) => Promise.resolve(void (kept = text)),
-      },
+      snapshots: { read: () => Promise.resolve(kept), write: (text) => Promise.resolve(void (kept = text)) },
       log: {
         info: (event) => void logged.push(event),
         warn: (event) => void logged.push(event),
@@ -69,10 +74,15 @@ describe('the ledger of a process', () => {
   const recover = (isAlone: boolean, now = NOW, latest = now) =>
     endAbandoned({
       ports: {
-        ...{ eventStore, ids: systemIds, clock: { now: () => now } },
+        eventStore,
+        ids: systemIds,
+        clock: { now: () => now },
         log: { info: () => undefined, warn: () => undefined },
       },
-      ...{ live, isAlone, instance: 'this', latest: () => latest.getTime() },
+      live,
+      isAlone,
+      instance: 'this',
+      latest: () => latest.getTime(),
     })
   const endsOf = async ({ stream }: GatewayCall): Promise<readonly JsonObject[]> => {
     const ends: JsonObject[] = []

@@ -17,10 +17,7 @@ interface EndedCall {
   readonly id: string
   readonly output: JsonObject | null
   readonly exception: string | null
-  readonly summary: {
-    readonly tallytree: JsonObject
-    readonly usage?: Readonly<Record<string, JsonObject>>
-  }
+  readonly summary: { readonly tallytree: JsonObject; readonly usage?: Readonly<Record<string, JsonObject>> }
 }
 
 /** What each choice says. */

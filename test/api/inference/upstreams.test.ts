@@ -41,7 +41,9 @@ describe('managing upstreams', () => {
     const changed = accepted(await given.send('PATCH', path, { weight: 0, secret: null, probe: true }))
     assert.deepEqual(changed, {
       ...made,
-      ...{ weight: 0, secret: null, probe: true },
+      weight: 0,
+      secret: null,
+      probe: true,
       health: { ...(made['health'] as JsonObject), reachable: true },
     })
     const list = accepted(await given.send('GET', `${UPSTREAMS}?team=${given.team}`))

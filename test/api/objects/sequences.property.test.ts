@@ -81,11 +81,7 @@ describe('any sequence of deeds over objects', () => {
       const { objs } = accepted(
         await service.post(
           '/objs/query',
-          {
-            project_id,
-            include_tags_and_aliases: true,
-            sort_by: [{ field: 'object_id', direction: 'asc' }],
-          },
+          { project_id, include_tags_and_aliases: true, sort_by: [{ field: 'object_id', direction: 'asc' }] },
           { headers },
         ),
       ) as unknown as { objs: readonly Read[] }

@@ -31,7 +31,12 @@ describe('registries', () => {
       service.send(method, `/api/registries/models/good${at}`, body, { key })
     const source = (version: string) => ({ entity: team, project: 'project', collection: 'model', version })
     return {
-      ...{ team, keyOf, member, administrator, send, source },
+      team,
+      keyOf,
+      member,
+      administrator,
+      send,
+      source,
       link: async (version: string) =>
         textIn(accepted(await send('POST', '/links', source(version))), 'version'),
       list: async () =>
@@ -158,13 +163,22 @@ describe('registries', () => {
       assert.deepEqual(shown, {
         version: 'v0',
         source: { entity: team, project: 'project', collection: 'model', version: 'v2' },
-        ...{ type: 'model', metadata: { a: 2 }, aliases: [], tags: [] },
+        type: 'model',
+        metadata: { a: 2 },
+        aliases: [],
+        tags: [],
       })
       assert.equal(second!.version, 'v1')
       assert.deepEqual(event!.data, {
-        ...{ team, collection: 'good', project_id: null, registry: 'models', version: 0, type: 'model' },
+        team,
+        collection: 'good',
+        project_id: null,
+        registry: 'models',
+        version: 0,
+        type: 'model',
         source: { project_id: `${team}/project`, collection: 'model', version: 2, artifact_id },
-        ...{ metadata: { a: 2 }, link_id: null },
+        metadata: { a: 2 },
+        link_id: null,
       })
       assert.deepEqual(accepted(await send('GET', '/versions/v0')), first)
     })
@@ -190,7 +204,7 @@ describe('registries', () => {
       )
       assert.deepEqual(
         (await events()).map(({ type }) => type),
-        [...['VersionLinked', 'AliasAdded', 'TagAdded', 'AliasRemoved', 'VersionUnlinked'], 'VersionLinked'],
+        ['VersionLinked', 'AliasAdded', 'TagAdded', 'AliasRemoved', 'VersionUnlinked', 'VersionLinked'],
       )
     })
 

@@ -26,7 +26,8 @@ describe('runs', () => {
     const id = textIn(accepted(await start({ name: 'a run' })), 'id')
     const path = `/api/runs/${team}/project/${id}`
     return {
-      ...{ id, path },
+      id,
+      path,
       log: (metrics: unknown, step?: unknown) => service.post(`${path}/metrics`, { metrics, step }, { key }),
       finish: (state: unknown) => service.post(`${path}/finish`, { state }, { key }),
       read: async () => accepted(await service.send('GET', path, undefined, { key })),

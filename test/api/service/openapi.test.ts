@@ -132,8 +132,21 @@ describe('the description of the API', () => {
       'started_at',
     ])
     assert.deepEqual(Object.keys(start.properties).toSorted(), [
-      ...['attributes', 'display_name', 'id', 'inputs', 'op_name', 'otel_dump', 'parent_id', 'project_id'],
-      ...['started_at', 'thread_id', 'trace_id', 'turn_id', 'wb_run_id', 'wb_run_step', 'wb_user_id'],
+      'attributes',
+      'display_name',
+      'id',
+      'inputs',
+      'op_name',
+      'otel_dump',
+      'parent_id',
+      'project_id',
+      'started_at',
+      'thread_id',
+      'trace_id',
+      'turn_id',
+      'wb_run_id',
+      'wb_run_step',
+      'wb_user_id',
     ])
     assert.deepEqual(start.properties.started_at, { type: 'string', format: 'date-time' })
   })
@@ -141,7 +154,12 @@ describe('the description of the API', () => {
   it('describes the question for usage as the specification does', () => {
     const { properties, required } = bodyOf('/trace/usage')
     assert.deepEqual(Object.keys(properties), [
-      ...['project_id', 'filter', 'query', 'include_costs', 'limit', 'price_list'],
+      'project_id',
+      'filter',
+      'query',
+      'include_costs',
+      'limit',
+      'price_list',
     ])
     assert.deepEqual(required, ['project_id'])
   })

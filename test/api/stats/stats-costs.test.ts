@@ -35,14 +35,17 @@ describe('statistics of costs', () => {
     const dated = (prompt_token_cost: number, effective_date: string) =>
       setCosts(service, project, {
         [model]: someCosts({
-          ...{ prompt_token_cost, effective_date },
-          ...{ cache_read_input_token_cost: 0.25, cache_creation_input_token_cost: 8 },
+          prompt_token_cost,
+          effective_date,
+          cache_read_input_token_cost: 0.25,
+          cache_creation_input_token_cost: 8,
         }),
       })
     await dated(1, '2026-01-01T00:00:00Z')
     await dated(16, '2026-01-01T12:00:00Z')
     const sdk = (started_at: string) => ({
-      ...{ attributes: { weave: { source: 'js-sdk' } }, started_at },
+      attributes: { weave: { source: 'js-sdk' } },
+      started_at,
       ended_at: '2026-01-03T00:00:00Z',
     })
     const cached = { cache_read_input_tokens: 4, cache_creation_input_tokens: 2 }

@@ -202,7 +202,7 @@ describe('statistics of calls', () => {
         { metric: 'call_count', percentiles },
         { metric: 'error_count', percentiles },
       ],
-      ...{ end: '2026-01-02T03:00:00Z' },
+      end: '2026-01-02T03:00:00Z',
     }
     assert.equal(
       accepted(await service.post('/calls/stats', { project_id, ...DAY, ...much }))['granularity'],

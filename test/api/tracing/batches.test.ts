@@ -165,7 +165,13 @@ describe('a batch', () => {
   it('rejects elements that are no starts or ends, and stores the JSON of each', async () => {
     const project = someProject()
     const odd = [
-      ...['null', '7', '"text"', '[]', '{}', 'true', '[[{}]]'],
+      'null',
+      '7',
+      '"text"',
+      '[]',
+      '{}',
+      'true',
+      '[[{}]]',
       '{"mode":"delete","req":{"start":{}}}',
       '{"mode":"START","req":{"start":{}}}',
       '{"mode":1,"req":{}}',

@@ -21,7 +21,7 @@ const WAYS: Readonly<Record<string, Way>> = {
   '/trace/usage': async (service, body) =>
     Object.keys(accepted(await service.post('/trace/usage', body))['call_usage'] as object),
   '/calls/stats': async (service, body) => {
-    const asked = { ...NEEDED, ...{ granularity: 1, call_metrics: [{ metric: 'call_count' }] }, ...body }
+    const asked = { ...NEEDED, granularity: 1, call_metrics: [{ metric: 'call_count' }], ...body }
     const { call_buckets } = accepted(await service.post('/calls/stats', asked))
     const seconds = call_buckets as readonly { call_count_sum: number }[]
     return ['a', 'b', 'c', 'd'].filter((_, second) => seconds[second]!.call_count_sum === 1)
@@ -55,7 +55,12 @@ describe('a query of calls', () => {
     const at = (second: number) => `2026-01-01T00:00:0${second}.000001Z`
     const calls = [
       aStart(project, {
-        ...{ id: 'a', started_at: at(0), op_name: OP, display_name: 'First', thread_id: 'th', turn_id: 'tu' },
+        id: 'a',
+        started_at: at(0),
+        op_name: OP,
+        display_name: 'First',
+        thread_id: 'th',
+        turn_id: 'tu',
         attributes: { weave: { source: 'js-sdk' }, 'a.b': 1, env: 'prod' },
         inputs: {
           x: 1,
@@ -64,22 +69,32 @@ describe('a query of calls', () => {
           list: [{ z: 5 }, { z: 'six' }],
           tags: ['red', 'blue'],
         },
-        ...{ wb_run_id: 'run', wb_run_step: 7 },
+        wb_run_id: 'run',
+        wb_run_step: 7,
       }),
       aStart(project, {
-        ...{ id: 'b', started_at: at(1), op_name: 'answer', trace_id: 'a', parent_id: 'a' },
+        id: 'b',
+        started_at: at(1),
+        op_name: 'answer',
+        trace_id: 'a',
+        parent_id: 'a',
         attributes: { env: '' },
         inputs: { x: 1.5, y: 'one', truth: true, nothing: null, ref: 'weave:///team/project/object/set:d1' },
       }),
       aStart(project, {
-        ...{ id: 'c', started_at: at(2), op_name: 'other', trace_id: 'a', parent_id: 'a' },
+        id: 'c',
+        started_at: at(2),
+        op_name: 'other',
+        trace_id: 'a',
+        parent_id: 'a',
         inputs: { x: '20', zero: '-0', truth: false, deep: { 'dotted.key': { '0': 'zero' } } },
       }),
       aStart(project, { id: 'd', started_at: at(3), op_name: 'other', otel_dump: { span: 'd' } }),
     ]
     const ends = [
       anEnd(project, 'a', {
-        ...{ ended_at: '2026-01-01T00:00:05Z', output: { score: 0.5 } },
+        ended_at: '2026-01-01T00:00:05Z',
+        output: { score: 0.5 },
         summary: { status_counts: { error: 1 }, usage: { m: { requests: 1 } }, own: 'mine' },
       }),
       anEnd(project, 'b', { ended_at: '2026-01-01T00:00:02Z', exception: 'Boom: it failed', output: null }),
@@ -258,44 +273,39 @@ describe('a query of calls', () => {
     })
 
   const UNKNOWN = [
-    ...[
-      'CANARY',
-      '',
-      '.',
-      'id.x',
-      'op_name.a',
-      'renamed',
-      'started_position',
-      'call_id',
-      '__proto__',
-      'constructor',
-    ],
-    ...[
-      'inputsx',
-      'inputs\\.x',
-      'started_at.x',
-      'input_refs.0',
-      'total_storage_size_bytes.x',
-      'summary.weave.status.x',
-    ],
-    ...[
-      'feedback',
-      'feedback.',
-      'feedback.[]',
-      'feedback.[a]',
-      'feedback.[].payload',
-      'feedback.[*].nothing',
-    ],
-    ...['feedback.[*].payload_dumb', 'feedback.[*].creator.x', 'feedback.*.payload', 'feedback[*].payload'],
-    ...[
-      "id' OR 1=1 --",
-      'id; DROP TABLE calls',
-      '{project:String}',
-      'toString(id)',
-      '`id`',
-      '"id"',
-      '\u0000',
-    ],
+    'CANARY',
+    '',
+    '.',
+    'id.x',
+    'op_name.a',
+    'renamed',
+    'started_position',
+    'call_id',
+    '__proto__',
+    'constructor',
+    'inputsx',
+    'inputs\\.x',
+    'started_at.x',
+    'input_refs.0',
+    'total_storage_size_bytes.x',
+    'summary.weave.status.x',
+    'feedback',
+    'feedback.',
+    'feedback.[]',
+    'feedback.[a]',
+    'feedback.[].payload',
+    'feedback.[*].nothing',
+    'feedback.[*].payload_dumb',
+    'feedback.[*].creator.x',
+    'feedback.*.payload',
+    'feedback[*].payload',
+    "id' OR 1=1 --",
+    'id; DROP TABLE calls',
+    '{project:String}',
+    'toString(id)',
+    '`id`',
+    '"id"',
+    '\u0000',
   ]
   for (const [path, needed] of Object.entries(PATHS))
     it(`to ${path} names no field that calls do not have`, async () => {
@@ -347,28 +357,29 @@ describe('a query of calls', () => {
     })
 
   const HOSTILE = [
-    ...[
-      "'",
-      "\\'",
-      '\\',
-      "' OR '1'='1",
-      "'; DROP TABLE calls; --",
-      '{x0:String}',
-      '{project:String}',
-      '$1',
-      '%',
-    ],
-    ...[
-      '(a+)+$',
-      '^(([a-z])+.)+[A-Z]([a-z])+$',
-      `${'a'.repeat(50_000)}!`,
-      '\u0000',
-      '\ud800',
-      '`',
-      '/*',
-      '\\N',
-    ],
-    ...['.*', '[', 'NULL', 'a\nb', '1e999', '0x10'],
+    "'",
+    "\\'",
+    '\\',
+    "' OR '1'='1",
+    "'; DROP TABLE calls; --",
+    '{x0:String}',
+    '{project:String}',
+    '$1',
+    '%',
+    '(a+)+$',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+    `${'a'.repeat(50_000)}!`,
+    '\u0000',
+    '\ud800',
+    '`',
+    '/*',
+    '\\N',
+    '.*',
+    '[',
+    'NULL',
+    'a\nb',
+    '1e999',
+    '0x10',
   ]
   it('takes what clients write for data, as values, as keys and as types of feedback', async () => {
     const count = async ($expr: object) => {

@@ -50,7 +50,8 @@ describe('what calls say beside themselves', () => {
       ['root', root, root + child],
     ])
     const one = await service.post('/call/read', {
-      ...{ project_id: project, id: 'root' },
+      project_id: project,
+      id: 'root',
       include_total_storage_size: true,
     })
     assert.equal(JSON.parse(one.text).call.total_storage_size_bytes, root + child)

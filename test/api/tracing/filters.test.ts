@@ -10,17 +10,16 @@ const OBJECT = 'weave:///team/project/object/set:d1'
 const OBJECT2 = 'weave:///team/project/object/set:d2'
 
 const LISTS = [
-  ...[
-    'op_names',
-    'input_refs',
-    'output_refs',
-    'parent_ids',
-    'trace_ids',
-    'call_ids',
-    'thread_ids',
-    'turn_ids',
-  ],
-  ...['wb_user_ids', 'wb_run_ids'],
+  'op_names',
+  'input_refs',
+  'output_refs',
+  'parent_ids',
+  'trace_ids',
+  'call_ids',
+  'thread_ids',
+  'turn_ids',
+  'wb_user_ids',
+  'wb_run_ids',
 ] as const
 
 /** The endpoints that take a filter, and the ids of the calls each of them selects. */

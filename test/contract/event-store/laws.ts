@@ -9,11 +9,7 @@ import type { Opened } from './store-under-test.js'
 const expectations = fc.oneof(fc.constant<Expected>('none'), fc.bigInt({ min: 0n, max: 6n }))
 
 const appends = fc.array(
-  fc.record({
-    stream: fc.nat(2),
-    expected: expectations,
-    events: fc.integer({ min: 1, max: 3 }),
-  }),
+  fc.record({ stream: fc.nat(2), expected: expectations, events: fc.integer({ min: 1, max: 3 }) }),
   { minLength: 1, maxLength: 25 },
 )
 

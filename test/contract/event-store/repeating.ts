@@ -100,9 +100,7 @@ export const repeating = (opened: Opened): void => {
       const events = arbitraryEvents(2)
       loseNextAnswer()
 
-      await assert.rejects(impatient.append(stream, 'none', events), {
-        name: 'AppendOutcomeUnknown',
-      })
+      await assert.rejects(impatient.append(stream, 'none', events), { name: 'AppendOutcomeUnknown' })
       const { revision } = await store.append(stream, 'none', events)
 
       assert.equal(revision, 1n)

@@ -82,10 +82,7 @@ describe('a dispatcher that is gone at a certain point', function () {
     const child = spawn(
       process.execPath,
       [...program, directory, point, String(aliases), lingers ? '100' : '0'],
-      {
-        cwd: ROOT,
-        stdio: ['ignore', 'inherit', 'inherit'],
-      },
+      { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
     )
     endWithThisProcess(child)
     if (point === 'before the answer') receiver.behave(() => void child.kill('SIGKILL'))

@@ -87,11 +87,7 @@ describe('the dispatcher under kill -9', function () {
   const start = async () => {
     const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/faults/dispatching-child.ts'], {
       cwd: ROOT,
-      env: {
-        ...process.env,
-        TALLYTREE_DATA_DIR: dataDirectory,
-        UV_THREADPOOL_SIZE: '12',
-      },
+      env: { ...process.env, TALLYTREE_DATA_DIR: dataDirectory, UV_THREADPOOL_SIZE: '12' },
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     endWithThisProcess(child)

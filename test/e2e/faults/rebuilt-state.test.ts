@@ -133,10 +133,7 @@ describe("the dispatcher's state", () => {
     const child = spawn(
       process.execPath,
       [...program, crashed, 'after AttemptStarted was written', '3', '300'],
-      {
-        cwd: ROOT,
-        stdio: ['ignore', 'inherit', 'inherit'],
-      },
+      { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] },
     )
     endWithThisProcess(child)
     await once(child, 'exit')
@@ -185,15 +182,24 @@ const at = '2026-01-01T00:00:00.000000Z'
 const pricePublished = (cost: number) => ({
   type: 'PricePublished',
   data: {
-    ...{ project_id: 'default/p', list: null, id: `price-${cost}`, llm_id: 'm' },
-    ...{ prompt_token_cost: String(cost), completion_token_cost: '0', effective_date: at, created_at: at },
+    project_id: 'default/p',
+    list: null,
+    id: `price-${cost}`,
+    llm_id: 'm',
+    prompt_token_cost: String(cost),
+    completion_token_cost: '0',
+    effective_date: at,
+    created_at: at,
   },
 })
 
 const callEnded = (id: string) => ({
   type: 'CallEnded',
   data: {
-    ...{ project_id: 'default/p', id, ended_at: at, start: { trace_id: id, started_at: at } },
+    project_id: 'default/p',
+    id,
+    ended_at: at,
+    start: { trace_id: id, started_at: at },
     usage: { models: [{ model: 'm', prompt_tokens: 1 }] },
   },
 })

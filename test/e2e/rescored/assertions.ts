@@ -184,7 +184,9 @@ export const assertCompared = async (sdk: SdkService, { project, source, run }: 
   )
   assert.deepEqual(
     evaluation_runs.map(({ evaluation_run_id, row_count, unmatched_count }) => [
-      ...[evaluation_run_id, row_count, unmatched_count],
+      evaluation_run_id,
+      row_count,
+      unmatched_count,
     ]),
     [
       [source, COUNTRIES.length + 1, 0],

@@ -24,9 +24,7 @@ describe('large things sent with the SDK of npm', () => {
 
   const rows = async (more: object) => {
     const [dataset] = (
-      await sdk.answered<{ vals: readonly [{ rows: string }] }>('/refs/read_batch', {
-        refs: [told.dataset],
-      })
+      await sdk.answered<{ vals: readonly [{ rows: string }] }>('/refs/read_batch', { refs: [told.dataset] })
     ).vals
     const digest = dataset.rows.split('/').at(-1)
     return { digest, ...(await sdk.answered<Page>('/table/query', { project_id: PROJECT, digest, ...more })) }

@@ -116,12 +116,7 @@ describe('things published with the SDK of npm', () => {
     const { updated, base, count, updatedRows } = told
     assert.deepEqual(
       { updated, base, count, updatedRows },
-      {
-        updated: [1, 2, 3, 9],
-        base: [3, 1, 3],
-        count: 4,
-        updatedRows: 3,
-      },
+      { updated: [1, 2, 3, 9], base: [3, 1, 3], count: 4, updatedRows: 3 },
     )
     for (const ref of told.rowRefs)
       assert.match(ref, /^weave:\/\/\/team\/publishing\/table\/\w{43}\/id\/\w{43}$/)

@@ -61,7 +61,9 @@ describe('a rescore of a run of the SDK of npm', () => {
         PROJECT,
         'judged',
         scorerObject('LLMAsAJudgeScorer', {
-          ...{ model, scoring_prompt: JUDGE_PROMPT, column_map: { output: COLUMNS.output } },
+          model,
+          scoring_prompt: JUDGE_PROMPT,
+          column_map: { output: COLUMNS.output },
         }),
       ),
     ]

@@ -36,15 +36,21 @@ describe('an auditor', () => {
       project_id: 'team/audited',
       id: `call-${round}-${at}`,
       trace_id: `trace-${round}`,
-      ...{ op_name: 'op', started_at: '2026-01-01T12:00:00Z', ended_at: '2026-01-01T12:00:01Z' },
-      ...{ attributes: {}, inputs: { text: 'x'.repeat(size), ns: WIDE }, output: round },
+      op_name: 'op',
+      started_at: '2026-01-01T12:00:00Z',
+      ended_at: '2026-01-01T12:00:01Z',
+      attributes: {},
+      inputs: { text: 'x'.repeat(size), ns: WIDE },
+      output: round,
       summary: { usage: { model: { requests: 1, prompt_tokens: at } } },
     }))
 
   const traffic = async (round: number) => {
     await write('/v2/team/audited/calls/complete', { batch: callsOf(round) })
     await write('/call/update', {
-      ...{ project_id: 'team/audited', call_id: `call-${round}-1`, display_name: `name ${round}` },
+      project_id: 'team/audited',
+      call_id: `call-${round}-1`,
+      display_name: `name ${round}`,
     })
     await write('/obj/create', {
       obj: {
@@ -57,8 +63,10 @@ describe('an auditor', () => {
       table: { project_id: 'team/audited', rows: [{ round, ns: WIDE }, { same: true }] },
     })
     await write('/feedback/create', {
-      ...{ project_id: 'team/audited', weave_ref: `weave:///team/audited/call/call-${round}-1` },
-      ...{ feedback_type: 'custom', payload: { round, ns: WIDE } },
+      project_id: 'team/audited',
+      weave_ref: `weave:///team/audited/call/call-${round}-1`,
+      feedback_type: 'custom',
+      payload: { round, ns: WIDE },
     })
     await write('/calls/delete', { project_id: 'team/audited', call_ids: [`call-${round}-2`] })
   }

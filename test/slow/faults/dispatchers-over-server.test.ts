@@ -163,8 +163,11 @@ describe('two dispatchers over one EventStoreDB (a protocol double)', () => {
     await until(() => told > 0)
     await one.stop(50)
     assert.deepEqual(await types(), [
-      ...['DeliveryScheduled', 'AttemptStarted', 'AttemptOutcomeUnknown'],
-      ...['AttemptStarted', 'AttemptFinished'],
+      'DeliveryScheduled',
+      'AttemptStarted',
+      'AttemptOutcomeUnknown',
+      'AttemptStarted',
+      'AttemptFinished',
     ])
     const marks = receiver.received.map(({ headers }) => headers['x-vendor-possible-duplicate'])
     assert.deepEqual(marks, [undefined, 'true'])

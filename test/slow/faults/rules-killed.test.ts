@@ -36,14 +36,16 @@ describe('kill -9 of the service while rules score calls', () => {
     assert.equal((await service.post(`/api/evaluation-rules/${PROJECT}`, rule)).status, 200)
     for (let kill = 0; kill < KILLS; kill += 1) {
       const batch = Array.from({ length: CALLS }, (_, at) => ({
-        ...{
-          project_id: PROJECT,
-          id: `call-${kill}-${at}`,
-          trace_id: `call-${kill}-${at}`,
-          op_name: 'answer',
-        },
-        ...{ started_at: '2026-01-01T00:00:00Z', ended_at: '2026-01-01T00:00:01Z' },
-        ...{ attributes: {}, inputs: { expected: 'a' }, output: 'a', summary: {} },
+        project_id: PROJECT,
+        id: `call-${kill}-${at}`,
+        trace_id: `call-${kill}-${at}`,
+        op_name: 'answer',
+        started_at: '2026-01-01T00:00:00Z',
+        ended_at: '2026-01-01T00:00:01Z',
+        attributes: {},
+        inputs: { expected: 'a' },
+        output: 'a',
+        summary: {},
       }))
       assert.equal((await service.post(`/v2/${PROJECT}/calls/complete`, { batch })).status, 200)
       const before = scorer.posted.length

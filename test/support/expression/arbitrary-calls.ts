@@ -8,8 +8,13 @@ import type { Call, Feedback } from './call.js'
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', "it's", '漢字😀', '{x0:String}', 'NULL', '\\', '5']
 const TRACES = ['a', 'b', 'trace', "tr'ace"]
 const OPS = [
-  ...['weave:///t/p/op/answer:v1', 'weave:///t/p/op/answer:v2', 'weave:///t/p/op/answering:v1'],
-  ...['answer', 'plain:op', "o'p", 'weave:///t/p/object/answer:v1'],
+  'weave:///t/p/op/answer:v1',
+  'weave:///t/p/op/answer:v2',
+  'weave:///t/p/op/answering:v1',
+  'answer',
+  'plain:op',
+  "o'p",
+  'weave:///t/p/object/answer:v1',
 ]
 const REFS = ['weave:///t/p/object/set:d1', 'weave:///t/p/object/set:d2', 'weave:///t/p/object/other:d1']
 const TYPES = ['wandb.reaction.1', 'note', "it's [a] type"]
@@ -34,9 +39,7 @@ const payload: fc.Arbitrary<JsonObject> = fc
       key,
       fc.oneof({ weight: 6, arbitrary: json }, { weight: 1, arbitrary: fc.constantFrom(...REFS) }),
     ),
-    {
-      maxLength: 5,
-    },
+    { maxLength: 5 },
   )
   .map((members) => Object.fromEntries<Json>(members))
 
@@ -110,27 +113,35 @@ const path = fc
   .map(([root, parts]) => [root, ...parts.map(escaped)].join('.'))
 
 const PLAIN = [
-  ...[
-    'project_id',
-    'id',
-    'trace_id',
-    'parent_id',
-    'thread_id',
-    'turn_id',
-    'op_name',
-    'started_at',
-    'ended_at',
-  ],
-  ...['deleted_at', 'exception', 'wb_user_id', 'wb_run_id', 'wb_run_step', 'display_name', 'input_refs'],
-  ...['output_refs', 'storage_size_bytes', 'total_storage_size_bytes', 'summary.weave.status'],
-  ...[
-    'summary.weave.latency_ms',
-    'summary.weave.trace_name',
-    'summary.weave.display_name',
-    'summary.weave.a',
-  ],
-  ...['summary.status_counts.error', 'feedback.[note].creator', 'feedback.[*].created_at'],
-  ...['feedback.[wandb.reaction.1].feedback_type', 'feedback.[nobody].payload.a'],
+  'project_id',
+  'id',
+  'trace_id',
+  'parent_id',
+  'thread_id',
+  'turn_id',
+  'op_name',
+  'started_at',
+  'ended_at',
+  'deleted_at',
+  'exception',
+  'wb_user_id',
+  'wb_run_id',
+  'wb_run_step',
+  'display_name',
+  'input_refs',
+  'output_refs',
+  'storage_size_bytes',
+  'total_storage_size_bytes',
+  'summary.weave.status',
+  'summary.weave.latency_ms',
+  'summary.weave.trace_name',
+  'summary.weave.display_name',
+  'summary.weave.a',
+  'summary.status_counts.error',
+  'feedback.[note].creator',
+  'feedback.[*].created_at',
+  'feedback.[wandb.reaction.1].feedback_type',
+  'feedback.[nobody].payload.a',
 ]
 
 const INDEXED = ['id', 'trace_id', 'parent_id', 'op_name']
@@ -146,7 +157,15 @@ const MET: readonly Json[] = [
   ...TRACES,
   ...OPS,
   ...REFS,
-  ...['error', 'running', 'success', 'descendant_error', 'admin', 'wandb.reaction.1', 500, 0, 1000],
+  'error',
+  'running',
+  'success',
+  'descendant_error',
+  'admin',
+  'wandb.reaction.1',
+  500,
+  0,
+  1000,
 ]
 
 /** Operations that an index helps with, alone or among others. */

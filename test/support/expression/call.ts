@@ -95,9 +95,20 @@ const instant = (value: number | null | undefined): Value => (value == null ? nu
 const KINDS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
-      ...['project_id', 'id', 'trace_id', 'parent_id', 'thread_id', 'turn_id', 'op_name', 'display_name'],
-      ...['exception', 'wb_user_id', 'wb_run_id'],
-      ...['summary.weave.status', 'summary.weave.trace_name', 'summary.weave.display_name'],
+      'project_id',
+      'id',
+      'trace_id',
+      'parent_id',
+      'thread_id',
+      'turn_id',
+      'op_name',
+      'display_name',
+      'exception',
+      'wb_user_id',
+      'wb_run_id',
+      'summary.weave.status',
+      'summary.weave.trace_name',
+      'summary.weave.display_name',
     ].map((name) => [name, 'text']),
   ),
   wb_run_step: 'number',

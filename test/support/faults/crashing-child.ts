@@ -62,10 +62,7 @@ const crashingDial: Dial = (address, port) => {
 const main = async (): Promise<void> => {
   const { eventStore } = openEventLog(dataDirectory)
   const store = crashingStore(eventStore)
-  const dispatcher = await dispatchOver(dataDirectory, store, {
-    dial: crashingDial,
-    sender: crashingSender,
-  })
+  const dispatcher = await dispatchOver(dataDirectory, store, { dial: crashingDial, sender: crashingSender })
   await dispatcher.caughtUp
   const added = Array.from({ length: Number(aliases) }, (_, index) => aliasAdded(`v-${index}`))
   await appendingTo(store)(COLLECTION, ...added)

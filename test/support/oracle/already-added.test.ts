@@ -182,9 +182,6 @@ describe('the usage oracle: how a project says it reports', () => {
       reporting('rolled_up'),
     ]
 
-    assert.deepEqual(usageOf(operations, 'root'), {
-      m: figures(20, 4, 24, 2),
-      n: figures(0, 0, 0, 1),
-    })
+    assert.deepEqual(usageOf(operations, 'root'), { m: figures(20, 4, 24, 2), n: figures(0, 0, 0, 1) })
   })
 })

@@ -18,10 +18,7 @@ export const arbitraryUsageCase: fc.Arbitrary<UsageCase> = fc
   .tuple(arbitraryForest, arbitraryDisturbances, arbitraryQuestion)
   .map(([plan, disturbances, asked]) => {
     const forest = writeForest(plan)
-    return readable({
-      operations: arrivals(plan, forest, disturbances),
-      question: questionOf(forest, asked),
-    })
+    return readable({ operations: arrivals(plan, forest, disturbances), question: questionOf(forest, asked) })
   })
 
 const readable = (usageCase: UsageCase): UsageCase =>

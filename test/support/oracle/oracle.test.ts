@@ -107,10 +107,7 @@ describe('the usage oracle: sums over descendants', () => {
       }),
     ])
 
-    assert.deepEqual(call_usage.a, {
-      odd: figures(19, 2, 2 ** 53, 1, -3),
-      '': figures(0, 0, 0, 0, 0, 1),
-    })
+    assert.deepEqual(call_usage.a, { odd: figures(19, 2, 2 ** 53, 1, -3), '': figures(0, 0, 0, 0, 0, 1) })
   })
 
   it('clamps a sum only once it is summed', () => {
@@ -121,10 +118,7 @@ describe('the usage oracle: sums over descendants', () => {
       ended('b', 1, { m: { requests: 5 }, n: { requests: -1e300, total_tokens: '12345678901234567890' } }),
     ])
 
-    assert.deepEqual(call_usage.a, {
-      m: figures(0, 0, 0, 2 ** 53),
-      n: figures(0, 0, 2 ** 53, -(2 ** 53)),
-    })
+    assert.deepEqual(call_usage.a, { m: figures(0, 0, 0, 2 ** 53), n: figures(0, 0, 2 ** 53, -(2 ** 53)) })
   })
 
   it('takes __proto__ and constructor for models and ids like any other', () => {

@@ -23,23 +23,13 @@ export const chunkOf = (
   model: string,
   choices: readonly JsonObject[],
   usage: JsonObject | null,
-): JsonObject => ({
-  ...HEAD,
-  object: 'chat.completion.chunk',
-  model,
-  choices,
-  usage,
-})
+): JsonObject => ({ ...HEAD, object: 'chat.completion.chunk', model, choices, usage })
 
 export const delta = (
   index: number,
   content: JsonObject,
   finish_reason: string | null = null,
-): JsonObject => ({
-  index,
-  delta: content,
-  finish_reason,
-})
+): JsonObject => ({ index, delta: content, finish_reason })
 
 const sendJson = (response: ServerResponse, status: number, body: unknown, headers = {}): void => {
   response.writeHead(status, { 'content-type': 'application/json', ...headers })

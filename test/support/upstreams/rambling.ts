@@ -54,7 +54,8 @@ export const rambling = (characters: number, then: 'done' | 'silence' = 'done'):
       content: text(index, 'content'),
       reasoning_content: text(index, 'reasoning_content'),
       tool_calls: CALLS.map(({ id, type, function: { name } }, at) => ({
-        ...{ id, type },
+        id,
+        type,
         function: { name, arguments: text(index, FIELDS[2 + at]!) },
       })),
     },
@@ -66,15 +67,20 @@ export const rambling = (characters: number, then: 'done' | 'silence' = 'done'):
     behaviour,
     events: begin.length + chunks.length,
     output: {
-      ...{ id: head['id']!, created: head['created']!, object: 'chat.completion' },
-      ...{ choices, usage: then === 'done' ? usage : null },
+      id: head['id']!,
+      created: head['created']!,
+      object: 'chat.completion',
+      choices,
+      usage: then === 'done' ? usage : null,
     },
     bytes: [...texts.values()].reduce((sum, one) => sum + Buffer.byteLength(one), 0),
   }
 }
 
 const CALLS = [0, 1].map((index) => ({
-  ...{ index, id: `call_${index}`, type: 'function' },
+  index,
+  id: `call_${index}`,
+  type: 'function',
   function: { name: `tool-${index}`, arguments: '' },
 }))
 

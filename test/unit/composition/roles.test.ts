@@ -112,9 +112,7 @@ describe('roles in processes of their own', () => {
       'POST',
       '/call/read',
       { project_id: PROJECT, id: 'told' },
-      {
-        'tallytree-min-position': position,
-      },
+      { 'tallytree-min-position': position },
     )
     assert.equal(read.status, 200, read.text)
   })

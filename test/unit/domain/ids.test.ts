@@ -61,24 +61,25 @@ describe('a project', () => {
     it(`may be ${name.slice(0, 20)}`, () => assert.equal(typeOf(name, projectId), 'ok'))
 
   const others = [
-    ...[
-      '',
-      '/',
-      'e',
-      'e/',
-      '/p',
-      'e/p/q',
-      'e//p',
-      'e /p',
-      'é/p',
-      'e/p\n',
-      '\ne/p',
-      'e/p\u0000',
-      'e\\p',
-      'e/p?',
-      'e%2Fp',
-    ],
-    ...[`${'e'.repeat(129)}/p`, `e/${'p'.repeat(129)}`, "e/p'; DROP TABLE calls", `${'e'.repeat(1e6)}/p`],
+    '',
+    '/',
+    'e',
+    'e/',
+    '/p',
+    'e/p/q',
+    'e//p',
+    'e /p',
+    'é/p',
+    'e/p\n',
+    '\ne/p',
+    'e/p\u0000',
+    'e\\p',
+    'e/p?',
+    'e%2Fp',
+    `${'e'.repeat(129)}/p`,
+    `e/${'p'.repeat(129)}`,
+    "e/p'; DROP TABLE calls",
+    `${'e'.repeat(1e6)}/p`,
   ]
   for (const name of others)
     it(`may not be ${JSON.stringify(name.slice(0, 20))}`, () =>

@@ -38,10 +38,7 @@ describe('a versioned cache', () => {
   })
 
   it('frees the space of dropped values', () => {
-    const cache = versionedCache<string>({
-      maxSize: 2,
-      sizeOf: (value) => value.length,
-    })
+    const cache = versionedCache<string>({ maxSize: 2, sizeOf: (value) => value.length })
     cache.put('a', '1', 'x')
     cache.put('b', '1', 'y')
     cache.drop('a')

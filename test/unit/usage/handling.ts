@@ -59,7 +59,11 @@ export const answersOf = async (
   const ask = async (count: number, position: bigint): Promise<Asked> => {
     const limit = question.limit ?? 10_000
     const answered = await usage(tables.reader, {
-      ...{ projectId, filter, operation: null, limit, position },
+      projectId,
+      filter,
+      operation: null,
+      limit,
+      position,
       maxTraceCalls: 1000,
     })
     const body = await text(Readable.from(usageJson(answered.calls)))

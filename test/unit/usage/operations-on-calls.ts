@@ -21,8 +21,26 @@ const KINDS: Readonly<Record<string, string>> = {
 const FIELDS = [...Object.keys(KINDS), 'attributes.weave.source', 'attributes.weave', 'output']
 
 const MET: readonly Json[] = [
-  ...['c0', 'c1', 'c2', 'c5', 'a', 'á', '__proto__', 'trace-0', 'trace-1', 'thread-1', 'op', 'a_b'],
-  ...['js-sdk', 'python-sdk', 'weave:///', '2025-01-01T00:00:00.000003Z', '2025-01-01', 0, 1000, 2000],
+  'c0',
+  'c1',
+  'c2',
+  'c5',
+  'a',
+  'á',
+  '__proto__',
+  'trace-0',
+  'trace-1',
+  'thread-1',
+  'op',
+  'a_b',
+  'js-sdk',
+  'python-sdk',
+  'weave:///',
+  '2025-01-01T00:00:00.000003Z',
+  '2025-01-01',
+  0,
+  1000,
+  2000,
 ]
 
 const anyOperation: fc.Arbitrary<Operation> = operationsOver(
@@ -38,9 +56,11 @@ const telling: fc.Arbitrary<Operation> = fc.oneof(
   fc
     .uniqueArray(fc.nat(9), { minLength: 1 })
     .map((places): Operation => ({ $in: [field('id'), places.map((nth) => ({ $literal: `c${nth}` }))] })),
-  fc.constantFrom('00.000002', '00.002', '02').map((seconds): Operation => ({
-    $gte: [field('started_at'), { $literal: `2025-01-01T00:00:${seconds}Z` }],
-  })),
+  fc
+    .constantFrom('00.000002', '00.002', '02')
+    .map((seconds): Operation => ({
+      $gte: [field('started_at'), { $literal: `2025-01-01T00:00:${seconds}Z` }],
+    })),
   fc.constantFrom(
     equals('thread_id', 'thread-1'),
     equals('op_name', 'op'),
@@ -60,10 +80,8 @@ export const arbitraryOperationOnCalls: fc.Arbitrary<Operation> = fc.oneof(
 
 /** Whether an operation selects a call. */
 export const meets = (operation: Operation, call: Started): boolean =>
-  evaluateOver(operation, {
-    kind: (name) => KINDS[name] ?? 'leaf',
-    value: (name) => valueOf(call, name),
-  }) === true
+  evaluateOver(operation, { kind: (name) => KINDS[name] ?? 'leaf', value: (name) => valueOf(call, name) }) ===
+  true
 
 const valueOf = (call: Started, name: string): Value => {
   const { start, end, startedAt, endedAt } = call

@@ -44,9 +44,14 @@ export const arbitraryLives = fc.array(arbitraryLife, { maxLength: 12 }).map((li
   lives.map(({ price, model, effective_date, owner, published, withdrawn }, index): Life => {
     const ofProject = owner === PROJECT
     const data = {
-      ...{ ...price, llm_id: model, effective_date, id: `price-${index}` },
-      ...{ project_id: ofProject ? PROJECT : null, list: ofProject ? null : owner },
-      ...{ created_by: 'user', created_at: effective_date },
+      ...price,
+      llm_id: model,
+      effective_date,
+      id: `price-${index}`,
+      project_id: ofProject ? PROJECT : null,
+      list: ofProject ? null : owner,
+      created_by: 'user',
+      created_at: effective_date,
     }
     // one position of its own for each, so that which was given last is told
     const at = BigInt(published * 12 + index + 1)

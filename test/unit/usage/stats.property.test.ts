@@ -151,11 +151,7 @@ describe('statistics', () => {
       const position = await recorded(projectId, operations, lives, operations.length, hasTotals)
       const question = { projectId, filter: null, operation: null, position, costs: { list } }
       const usage = usageFrom(undefined, hasTotals ? 0 : undefined)
-      const answered = await usage(clickHouse.reader, {
-        ...question,
-        limit: 10_000,
-        maxTraceCalls: 1000,
-      })
+      const answered = await usage(clickHouse.reader, { ...question, limit: 10_000, maxTraceCalls: 1000 })
       const body = await text(Readable.from(usageJson(answered.calls, { withCosts: true })))
       const { call_usage } = JSON.parse(body) as Pick<Answer, 'call_usage'>
       const costs = costsIn(body)

@@ -42,11 +42,7 @@ describe('inclusive usage in lists of calls', () => {
       await project()
 
       const selection = { projectId, filter: null, operation: null, position: recorder.head }
-      const { calls } = await usageFrom()(reader, {
-        ...selection,
-        limit: 10_000,
-        maxTraceCalls: 1000,
-      })
+      const { calls } = await usageFrom()(reader, { ...selection, limit: 10_000, maxTraceCalls: 1000 })
       const requests = new Map(
         calls.map(({ id, usage }) => [
           id,

@@ -44,7 +44,9 @@ const encoder = new TextEncoder()
 const toEventData = ({ id, type, data: text, metadata }: SerialisedEvent): EventData => {
   const data = parseJson(text) as JsonObject
   return {
-    ...{ id, type, data },
+    id,
+    type,
+    data,
     contentType: 'application/json',
     metadata: encoder.encode(metadataBeside(data, metadata)),
   }

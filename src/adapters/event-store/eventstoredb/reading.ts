@@ -121,15 +121,17 @@ export const reading = (
           const open = () =>
             ending(
               maxCount,
-              shared.current().readStream(
-                stream,
-                {
-                  fromRevision: next ?? (backwards ? END : START),
-                  direction: backwards ? BACKWARDS : FORWARDS,
-                  maxCount,
-                },
-                BUFFERED,
-              ),
+              shared
+                .current()
+                .readStream(
+                  stream,
+                  {
+                    fromRevision: next ?? (backwards ? END : START),
+                    direction: backwards ? BACKWARDS : FORWARDS,
+                    maxCount,
+                  },
+                  BUFFERED,
+                ),
             )
           for await (const { event } of events(open)) {
             if (event === undefined) continue

@@ -91,15 +91,17 @@ const openSubscription = (
   after: Position,
   said: Pick<Markers<Marker>, 'note'>,
 ): ClientStream => {
-  const subscription = shared.current().subscribeToAll(
-    {
-      fromPosition: after > 0n ? clientPosition(after) : START,
-      filter: excludeSystemEvents({
-        checkpointReached: (_, { commit }) => said.note({ checkpoint: commit }),
-      }),
-    },
-    BUFFERED,
-  )
+  const subscription = shared
+    .current()
+    .subscribeToAll(
+      {
+        fromPosition: after > 0n ? clientPosition(after) : START,
+        filter: excludeSystemEvents({
+          checkpointReached: (_, { commit }) => said.note({ checkpoint: commit }),
+        }),
+      },
+      BUFFERED,
+    )
   subscription.on('caughtUp', () => said.note('caughtUp'))
   return Object.assign(subscription, { stop: () => subscription.unsubscribe(), isShort: false })
 }

@@ -90,9 +90,7 @@ const refusal = (path: string) =>
 /** What SQLite says of a file that it cannot open; anything else as it is. */
 const unusable = (path: string, cause: unknown): unknown =>
   cause instanceof Database.SqliteError
-    ? new StoreUnavailable(`${path}: cannot open the event log (${cause.code}: ${cause.message})`, {
-        cause,
-      })
+    ? new StoreUnavailable(`${path}: cannot open the event log (${cause.code}: ${cause.message})`, { cause })
     : cause
 
 const writerOf = (path: string) => {

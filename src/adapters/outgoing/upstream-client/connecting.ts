@@ -53,12 +53,7 @@ export const guardedConnector = (
   }
 }
 
-const LIMITS = {
-  dns: MOST_CONNECT_MS,
-  connect: MOST_CONNECT_MS,
-  tls: MOST_CONNECT_MS,
-  head: MOST_CONNECT_MS,
-}
+const LIMITS = { dns: MOST_CONNECT_MS, connect: MOST_CONNECT_MS, tls: MOST_CONNECT_MS, head: MOST_CONNECT_MS }
 
 /** Connections to addresses that the operator chose; names mean what they mean to the system. */
 export const trustedConnector =

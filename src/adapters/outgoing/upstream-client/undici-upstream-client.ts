@@ -25,7 +25,11 @@ export const undiciUpstreamClient = (guarding: Guarding = {}): UpstreamClient =>
         const method = body === null ? 'GET' : 'POST'
         const options: Dispatcher.DispatchOptions & { [EXCHANGE]: Exchange } = {
           [EXCHANGE]: exchange,
-          ...{ origin, path: pathname + search, method, headers, body },
+          origin,
+          path: pathname + search,
+          method,
+          headers,
+          body,
         }
         agent.dispatch(options, exchange)
       } catch (error) {

@@ -152,7 +152,9 @@ const askOne = async (
       visit.begin()
       void answer.ended.then((ended) => visit.end(shownBy(ended)))
       return {
-        ...{ target, answer, tries },
+        target,
+        answer,
+        tries,
         errorIn: (reported) => logged(answer.status, failureOfError(reported, redact)),
       }
     }

@@ -88,16 +88,16 @@ const recorded = async (
   const level = await recordLevelOf(inference.inference.recordLevel, project, headers)
   const promptTokens = promptTokensOf(request.given)
   const admission = inference.inference.admit({
-    ...{ id, project, keyId: principal.keyId, request, promptTokens, targets },
+    id,
+    project,
+    keyId: principal.keyId,
+    request,
+    promptTokens,
+    targets,
   })
   const recording = begin(
     inference,
-    {
-      inputs: request.given,
-      attributes: { model, ...admission.attributes },
-      ...{ id, project, level },
-      ...placed,
-    },
+    { inputs: request.given, attributes: { model, ...admission.attributes }, id, project, level, ...placed },
     model,
     principal,
     cause,
@@ -129,7 +129,7 @@ const answered = async (
       const { target, tries } = asked
       way = { upstream: target.upstream.content.name, price: target.model.price, tries }
       const model = target.model.id
-      return await answerOf(asked, { model, ...{ call, promptTokens, leave, startedAt, said } })
+      return await answerOf(asked, { model, call, promptTokens, leave, startedAt, said })
     } catch (error) {
       if (error instanceof NobodyAnswered)
         way = { tries: error.tries, ...(error.isOwed ? {} : { owed: false }) }

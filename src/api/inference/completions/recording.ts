@@ -139,7 +139,9 @@ export const begin = async (
 
 /** It may have begun all the same; nobody was asked, so that nobody is owed anything. */
 const unasked = (id: string, project: string, endedAt: Date): GivenUp => ({
-  ...{ id, project, endedAt },
+  id,
+  project,
+  endedAt,
   exception: 'No request was sent to an upstream: the event store timed out.',
   said: { owed: false },
 })

@@ -104,9 +104,7 @@ export const tooSlowReader = new Failure('bad-request', 'The client did not read
 export const failureOfFault = ({ kind, code }: UpstreamFault): Failure => {
   if (code === SLOW_READER) return tooSlowReader
   return kind === 'timeout'
-    ? new Failure('upstream-too-slow', `The upstream timed out (${code}).`, {
-        code: 'upstream_timeout',
-      })
+    ? new Failure('upstream-too-slow', `The upstream timed out (${code}).`, { code: 'upstream_timeout' })
     : new Failure('upstream-failed', FAULTS[kind], { code: 'upstream_error' })
 }
 

@@ -33,8 +33,5 @@ export const collectComponents = (): Components => {
     return { $ref: `#/components/schemas/${nameOf(title, inner)}` }
   }
 
-  return {
-    named,
-    schemas: () => Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))),
-  }
+  return { named, schemas: () => Object.fromEntries([...schemas].sort(([a], [b]) => (a < b ? -1 : 1))) }
 }

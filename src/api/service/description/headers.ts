@@ -66,11 +66,7 @@ const ANSWERED: Readonly<Record<ResponseHeader | CommonHeader, JsonObject>> = {
     required: true,
     schema: { type: 'string' },
   },
-  'Retry-After': {
-    description: 'Seconds to wait before retrying.',
-    required: true,
-    schema: count,
-  },
+  'Retry-After': { description: 'Seconds to wait before retrying.', required: true, schema: count },
   'WWW-Authenticate': {
     description: 'The supported authentication schemes.',
     required: true,

@@ -25,7 +25,12 @@ export const evaluationTrigger = (event: RecordedEvent): EvaluationTrigger | und
     ...envelopeOf(event),
     team: entityOf(project_id),
     types: ['EVALUATION_FINISHED', 'SCORE_THRESHOLD'],
-    ...{ project_id, run_id: id, name: display_name, outcome, error, summary },
+    project_id,
+    run_id: id,
+    name: display_name,
+    outcome,
+    error,
+    summary,
     evaluation: evaluation === null ? null : (nameIn(evaluation) ?? evaluation),
   }
 }

@@ -71,9 +71,7 @@ export const editDistance = (
     const compared = distanceOf(a, b, tools)
     if ('failed' in compared) return compared
     const { distance, longest } = compared
-    return {
-      value: { edit_distance: distance, similarity: longest === 0 ? 1 : 1 - distance / longest },
-    }
+    return { value: { edit_distance: distance, similarity: longest === 0 ? 1 : 1 - distance / longest } }
   })
 
 export const levenshtein = (tools: ScoringTools): Rule =>

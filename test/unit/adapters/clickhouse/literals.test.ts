@@ -5,7 +5,9 @@ describe('a statement with literals', () => {
   it('has them in place of all placeholders of a name', () => {
     assert.equal(
       withLiterals("SELECT {a:String}, {b:UInt64}, {a:String}, {c:Array(DateTime64(6, 'UTC'))}", {
-        ...{ a: "it's {b:UInt64} \\", b: 5n, c: ['2026-01-01 00:00:00'] },
+        a: "it's {b:UInt64} \\",
+        b: 5n,
+        c: ['2026-01-01 00:00:00'],
       }),
       `SELECT 'it\\'s {b:UInt64} \\\\', CAST('5', 'UInt64'), 'it\\'s {b:UInt64} \\\\', ` +
         `CAST('[\\'2026-01-01 00:00:00\\']', 'Array(DateTime64(6, \\'UTC\\'))')`,

@@ -5,8 +5,14 @@ import { openRemoteService } from '../../../../src/adapters/remote-service/remot
 
 const lineOf = (position: number) =>
   `${JSON.stringify({
-    ...{ id: String(position), type: 'T', stream: 's', revision: '0', position: String(position) },
-    ...{ recorded_at: '2026-01-01T00:00:00.000Z', data: { text: '漢字😀' }, metadata: {} },
+    id: String(position),
+    type: 'T',
+    stream: 's',
+    revision: '0',
+    position: String(position),
+    recorded_at: '2026-01-01T00:00:00.000Z',
+    data: { text: '漢字😀' },
+    metadata: {},
   })}\n`
 
 describe('the log of a running service', () => {

@@ -85,9 +85,7 @@ describe('the ring of master keys', () => {
         )
       }
       writeFileSync(path, lineOf(someKey('one')))
-      assert.throws(() => openKeyRing([key], path), {
-        message: /the master key one has different values/,
-      })
+      assert.throws(() => openKeyRing([key], path), { message: /the master key one has different values/ })
     }))
 
   it('shows no key when it is printed', () => {

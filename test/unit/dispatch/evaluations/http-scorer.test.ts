@@ -44,20 +44,35 @@ describe('the HTTP scorer', () => {
     receiver.behave(behaviour)
     const from = receiver.received.length
     const scorer = decodeScorer('weave:///team/project/object/remote:1', {
-      ...{ _class_name: 'HTTPScorer', name: 'remote', url: receiver.url, secret: 'SIGNING_KEY' },
+      _class_name: 'HTTPScorer',
+      name: 'remote',
+      url: receiver.url,
+      secret: 'SIGNING_KEY',
       ...fields,
     })
     assert.ok(E.isRight(scorer) && scorer.right.kind === 'http', JSON.stringify(scorer))
     const ask = httpScorer({
-      ...{ sender, hmac: hmacSha256, clock: systemClock, vendor: 'Vendor', firstWaitMs: 1 },
+      sender,
+      hmac: hmacSha256,
+      clock: systemClock,
+      vendor: 'Vendor',
+      firstWaitMs: 1,
       secret: async (team, name) =>
         team === 'team' && name === 'SIGNING_KEY' ? [{ value: SECRET, storedAt: new Date(0) }] : [],
     })
     const scored = await ask(scorer.right)(
       { example: { question: 'Capital?', expected: 'Paris' }, output: 'Paris' },
       {
-        ...{ projectId: 'team/project', runId: 'run', rowId: 'row', scoreId: 'score', traceId: 'run' },
-        ...{ mayBeRepeat: false, userId: 'ada', keyId: 'key', signal: signal.signal, ...context },
+        projectId: 'team/project',
+        runId: 'run',
+        rowId: 'row',
+        scoreId: 'score',
+        traceId: 'run',
+        mayBeRepeat: false,
+        userId: 'ada',
+        keyId: 'key',
+        signal: signal.signal,
+        ...context,
       },
     )
     return { scored, requests: receiver.received.slice(from) }
@@ -74,10 +89,16 @@ describe('the HTTP scorer', () => {
     assert.deepEqual(scored, { value })
     const [request] = requests
     assert.deepEqual(JSON.parse(request!.body.toString()), {
-      ...{ scorer: 'remote', project_id: 'team/project', evaluation_run_id: 'run', call_id: 'row' },
+      scorer: 'remote',
+      project_id: 'team/project',
+      evaluation_run_id: 'run',
+      call_id: 'row',
       arguments: {
-        ...{ inputs: { question: 'Capital?', expected: 'Paris' }, question: 'Capital?' },
-        ...{ expected: 'Paris', output: 'Paris', target: 'Paris' },
+        inputs: { question: 'Capital?', expected: 'Paris' },
+        question: 'Capital?',
+        expected: 'Paris',
+        output: 'Paris',
+        target: 'Paris',
       },
     })
     const { headers, body } = request!

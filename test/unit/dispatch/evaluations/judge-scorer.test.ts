@@ -7,8 +7,15 @@ import type { ScoreContext } from '../../../../src/domain/evaluation/scoring.js'
 import type { Json, JsonObject } from '../../../../src/domain/json/json.js'
 
 const contextOf = (signal = new AbortController().signal): ScoreContext => ({
-  ...{ projectId: 'team/project', runId: 'run', rowId: 'row', scoreId: 'score', traceId: 'run' },
-  ...{ mayBeRepeat: false, userId: 'ada', keyId: 'key', signal },
+  projectId: 'team/project',
+  runId: 'run',
+  rowId: 'row',
+  scoreId: 'score',
+  traceId: 'run',
+  mayBeRepeat: false,
+  userId: 'ada',
+  keyId: 'key',
+  signal,
 })
 const ROW = { example: { expected: 'Paris' }, output: 'Paris' }
 const COMPLETION = { completion: { choices: [{ message: { role: 'assistant', content: 'good' } }] } }
@@ -22,8 +29,10 @@ const UNKNOWN = { failed: 'No such model.', isRetryable: false, isUnknownModel: 
 
 const judge = (fields: JsonObject = {}): JudgeScorer => {
   const scorer = decodeScorer('weave:///team/project/object/judge:1', {
-    ...{ _class_name: 'LLMAsAJudgeScorer', scoring_prompt: 'Is {output} right?' },
-    ...{ model: { llm_model_id: 'openai/gpt' }, ...fields },
+    _class_name: 'LLMAsAJudgeScorer',
+    scoring_prompt: 'Is {output} right?',
+    model: { llm_model_id: 'openai/gpt' },
+    ...fields,
   })
   assert.ok(E.isRight(scorer) && scorer.right.kind === 'llm-judge', JSON.stringify(scorer))
   return scorer.right

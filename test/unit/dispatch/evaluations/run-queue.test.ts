@@ -35,14 +35,16 @@ const givenRun = async () => {
   }
   const now = instantOf(clock.now())
   const request = {
-    ...{ ...RUN, kind: 'evaluate_model' as const, requested_at: now, wb_user_id: 'ada', key_id: 'key' },
-    ...{
-      scorer_refs: [],
-      total_rows: 3,
-      source_evaluation_run_id: null,
-      evaluation: 'evaluation',
-      model: 'm',
-    },
+    ...RUN,
+    kind: 'evaluate_model' as const,
+    requested_at: now,
+    wb_user_id: 'ada',
+    key_id: 'key',
+    scorer_refs: [],
+    total_rows: 3,
+    source_evaluation_run_id: null,
+    evaluation: 'evaluation',
+    model: 'm',
   }
   const decide = execute(base)
   await decide(evaluationDecider, STREAM, [{ type: 'RequestEvaluationRun', request }], CAUSE)
@@ -88,14 +90,22 @@ const givenRun = async () => {
     datasetRows: async function* (): AsyncGenerator<readonly RowToScore[]> {
       await behaviour.rows()
       yield [0, 1, 2].map((row) => ({
-        ...{ key: `${row}`, opName: 'Evaluation.predict_and_score', example: row, exampleValue: row },
+        key: `${row}`,
+        opName: 'Evaluation.predict_and_score',
+        example: row,
+        exampleValue: row,
       }))
     },
   }
   const state = async () => (await load(base, evaluationDecider, STREAM)).state
   const cancel = { type: 'CancelEvaluationRun', ...RUN, now, userId: 'ada' } as const
   return {
-    ...{ ports, behaviour, asked, warnings, clock, state },
+    ports,
+    behaviour,
+    asked,
+    warnings,
+    clock,
+    state,
     open: (instance = 'one', isAlone = true) => openRunQueue(ports, { ...FAST, instance, isAlone }),
     cancel: () => decide(evaluationDecider, STREAM, [cancel], CAUSE),
     finished: async () => {

@@ -43,7 +43,9 @@ describe('the saved state of a follower', () => {
     const { snapshots } = givenFile()
     const place = placeOf(event)
     await saveRegularly({
-      ...{ snapshots, log, from: LOG_START },
+      snapshots,
+      log,
+      from: LOG_START,
       current: () => ({ place, state: { requested: [{ id: 'run' }] } }),
     })()
     const loaded = await loadState(snapshots, eventStore)
@@ -65,7 +67,9 @@ describe('the saved state of a follower', () => {
     const other = await givenLog('other')
     const { snapshots } = givenFile()
     await saveRegularly({
-      ...{ snapshots, log, from: LOG_START },
+      snapshots,
+      log,
+      from: LOG_START,
       current: () => ({ place: placeOf(event), state: {} }),
     })()
     assert.equal(await loadState(snapshots, other.eventStore), undefined)

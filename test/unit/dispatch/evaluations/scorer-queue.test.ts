@@ -5,14 +5,27 @@ import { queuedScorer } from '../../../../src/dispatch/evaluations/scorer-queue.
 import type { ScoreContext, ScoreRow } from '../../../../src/domain/evaluation/scoring.js'
 
 const contextOf = (signal = new AbortController().signal): ScoreContext => ({
-  ...{ projectId: 'team/project', runId: 'run', rowId: 'row', scoreId: 'score', traceId: 'run' },
-  ...{ mayBeRepeat: false, userId: 'ada', keyId: 'key', signal },
+  projectId: 'team/project',
+  runId: 'run',
+  rowId: 'row',
+  scoreId: 'score',
+  traceId: 'run',
+  mayBeRepeat: false,
+  userId: 'ada',
+  keyId: 'key',
+  signal,
 })
 const ROW = { example: {}, output: null }
 
 const readyScorer = (score: ScoreRow | null, more: Partial<ReadyScorer> = {}): ReadyScorer => ({
-  ...{ ref: 'weave:///team/project/object/s:1', name: 's', score, reason: 'no gateway' },
-  ...{ isLocal: false, maxConcurrency: 4, maxPerSecond: null, ...more },
+  ref: 'weave:///team/project/object/s:1',
+  name: 's',
+  score,
+  reason: 'no gateway',
+  isLocal: false,
+  maxConcurrency: 4,
+  maxPerSecond: null,
+  ...more,
 })
 
 const never = () => new Promise<never>(() => undefined)
@@ -31,10 +44,7 @@ describe('the queue of a scorer', () => {
       30,
     )
     const [first, second] = await Promise.all([score(ROW, contextOf()), score(ROW, contextOf())])
-    assert.deepEqual(first, {
-      failed: 'the scorer did not answer within 0.03 seconds',
-      isUnavailable: true,
-    })
+    assert.deepEqual(first, { failed: 'the scorer did not answer within 0.03 seconds', isUnavailable: true })
     assert.deepEqual(second, { value: 1 })
     assert.equal(signals[0]!.aborted, true)
   })

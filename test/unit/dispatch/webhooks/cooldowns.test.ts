@@ -8,10 +8,7 @@ const DAY = 24 * HOUR
 
 describe('the cooldowns', () => {
   const matches = fc.array(
-    fc.record({
-      run: fc.integer({ min: 0, max: 40 }),
-      later: fc.integer({ min: 0, max: 10 * HOUR }),
-    }),
+    fc.record({ run: fc.integer({ min: 0, max: 40 }), later: fc.integer({ min: 0, max: 10 * HOUR }) }),
     { maxLength: 100 },
   )
 

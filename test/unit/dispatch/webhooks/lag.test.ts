@@ -22,7 +22,9 @@ describe('how far matching is behind the log', () => {
     const told: number[] = []
     const watching = (eventStore: Pick<EventStore, 'head' | 'readAll'>) =>
       watchingLag({
-        ...{ eventStore, isAlone: false, position: () => positions[read - 1] ?? 0n },
+        eventStore,
+        isAlone: false,
+        position: () => positions[read - 1] ?? 0n,
         tell: (events) => told.push(events),
       })
     const lag = watching(eventStore)
@@ -46,7 +48,9 @@ describe('how far matching is behind the log', () => {
       return 7n
     }
     const lag = watchingLag({
-      ...{ eventStore: { ...eventStore, head }, isAlone: true, position: () => 3n },
+      eventStore: { ...eventStore, head },
+      isAlone: true,
+      position: () => 3n,
       tell: (events) => told.push(events),
     })
     lag(0)

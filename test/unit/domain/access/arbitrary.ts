@@ -43,9 +43,11 @@ export const anyEvent: fc.Arbitrary<AccessEvent> = fc.oneof(
     .map((data): AccessEvent => ({ type: 'UserCreated', data })),
   fc.record({ team: name, user: name, roles }).map((data): AccessEvent => ({ type: 'MemberAdded', data })),
   fc.record({ team: name, user: name }).map((data): AccessEvent => ({ type: 'MemberRemoved', data })),
-  fc.record({ user: name, key_id: keyId }).map(({ user, key_id }): AccessEvent => ({
-    type: 'ApiKeyIssued',
-    data: { ...arbitraryNewKey(), key_id, user, hash: sha256(key_id) },
-  })),
+  fc
+    .record({ user: name, key_id: keyId })
+    .map(({ user, key_id }): AccessEvent => ({
+      type: 'ApiKeyIssued',
+      data: { ...arbitraryNewKey(), key_id, user, hash: sha256(key_id) },
+    })),
   fc.record({ user: name, key_id: keyId }).map((data): AccessEvent => ({ type: 'ApiKeyRevoked', data })),
 )

@@ -19,12 +19,7 @@ const GUARDED = OF_TEAMS.concat(OF_THINGS).filter(({ stream }) =>
 )
 
 const arbitraryEvent = fc
-  .record({
-    aggregate: fc.constantFrom(...OF_PROJECTS),
-    team: name,
-    project: name,
-    rest: troublesomeText(),
-  })
+  .record({ aggregate: fc.constantFrom(...OF_PROJECTS), team: name, project: name, rest: troublesomeText() })
   .map(({ aggregate, team, project, rest }) => {
     const prefix = aggregate.stream.split('<')[0]!
     const thing = aggregate.stream.split('<project>')[1] === '' ? '' : `/${rest}`
@@ -48,7 +43,9 @@ const ADMINISTRATOR: Reader = { administrator: true, teams: [], administers: [] 
 
 /** Of these teams, and administering these of them. */
 const of = (teams: readonly string[], administers = teams): Reader => ({
-  ...{ administrator: false, teams, administers },
+  administrator: false,
+  teams,
+  administers,
 })
 
 describe('whose an event is', () => {

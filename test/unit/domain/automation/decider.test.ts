@@ -8,14 +8,21 @@ import { deciding } from '../../../support/decided.js'
 const own = { id: 'a', team: 'team' }
 const content = contentOf({ type: 'RUN_STATE', states: ['FAILED'] }, { run_filters: { user: 'ada' } })
 const create = (of = content, enabled = true): AutomationCommand => ({
-  ...{ type: 'CreateAutomation', ...own, content: of, enabled },
+  type: 'CreateAutomation',
+  ...own,
+  content: of,
+  enabled,
 })
 const change = (
   more: Partial<AutomationContent>,
   edition = 0,
   enabled: boolean | null = null,
 ): AutomationCommand => ({
-  ...{ type: 'ChangeAutomation', ...own, edition, content: { ...content, ...more }, enabled },
+  type: 'ChangeAutomation',
+  ...own,
+  edition,
+  content: { ...content, ...more },
+  enabled,
 })
 const remove: AutomationCommand = { type: 'DeleteAutomation', ...own }
 

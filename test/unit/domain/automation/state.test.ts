@@ -40,7 +40,12 @@ describe('the version of an automation', () => {
     )
     assert.deepEqual(
       versions.map(({ content, enabled, deleted, since, revision, conditionsSince }) => [
-        ...[content.name, enabled, deleted, since, revision, conditionsSince],
+        content.name,
+        enabled,
+        deleted,
+        since,
+        revision,
+        conditionsSince,
       ]),
       [
         ['a', true, false, 10n, 0n, 10n],

@@ -27,7 +27,9 @@ const LIMITS: TeamLimits = new Map(
       scope,
       reached: null,
       content: {
-        ...{ requests_per_minute: null, tokens_per_minute: null, concurrency: null },
+        requests_per_minute: null,
+        tokens_per_minute: null,
+        concurrency: null,
         budget: { amount: decimalText(amount * ONE), period: 'month' },
       },
     },

@@ -66,7 +66,10 @@ export const recorded = (
   recordedAt: new Date(0),
   size: 0,
   metadata: {
-    ...{ correlationId: 'c', causationId: 'c', actor: 'a', schemaVersion: 1 },
+    correlationId: 'c',
+    causationId: 'c',
+    actor: 'a',
+    schemaVersion: 1,
     ...(part === null ? {} : { part }),
   },
 })

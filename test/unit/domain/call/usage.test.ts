@@ -102,7 +102,8 @@ describe('the usage that a summary reports', () => {
 
   it('never adds up two names of the same tokens', () => {
     const both = {
-      ...{ cache_read_input_tokens: 5, cache_creation_input_tokens: 7 },
+      cache_read_input_tokens: 5,
+      cache_creation_input_tokens: 7,
       prompt_tokens_details: { cached_tokens: 5, cache_creation_tokens: 7 },
     }
     const [model] = reportedUsageOf({ usage: { m: both } }).models

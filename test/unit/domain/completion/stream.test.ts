@@ -126,7 +126,9 @@ describe('a streamed completion', () => {
       stream.take({ choices: [], usage: { ...figures, completion_tokens: 5 } })
       const { usage: used } = stream.metered
       return [
-        ...[used?.prompt_tokens, used?.cache_read_input_tokens, used?.cache_creation_input_tokens],
+        used?.prompt_tokens,
+        used?.cache_read_input_tokens,
+        used?.cache_creation_input_tokens,
         used?.total_tokens,
       ]
     }

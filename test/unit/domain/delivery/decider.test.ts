@@ -165,13 +165,15 @@ describe('the decider of deliveries', () => {
       fc
         .integer({ min: 1, max: 4 })
         .map((attempt) => finishing(attempt, 1, { verdict: { result: 'succeeded' } })),
-      fc.integer({ min: 1, max: 4 }).map((attempt): DeliveryCommand => ({
-        type: 'LoseAttempt',
-        deliveryId: 'dlv_1',
-        attempt,
-        now: at(1),
-        waitsS: null,
-      })),
+      fc
+        .integer({ min: 1, max: 4 })
+        .map((attempt): DeliveryCommand => ({
+          type: 'LoseAttempt',
+          deliveryId: 'dlv_1',
+          attempt,
+          now: at(1),
+          waitsS: null,
+        })),
       fc.constant<DeliveryCommand>({ type: 'CancelDelivery', deliveryId: 'dlv_1', reason: 'by_hand' }),
       fc.constant<DeliveryCommand>({ type: 'ResendDelivery', deliveryId: 'dlv_1', now: at(9) }),
     )

@@ -10,14 +10,19 @@ import type { RuleContent } from '../../../../src/domain/evaluation-rule/events.
 
 const of = { project_id: 'team/p', id: 'r' }
 const rule: RuleContent = {
-  ...{ name: 'rule', sample_rate: 0.5, scorer_refs: ['weave:///team/p/object/s:v0'], enabled: true },
+  name: 'rule',
+  sample_rate: 0.5,
+  scorer_refs: ['weave:///team/p/object/s:v0'],
+  enabled: true,
   filter: { op_names: null, trace_roots_only: false, query: null },
-  ...{ wb_user_id: 'ada', key_id: 'key' },
+  wb_user_id: 'ada',
+  key_id: 'key',
 }
 const create: EvaluationRuleCommand = { type: 'CreateEvaluationRule', ...of, rule }
 const remove: EvaluationRuleCommand = { type: 'DeleteEvaluationRule', ...of }
 const change = (some: Partial<RuleContent>): EvaluationRuleCommand => ({
-  ...{ type: 'ChangeEvaluationRule', ...of },
+  type: 'ChangeEvaluationRule',
+  ...of,
   change: some,
 })
 

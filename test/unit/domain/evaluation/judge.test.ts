@@ -44,12 +44,23 @@ describe('the request of a judge', () => {
 
   it('passes the parameters of the model that are set', () => {
     const model = modelOf({
-      ...{ temperature: 0, top_p: 0.5, max_tokens: 10, presence_penalty: 0, frequency_penalty: null },
-      ...{ stop: [], functions: [], n_times: 2, response_format: 'json_object' },
+      temperature: 0,
+      top_p: 0.5,
+      max_tokens: 10,
+      presence_penalty: 0,
+      frequency_penalty: null,
+      stop: [],
+      functions: [],
+      n_times: 2,
+      response_format: 'json_object',
     })
     const { messages: _, ...parameters } = right(judgeRequest(judgeOf({ model }), { output: '' }))
     assert.deepEqual(parameters, {
-      ...{ temperature: 0, top_p: 0.5, max_tokens: 10, presence_penalty: 0, n: 2 },
+      temperature: 0,
+      top_p: 0.5,
+      max_tokens: 10,
+      presence_penalty: 0,
+      n: 2,
       response_format: { type: 'json_object' },
     })
   })

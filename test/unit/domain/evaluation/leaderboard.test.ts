@@ -10,12 +10,19 @@ import type { Json } from '../../../../src/domain/json/json.js'
 import { at } from './given.js'
 
 const column = (summary_metric_path: string, evaluation_object_ref = 'e') => ({
-  ...{ evaluation_object_ref, scorer_name: 's', summary_metric_path },
-  ...{ should_minimize: null, error: null },
+  evaluation_object_ref,
+  scorer_name: 's',
+  summary_metric_path,
+  should_minimize: null,
+  error: null,
 })
 
 const aRun = (more: Partial<LeaderboardRun> = {}): LeaderboardRun => ({
-  ...{ id: 'run', evaluation: 'e', model: 'm', started_at: at(0), summary: {} },
+  id: 'run',
+  evaluation: 'e',
+  model: 'm',
+  started_at: at(0),
+  summary: {},
   ...more,
 })
 

@@ -22,17 +22,35 @@ describe('statistics of scores', () => {
     const unknown = { pass_rate: null, pass_signal_coverage: null, trial_count: 4 }
     assert.deepEqual(stats, [
       {
-        ...{ ...none, ...unknown, scorer_key: 'exact', path: null, value_type: 'binary' },
-        ...{ pass_known_count: 3, pass_true_count: 2, pass_rate: 2 / 3, pass_signal_coverage: 0.75 },
+        ...none,
+        ...unknown,
+        scorer_key: 'exact',
+        path: null,
+        value_type: 'binary',
+        pass_known_count: 3,
+        pass_true_count: 2,
+        pass_rate: 2 / 3,
+        pass_signal_coverage: 0.75,
       },
       {
-        ...{ ...none, ...unknown, scorer_key: 'judge', path: 'points', value_type: 'continuous' },
-        ...{ numeric_count: 2, numeric_mean: 0.75 },
+        ...none,
+        ...unknown,
+        scorer_key: 'judge',
+        path: 'points',
+        value_type: 'continuous',
+        numeric_count: 2,
+        numeric_mean: 0.75,
       },
       { ...none, ...unknown, scorer_key: 'judge', path: 'why', value_type: 'text' },
       {
-        ...{ ...none, ...unknown, scorer_key: 'judge', path: 'nested.ok', value_type: 'binary' },
-        ...{ pass_known_count: 1, pass_rate: 0, pass_signal_coverage: 0.25 },
+        ...none,
+        ...unknown,
+        scorer_key: 'judge',
+        path: 'nested.ok',
+        value_type: 'binary',
+        pass_known_count: 1,
+        pass_rate: 0,
+        pass_signal_coverage: 0.25,
       },
     ])
   })

@@ -48,10 +48,7 @@ describe('summary of scores', () => {
 
   it('summarizes objects leaf by leaf and skips lists', () => {
     assert.deepEqual(summaryOf({ a: { b: true }, list: [1] }, { a: { b: false, c: 'x' }, list: [2] }), {
-      a: {
-        b: { true_count: 1, true_fraction: 0.5, count: 2 },
-        c: { categories: { x: 1 }, count: 1 },
-      },
+      a: { b: { true_count: 1, true_fraction: 0.5, count: 2 }, c: { categories: { x: 1 }, count: 1 } },
     })
   })
 

@@ -13,7 +13,9 @@ const thing = (name: string, id: string, kind: TakeName['kind'] = 'webhook') => 
   id,
 })
 const take = (name: string, id: string, from: string | null = null): NameCommand => ({
-  ...{ type: 'TakeName', ...thing(name, id), from },
+  type: 'TakeName',
+  ...thing(name, id),
+  from,
 })
 const release = (name: string, id: string): NameCommand => ({ type: 'ReleaseName', ...thing(name, id) })
 

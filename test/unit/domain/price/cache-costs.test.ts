@@ -30,8 +30,10 @@ const decoded = <A>(result: E.Either<unknown, A>): A => {
 describe('the cost of cached tokens', () => {
   const listed = (more: object) => {
     const price = {
-      ...{ llm_id: 'm', effective_date: '2026-01-01T00:00:00Z' },
-      ...{ prompt_token_cost: 0.5, completion_token_cost: 2 },
+      llm_id: 'm',
+      effective_date: '2026-01-01T00:00:00Z',
+      prompt_token_cost: 0.5,
+      completion_token_cost: 2,
       ...more,
     }
     const file = decoded(decode(priceListFile)({ version: '1', source: 'a test', prices: [price] }))
@@ -59,9 +61,16 @@ describe('the cost of cached tokens', () => {
   describe('in an event of the log that does not state it', () => {
     const bare = { prompt_token_cost: '0.5', completion_token_cost: '2' }
     const data = {
-      ...{ project_id: 'team/project', list: null, id: 'one', llm_id: 'm', ...bare },
-      ...{ effective_date: '2026-01-01T00:00:00.000000Z', created_at: '2026-01-01T00:00:00.000000Z' },
-      ...{ prompt_token_cost_unit: 'USD', completion_token_cost_unit: 'USD', provider_id: 'default' },
+      project_id: 'team/project',
+      list: null,
+      id: 'one',
+      llm_id: 'm',
+      ...bare,
+      effective_date: '2026-01-01T00:00:00.000000Z',
+      created_at: '2026-01-01T00:00:00.000000Z',
+      prompt_token_cost_unit: 'USD',
+      completion_token_cost_unit: 'USD',
+      provider_id: 'default',
       created_by: null,
     }
 

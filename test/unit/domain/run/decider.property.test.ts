@@ -20,7 +20,9 @@ const arbitraryCommand: fc.Arbitrary<RunCommand> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       type: fc.constant('StartRun' as const),
-      ...{ project_id: fc.constant(run.project_id), run_id: fc.constant(run.run_id), now: fc.constant(now) },
+      project_id: fc.constant(run.project_id),
+      run_id: fc.constant(run.run_id),
+      now: fc.constant(now),
       name: fc.constantFrom('first', 'other'),
       user: fc.constantFrom('ada', 'bob'),
     }),
@@ -29,7 +31,8 @@ const arbitraryCommand: fc.Arbitrary<RunCommand> = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       type: fc.constant('LogMetrics' as const),
-      ...{ project_id: fc.constant(run.project_id), run_id: fc.constant(run.run_id) },
+      project_id: fc.constant(run.project_id),
+      run_id: fc.constant(run.run_id),
       metrics: arbitraryMetrics,
       step: fc.option(fc.integer({ min: -1, max: 4 })),
     }),
@@ -38,7 +41,9 @@ const arbitraryCommand: fc.Arbitrary<RunCommand> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       type: fc.constant('EndRun' as const),
-      ...{ project_id: fc.constant(run.project_id), run_id: fc.constant(run.run_id), now: fc.constant(now) },
+      project_id: fc.constant(run.project_id),
+      run_id: fc.constant(run.run_id),
+      now: fc.constant(now),
       state: fc.constantFrom(...(endState.schema['enum'] as ('finished' | 'failed')[])),
     }),
   },

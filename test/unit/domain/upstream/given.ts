@@ -2,7 +2,11 @@ import fc from 'fast-check'
 import type { ServedModel, UpstreamContent } from '../../../../src/domain/upstream/content.js'
 
 export const aModel = (id: string, more: Partial<ServedModel> = {}): ServedModel => ({
-  ...{ id, upstream_id: id, aliases: [], price: null, concurrency: null },
+  id,
+  upstream_id: id,
+  aliases: [],
+  price: null,
+  concurrency: null,
   ...more,
 })
 

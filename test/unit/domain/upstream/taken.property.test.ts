@@ -54,7 +54,10 @@ describe('the names of models', () => {
   it('mean one thing to each team also where the operator’s file came later', () => {
     const file = fc.array(content, { maxLength: 3 }).map((contents) => {
       const commands = contents.map((one, place) => ({
-        ...{ type: 'CreateUpstream' as const, id: `file:${place}`, team: null, content: one },
+        type: 'CreateUpstream' as const,
+        id: `file:${place}`,
+        team: null,
+        content: one,
       }))
       return new Map(
         [...after(commands)].map(([id, one]): [string, Upstream] => [id, { ...one, isConfigured: true }]),

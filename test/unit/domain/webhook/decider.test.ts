@@ -10,10 +10,17 @@ const contentOf = (more: Partial<WebhookContent> = {}): WebhookContent => {
 }
 const own = { id: 'w', team: 't' }
 const create = (content = contentOf(), enabled = true): WebhookCommand => ({
-  ...{ type: 'CreateWebhook', ...own, content, enabled },
+  type: 'CreateWebhook',
+  ...own,
+  content,
+  enabled,
 })
 const change = (content: WebhookContent, edition = 0, enabled: boolean | null = null): WebhookCommand => ({
-  ...{ type: 'ChangeWebhook', ...own, edition, content, enabled },
+  type: 'ChangeWebhook',
+  ...own,
+  edition,
+  content,
+  enabled,
 })
 const disable: WebhookCommand = { type: 'DisableWebhook', ...own, reason: 'gone', depth: 1 }
 const remove: WebhookCommand = { type: 'DeleteWebhook', ...own }

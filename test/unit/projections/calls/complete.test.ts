@@ -37,7 +37,11 @@ describe('the rows of a call', () => {
     }
     await clickHouse.writer.command('TRUNCATE TABLE checkpoints')
     const projector = await startProjector({
-      ...{ eventStore, blobs, clickHouse: clickHouse.writer, projections, log: quiet },
+      eventStore,
+      blobs,
+      clickHouse: clickHouse.writer,
+      projections,
+      log: quiet,
     })
     assert.ok(await projector.waitFor(await eventStore.head(), 20_000))
     await projector.stop()

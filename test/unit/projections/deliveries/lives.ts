@@ -52,17 +52,31 @@ const commandOf = (
 ): DeliveryCommand => {
   const now = instantAt(at)
   const finished = {
-    ...{ type: 'FinishAttempt' as const, deliveryId, attempt, finishedAt: now, waitsS: null },
+    type: 'FinishAttempt' as const,
+    deliveryId,
+    attempt,
+    finishedAt: now,
+    waitsS: null,
     observed: {
-      ...{ phases: { total: 12 }, status, error: status === null ? 'timeout:head' : null, peer: null },
-      ...{ body_digest: null, body_bytes: null, body_sent: true, throttled_until: null },
+      phases: { total: 12 },
+      status,
+      error: status === null ? 'timeout:head' : null,
+      peer: null,
+      body_digest: null,
+      body_bytes: null,
+      body_sent: true,
+      throttled_until: null,
     },
   }
   switch (step) {
     case 'start':
       return {
-        ...{ type: 'StartAttempt', deliveryId, instance: 'one', webhookRevision: 0 },
-        ...{ startedAt: now, deadlineAt: now },
+        type: 'StartAttempt',
+        deliveryId,
+        instance: 'one',
+        webhookRevision: 0,
+        startedAt: now,
+        deadlineAt: now,
       }
     case 'succeed':
       return { ...finished, verdict: { result: 'succeeded' } }

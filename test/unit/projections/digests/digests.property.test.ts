@@ -16,10 +16,20 @@ const LARGE_TABLE_ROWS = COUNTS.digestTableRows
 const LARGE_TABLE_MEMORY = 1_333 * LARGE_TABLE_ROWS
 
 const TABLES = [
-  ...['calls', 'call_index', 'usage_facts', 'usage_reporting'],
-  ...['object_versions', 'object_tags', 'object_aliases'],
-  ...['table_rows', 'table_entries', 'tables', 'feedback', 'prices'],
-  ...['deliveries', 'delivery_changes'],
+  'calls',
+  'call_index',
+  'usage_facts',
+  'usage_reporting',
+  'object_versions',
+  'object_tags',
+  'object_aliases',
+  'table_rows',
+  'table_entries',
+  'tables',
+  'feedback',
+  'prices',
+  'deliveries',
+  'delivery_changes',
 ]
 
 /** Positions of one store and those of another, where the same log has others. */
@@ -42,9 +52,7 @@ const otherwise = ({ type, data }: Happened): Happened => {
     CallEnded: () => ({ output: [fields['output']] }),
     CallRenamed: () => text('display_name'),
     CallDeleted: () => text('id'),
-    UsageReportingChosen: () => ({
-      usage_reporting: fields['usage_reporting'] === 'own' ? 'auto' : 'own',
-    }),
+    UsageReportingChosen: () => ({ usage_reporting: fields['usage_reporting'] === 'own' ? 'auto' : 'own' }),
     ObjectPublished: () => ({ val: [fields['val']] }),
     ObjectDeleted: () => text('digest'),
     ObjectTagsAdded: () => labels('tags'),

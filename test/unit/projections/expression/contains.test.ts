@@ -4,10 +4,7 @@ import { compileCondition } from '../../../../src/projections/expression/compile
 import { JSON_SETTINGS } from '../../../../src/projections/expression/readable-json.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 
-const FIELDS = {
-  name: { kind: 'text', sql: 'name' },
-  payload: { kind: 'json', sql: 'payload' },
-} as const
+const FIELDS = { name: { kind: 'text', sql: 'name' }, payload: { kind: 'json', sql: 'payload' } } as const
 
 const ROWS = 200_000
 /** A copy of the literal for each row of a block would take 650 MB. */

@@ -9,7 +9,10 @@ const at = (month: number): Instant => `2026-0${month}-01T00:00:00.000000Z` as I
 
 const price = (owner: string, month: number, cost: string) => ({
   ...storedPrice({}),
-  ...{ owner, llm_id: 'chat', prompt_token_cost: cost, effective_date: at(month) },
+  owner,
+  llm_id: 'chat',
+  prompt_token_cost: cost,
+  effective_date: at(month),
   completion_token_cost: '0',
 })
 

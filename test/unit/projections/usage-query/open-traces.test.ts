@@ -64,14 +64,23 @@ describe('usage of open traces', () => {
   }: Asked) => {
     const filter = { ...NO_FILTER, trace_ids: traces, trace_roots_only: rootsOnly }
     const reading = {
-      ...{ projectId: PROJECT, filter, operation: null, position, kind, prices },
+      projectId: PROJECT,
+      filter,
+      operation: null,
+      position,
+      kind,
+      prices,
       ...(during && { began: { from: timeAt(during[0]), to: timeAt(during[1]) } }),
     }
     return readTotals(clickHouse().reader, reading, async (open) => {
       await beforeRead?.()
       const groups = await usageBy(clickHouse().reader, {
         ...reading,
-        ...{ open, groupBy: [], orderBy: [], limit: 1, isCompared: false },
+        open,
+        groupBy: [],
+        orderBy: [],
+        limit: 1,
+        isCompared: false,
       })
       await afterRead?.()
       const { calls, total_tokens, total_cost } = groups[0]?.figures ?? {}

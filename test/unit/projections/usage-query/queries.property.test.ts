@@ -88,15 +88,21 @@ const usageOfRow = (row: Calls[number], kind: 'own' | 'inclusive'): string =>
 const openRowOf = (row: Calls[number], kind: 'own' | 'inclusive'): string => {
   const started_at = microseconds(instantOf(row))
   return openRow({
-    ...{
-      started_at,
-      priced_at: started_at,
-      call_id: `call-${row.call}`,
-      model: row.model,
-      trace_id: traceOf(row),
-    },
-    ...{ is_root: false, is_first: row.isFirst, is_first_of_model: true, op: row.op, root_op: 'root' },
-    ...{ wb_user_id: row.user, thread_id: '', wb_run_id: '', status: row.status, figures: row[kind] },
+    started_at,
+    priced_at: started_at,
+    call_id: `call-${row.call}`,
+    model: row.model,
+    trace_id: traceOf(row),
+    is_root: false,
+    is_first: row.isFirst,
+    is_first_of_model: true,
+    op: row.op,
+    root_op: 'root',
+    wb_user_id: row.user,
+    thread_id: '',
+    wb_run_id: '',
+    status: row.status,
+    figures: row[kind],
   })
 }
 
@@ -117,19 +123,25 @@ describe('usage by group', () => {
       table: 'usage_totals',
       columns: [...TOTALS_COLUMNS, 'position'],
       values: calls.map((row) => [
-        ...[
-          PROJECT,
-          dateTime64(instantOf(row)),
-          `call-${row.call}`,
-          row.model,
-          traceOf(row),
-          false,
-          ...(kind === 'own' ? [usageOfRow(row, kind), 'none'] : ['none', usageOfRow(row, kind)]),
-        ],
-        ...['', row.op, 'root', row.user, '', '', row.status],
+        PROJECT,
+        dateTime64(instantOf(row)),
+        `call-${row.call}`,
+        row.model,
+        traceOf(row),
+        false,
+        ...(kind === 'own' ? [usageOfRow(row, kind), 'none'] : ['none', usageOfRow(row, kind)]),
+        '',
+        row.op,
+        'root',
+        row.user,
+        '',
+        '',
+        row.status,
         ...row.own.map(String),
         ...row.inclusive.map(String),
-        ...[dateTime64(instantOf(row)), dateTime64(instantOf(row)), 1],
+        dateTime64(instantOf(row)),
+        dateTime64(instantOf(row)),
+        1,
       ]),
     })
 
@@ -237,13 +249,15 @@ const expected = (calls: Calls, { kind, groupBy, measure, limit, isCompared }: Q
   const ordered = [...groups.values()].toSorted(
     (a, b) => compare(b.current[measure]!, a.current[measure]!) || compareKeys(a.key, b.key),
   )
-  const shown = ordered.slice(0, limit).map(({ key, current, previous, unpriced }) => ({
-    key: key,
-    groups: 1,
-    figures: current,
-    previous: isCompared ? previous : undefined,
-    unpriced: [...unpriced].sort(),
-  }))
+  const shown = ordered
+    .slice(0, limit)
+    .map(({ key, current, previous, unpriced }) => ({
+      key: key,
+      groups: 1,
+      figures: current,
+      previous: isCompared ? previous : undefined,
+      unpriced: [...unpriced].sort(),
+    }))
   const others = ordered.slice(limit)
   if (others.length === 0) return shown
   return [

@@ -149,11 +149,9 @@ const bookAt = (lives: readonly Life[], list: string | null, position: bigint) =
       .filter(({ data }) => (list === null ? data.list !== 'other' : data.list === list))
       .toSorted((a, b) => Number(a.at - b.at))
       .map(({ data }) => ({
-        ...{
-          ...data,
-          owner: data.project_id ?? data.list ?? DEFAULT_LIST,
-          created_by: data.created_by ?? '',
-        },
+        ...data,
+        owner: data.project_id ?? data.list ?? DEFAULT_LIST,
+        created_by: data.created_by ?? '',
         created_at: data.created_at,
       })),
     PROJECT,

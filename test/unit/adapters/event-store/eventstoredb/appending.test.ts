@@ -48,9 +48,7 @@ describe('appending to an EventStoreDB', () => {
       const events = arbitraryEvents(2)
       const impatient = await given.storeWith(1900)
       double.misbehaviour.swallowAnswers = 1
-      await assert.rejects(impatient.append(stream, expected, events), {
-        name: 'AppendOutcomeUnknown',
-      })
+      await assert.rejects(impatient.append(stream, expected, events), { name: 'AppendOutcomeUnknown' })
       const [later] = [arbitraryEvent()]
       await appendNext(store, stream, [later])
       double.log.forgetIds()

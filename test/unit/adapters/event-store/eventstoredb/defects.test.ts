@@ -46,9 +46,7 @@ describe('the defects of the client of EventStoreDB are contained', () => {
 
     const stream = arbitraryStream()
     const events = arbitraryEvents(2)
-    await assert.rejects(impatient.append(stream, 'none', events), {
-      name: 'AppendOutcomeUnknown',
-    })
+    await assert.rejects(impatient.append(stream, 'none', events), { name: 'AppendOutcomeUnknown' })
     await store.append(stream, 'none', events)
     assert.deepEqual(await idsIn(store.readStream(stream)), idsOf(events))
   })

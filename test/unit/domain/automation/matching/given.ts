@@ -15,7 +15,10 @@ export const complete = <A>(codec: Codec<A>, value: unknown): A => {
 
 export const contentOf = (event: object, more: object = {}): AutomationContent =>
   complete(automationContent, {
-    ...{ name: 'a', webhook: 'w', payload: '{}', scope: { type: 'project', entity: 'team', project: 'p' } },
+    name: 'a',
+    webhook: 'w',
+    payload: '{}',
+    scope: { type: 'project', entity: 'team', project: 'p' },
     event,
     ...more,
   })
@@ -24,8 +27,14 @@ export const versionOf = (
   content: AutomationContent,
   more: Partial<AutomationVersion> = {},
 ): AutomationVersion => ({
-  ...{ id: 'automation', team: 'team', content, enabled: true, deleted: false },
-  ...{ since: 0n, revision: 0n, conditionsSince: 0n },
+  id: 'automation',
+  team: 'team',
+  content,
+  enabled: true,
+  deleted: false,
+  since: 0n,
+  revision: 0n,
+  conditionsSince: 0n,
   ...more,
 })
 
@@ -35,7 +44,14 @@ export const recorded = (
   data: JsonObject,
   { position = 1n, at = 0, revision = 0n }: { position?: bigint; at?: number; revision?: bigint } = {},
 ): RecordedEvent => ({
-  ...{ id: `event-${position}`, type, data, stream, revision, position, recordedAt: new Date(at), size: 0 },
+  id: `event-${position}`,
+  type,
+  data,
+  stream,
+  revision,
+  position,
+  recordedAt: new Date(at),
+  size: 0,
   metadata: { correlationId: 'c', causationId: 'c', actor: 'ada', schemaVersion: 1 },
 })
 
@@ -60,8 +76,12 @@ export const metricsEvent = (
 
 export const runFinished = (more: JsonObject = {}) =>
   recorded('evaluation-team/p/r', 'EvaluationRunFinished', {
-    ...{ project_id: 'team/p', id: 'r', kind: 'logged', outcome: 'completed' },
-    ...{ finished_at: '2026-01-01T00:00:00.000000Z', display_name: 'nightly' },
+    project_id: 'team/p',
+    id: 'r',
+    kind: 'logged',
+    outcome: 'completed',
+    finished_at: '2026-01-01T00:00:00.000000Z',
+    display_name: 'nightly',
     evaluation: 'weave:///team/p/object/capitals:v1',
     summary: { exact: { true_fraction: 0.5 }, length: { mean: 7 } },
     ...more,
@@ -69,8 +89,11 @@ export const runFinished = (more: JsonObject = {}) =>
 
 export const scoreGiven = (output: Json, more: JsonObject = {}) =>
   recorded('feedback-team/p/f', 'FeedbackGiven', {
-    ...{ project_id: 'team/p', id: 'f', weave_ref: 'weave:///team/p/call/c' },
-    ...{ feedback_type: 'wandb.runnable.exact', payload: { output } },
+    project_id: 'team/p',
+    id: 'f',
+    weave_ref: 'weave:///team/p/call/c',
+    feedback_type: 'wandb.runnable.exact',
+    payload: { output },
     created_at: '2026-01-01T00:00:00.000000Z',
     ...more,
   })

@@ -161,8 +161,13 @@ describe('an automation', () => {
     const change = (more: object, values: number[]) =>
       outcome(
         watching({
-          ...{ type: 'RUN_METRIC_CHANGE', metric: 'loss', change_type: 'ABSOLUTE', change_amount: 2 },
-          ...{ change_direction: 'ANY', window: 1, prior_window: 1 },
+          type: 'RUN_METRIC_CHANGE',
+          metric: 'loss',
+          change_type: 'ABSOLUTE',
+          change_amount: 2,
+          change_direction: 'ANY',
+          window: 1,
+          prior_window: 1,
           ...more,
         }),
         metricsEvent({ loss: 0 }),
@@ -219,7 +224,9 @@ describe('an automation', () => {
   it('watches calls that failed, or used or took too much', () => {
     const ended = (data: object) =>
       recorded('call-team/p/c', 'CallEnded', {
-        ...{ project_id: 'team/p', id: 'c', ended_at: '2026-01-01T00:00:02.000000Z' },
+        project_id: 'team/p',
+        id: 'c',
+        ended_at: '2026-01-01T00:00:02.000000Z',
         usage: { models: [{ model: 'm', total_tokens: 100 }] },
         ...data,
       })
@@ -331,8 +338,12 @@ describe('an automation', () => {
 
   it('of a team watches its budgets, and tells how much is spent', () => {
     const reached = recorded('limits-team', 'BudgetReached', {
-      ...{ team: 'team', scope: { type: 'team' }, budget: { amount: '4', period: 'day' } },
-      ...{ period: '2026-11-21', level: 50, spent: '2.5' },
+      team: 'team',
+      scope: { type: 'team' },
+      budget: { amount: '4', period: 'day' },
+      period: '2026-11-21',
+      level: 50,
+      spent: '2.5',
     })
     const watches = watching({ type: 'BUDGET_REACHED' }, { scope: { type: 'team' } })
     const context = {

@@ -162,7 +162,9 @@ describe('what an event triggers', () => {
       team: 'team',
       scope: { type: 'project', project: 'p' },
       budget: { amount: '4', period: 'day' },
-      ...{ period: '2026-11-21', level: 80, spent: '3.3' },
+      period: '2026-11-21',
+      level: 80,
+      spent: '3.3',
     }
     const trigger = triggerOf(recorded('limits-team', 'BudgetReached', data))
     assert.ok(trigger?.kind === 'budget')

@@ -31,7 +31,10 @@ const templateOf = (names: readonly string[]) => {
 }
 const variables = (names: readonly string[], event: RecordedEvent, context: Partial<MessageContext> = {}) =>
   variablesFor(templateOf(names), triggerFrom(event), {
-    ...{ eventType: 'ADD_ARTIFACT_ALIAS', figure: null, shown, vendor: 'vendor' },
+    eventType: 'ADD_ARTIFACT_ALIAS',
+    figure: null,
+    shown,
+    vendor: 'vendor',
     ...context,
   })
 
@@ -41,8 +44,12 @@ describe('the variables of a message', () => {
   it('are those of an evaluation run, or of the call that has a score', () => {
     const names = ['project_name', 'run_id', 'run_name', 'run_state', 'call_id', 'reason']
     assert.deepEqual(variables(names, runFinished({ outcome: 'failed', error: 'no scorer' })), {
-      ...{ project_name: 'p', run_id: 'r', run_name: 'nightly', run_state: 'failed' },
-      ...{ call_id: 'r', reason: 'no scorer' },
+      project_name: 'p',
+      run_id: 'r',
+      run_name: 'nightly',
+      run_state: 'failed',
+      call_id: 'r',
+      reason: 'no scorer',
     })
     assert.deepEqual(variables(names, scoreGiven(1)), { project_name: 'p', call_id: 'c' })
   })
@@ -51,29 +58,44 @@ describe('the variables of a message', () => {
     assert.deepEqual(
       variables(
         [
-          ...['project_name', 'entity_name', 'event_type', 'event_author', 'alias', 'tag'],
-          ...['artifact_collection_name', 'artifact_version', 'artifact_version_string'],
-          ...['artifact_metadata.size', 'artifact_metadata.none', 'artifact_metadata.nested'],
+          'project_name',
+          'entity_name',
+          'event_type',
+          'event_author',
+          'alias',
+          'tag',
+          'artifact_collection_name',
+          'artifact_version',
+          'artifact_version_string',
+          'artifact_metadata.size',
+          'artifact_metadata.none',
+          'artifact_metadata.nested',
         ],
         added,
       ),
       {
-        ...{ project_name: 'p', entity_name: 'team', event_type: 'ADD_ARTIFACT_ALIAS', event_author: 'ada' },
-        ...{ alias: 'prod', tag: '', artifact_collection_name: 'model' },
+        project_name: 'p',
+        entity_name: 'team',
+        event_type: 'ADD_ARTIFACT_ALIAS',
+        event_author: 'ada',
+        alias: 'prod',
+        tag: '',
+        artifact_collection_name: 'model',
         artifact_version: 'vendor-artifact://_id/QXJ0aWZhY3Q6NTE3ODg5ODg3',
         artifact_version_string: 'team/p/model:prod',
-        ...{
-          'artifact_metadata.size': 7,
-          'artifact_metadata.none': null,
-          'artifact_metadata.nested': { a: 1 },
-        },
+        'artifact_metadata.size': 7,
+        'artifact_metadata.none': null,
+        'artifact_metadata.nested': { a: 1 },
       },
     ))
 
   it('have the registry in the place of a project, and the number where there is no alias', () => {
     const tagged = recorded(IN_REGISTRY, 'TagAdded', { ...ofRegistry, tag: 't' })
     assert.deepEqual(variables(['project_name', 'artifact_version_string', 'alias', 'tag'], tagged), {
-      ...{ project_name: 'models', artifact_version_string: 'team/models/model:v3', alias: '', tag: 't' },
+      project_name: 'models',
+      artifact_version_string: 'team/models/model:v3',
+      alias: '',
+      tag: 't',
     })
   })
 
@@ -89,7 +111,10 @@ describe('the variables of a message', () => {
       'artifact_version',
     ]
     assert.deepEqual(variables(names, metricsEvent({ loss: 0.5 }), { figure, shown: undefined }), {
-      ...{ run_id: 'r', run_name: 'exp-7', ...figure, alias: '' },
+      run_id: 'r',
+      run_name: 'exp-7',
+      ...figure,
+      alias: '',
     })
   })
 
@@ -104,9 +129,7 @@ describe('the variables of a message', () => {
     const disabled = { id: 'w', team: 'team', reason: 'gone', depth: 1 }
     assert.deepEqual(
       variables(['webhook_id', 'reason'], recorded('webhook-w', 'WebhookDisabled', disabled)),
-      {
-        ...{ webhook_id: 'w', reason: 'gone' },
-      },
+      { webhook_id: 'w', reason: 'gone' },
     )
     const dead = {
       delivery_id: 'd',
@@ -117,7 +140,8 @@ describe('the variables of a message', () => {
       reason: 'exhausted',
     }
     assert.deepEqual(variables(['delivery_id', 'reason'], recorded('delivery-d', 'AttemptFinished', dead)), {
-      ...{ delivery_id: 'd', reason: 'exhausted' },
+      delivery_id: 'd',
+      reason: 'exhausted',
     })
     assert.deepEqual(variables(['reason'], added), {})
   })
@@ -148,7 +172,9 @@ describe('the version that an alias was added to', () => {
   it('is told by an earlier event of the same stream', async () => {
     const eventStore = openInMemoryEventStore()
     const created = (version: number) => ({
-      ...{ id: `e${version}`, type: 'VersionCreated', metadata: added.metadata },
+      id: `e${version}`,
+      type: 'VersionCreated',
+      metadata: added.metadata,
       data: {
         ...ofProject,
         version,

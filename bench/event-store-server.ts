@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent, START } from '@eventstore/db-client'
 import { openEventStoreDb } from '../src/adapters/event-store/eventstoredb/event-store-db.js'
-import type { EventStore, NewEvent } from '../src/domain/ports/event-store.js'
+import type { EventStore, NewEvent } from '../src/kernel/ports/event-store.js'
 import { startChildDouble } from '../test/support/eventstoredb-protocol-double/child.js'
 
 /**

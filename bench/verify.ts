@@ -6,8 +6,8 @@ import { openLogCopy, type LogCopy } from '../src/adapters/event-store/sqlite/lo
 import { pagesOf } from '../src/cli/log-digest.js'
 import { reproject } from '../src/cli/reproject.js'
 import { callEvents } from '../src/domain/call/events.js'
-import type { JsonObject } from '../src/domain/json/json.js'
-import type { RecordedEvent } from '../src/domain/ports/event-store.js'
+import type { JsonObject } from '../src/kernel/json/json.js'
+import type { RecordedEvent } from '../src/kernel/ports/event-store.js'
 
 /** How fast a copied log is verified: its events checked, and every read model made from it anew. */
 const CALLS = Number(process.env['BENCH_CALLS'] ?? 50_000)

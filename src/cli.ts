@@ -8,7 +8,7 @@ import { replay } from './cli/replay.js'
 import { reencrypt } from './cli/secrets.js'
 import { verify } from './cli/verify.js'
 import { readConfig } from './config.js'
-import { OperatorError } from './domain/ports/operator-error.js'
+import { OperatorError } from './kernel/ports/operator-error.js'
 
 const USAGE = `usage: tallytree <command>
 

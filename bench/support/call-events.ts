@@ -4,7 +4,7 @@ import { systemIds } from '../../src/adapters/system/ids.js'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { endWrite, startWrite } from '../../src/api/tracing/call-writes.js'
 import { writeCalls } from '../../src/api/tracing/write-calls.js'
-import type { Instant } from '../../src/domain/codec/instant.js'
+import type { Instant } from '../../src/kernel/codec/instant.js'
 
 const CAUSE = { correlationId: 'bench', causationId: 'bench', actor: 'admin' }
 const PROJECT = 'bench/rebuild'

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/domain/ports/event-store.js'
+import type { EventStore } from '../../src/kernel/ports/event-store.js'
 
 export interface Watched {
   /** Deliveries that were scheduled, and attempts that succeeded. */

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../src/domain/ports/event-store.js'
+import type { EventStore } from '../../src/kernel/ports/event-store.js'
 
 /** Milliseconds for which this process has had a processor so far: waiting for one does not count. */
 const worked = (): number => {

@@ -4,7 +4,7 @@ import { systemIds } from '../../src/adapters/system/ids.js'
 import { sha256 } from '../../src/adapters/system/system.js'
 import { endWrite, startWrite } from '../../src/api/tracing/call-writes.js'
 import { writeCalls } from '../../src/api/tracing/write-calls.js'
-import { instantOf, type Instant } from '../../src/domain/codec/instant.js'
+import { instantOf, type Instant } from '../../src/kernel/codec/instant.js'
 
 export const PROJECT = 'bench/questions'
 export const LONG_TRACE = { id: 'trace-of-a-thousand', calls: 1000 }

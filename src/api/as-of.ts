@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { parseInstant, type Instant } from '../domain/codec/instant.js'
-import type { Position } from '../domain/ports/event-store.js'
+import { parseInstant, type Instant } from '../kernel/codec/instant.js'
+import type { Position } from '../kernel/ports/event-store.js'
 import { Failure, invalid } from './failure.js'
 
 export type AsOf =

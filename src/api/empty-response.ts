@@ -1,4 +1,4 @@
-import { closed } from '../domain/codec/struct.js'
+import { closed } from '../kernel/codec/struct.js'
 
 const nothing = closed('Nothing', { says: 'Success, with an empty body.' })
 

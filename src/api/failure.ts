@@ -1,5 +1,5 @@
-import type { JsonObject } from '../domain/json/json.js'
-import type { Problem } from '../domain/codec/problem.js'
+import type { JsonObject } from '../kernel/json/json.js'
+import type { Problem } from '../kernel/codec/problem.js'
 
 /** Thrown by routes to refuse a request. `respond.ts` turns each kind into its status and body. */
 export class Failure extends Error {

@@ -1,5 +1,5 @@
-import { Codec } from '../domain/codec/codec.js'
-import { integerBetween } from '../domain/codec/leaves.js'
+import { Codec } from '../kernel/codec/codec.js'
+import { integerBetween } from '../kernel/codec/leaves.js'
 
 /** Query values are text. */
 export const integerInQuery = (least: number, most: number): Codec<number> => {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Position } from '../domain/ports/event-store.js'
+import type { Position } from '../kernel/ports/event-store.js'
 import { asOfIn, refuseAsOf, requirePast, type AsOf, type History } from './as-of.js'
 import { Failure, invalid } from './failure.js'
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { Codec, JsonSchema } from '../domain/codec/codec.js'
-import type { Cause } from '../domain/event.js'
-import type { ClickHouseReader } from '../domain/ports/clickhouse.js'
-import type { Position } from '../domain/ports/event-store.js'
+import type { Codec, JsonSchema } from '../kernel/codec/codec.js'
+import type { Cause } from '../kernel/event.js'
+import type { ClickHouseReader } from '../kernel/ports/clickhouse.js'
+import type { Position } from '../kernel/ports/event-store.js'
 import type { FailureKind } from './failure.js'
 import type { Principal } from './principal.js'
 

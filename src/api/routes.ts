@@ -1,4 +1,4 @@
-import type { Ports } from '../domain/ports/ports.js'
+import type { Ports } from '../kernel/ports/ports.js'
 import type { Access } from './auth/access.js'
 import type { KeyPorts } from './auth/new-key.js'
 import { priceListRoutes } from './admin/prices.js'

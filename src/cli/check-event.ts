@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
 import { catalogue } from '../domain/catalogue.js'
-import type { AnyCodec } from '../domain/codec/codec.js'
-import { isJsonObject, type JsonObject } from '../domain/json/json.js'
-import { parseJson } from '../domain/json/parse.js'
-import type { BlobStore } from '../domain/ports/blobs.js'
-import type { EventMetadata, RecordedEvent } from '../domain/ports/event-store.js'
-import { blobsNamedBy } from '../domain/spill/named-blobs.js'
+import type { AnyCodec } from '../kernel/codec/codec.js'
+import { isJsonObject, type JsonObject } from '../kernel/json/json.js'
+import { parseJson } from '../kernel/json/parse.js'
+import type { BlobStore } from '../kernel/ports/blobs.js'
+import type { EventMetadata, RecordedEvent } from '../kernel/ports/event-store.js'
+import { blobsNamedBy } from '../kernel/spill/named-blobs.js'
 
 const CODECS: ReadonlyMap<string, AnyCodec> = new Map(
   catalogue.flatMap(({ events }) => Object.entries(events)),

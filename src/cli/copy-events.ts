@@ -1,7 +1,7 @@
-import type { BlobStore } from '../domain/ports/blobs.js'
-import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
-import type { LogSource } from '../domain/ports/log-source.js'
-import { blobsNamedBy } from '../domain/spill/named-blobs.js'
+import type { BlobStore } from '../kernel/ports/blobs.js'
+import type { Position, RecordedEvent } from '../kernel/ports/event-store.js'
+import type { LogSource } from '../kernel/ports/log-source.js'
+import { blobsNamedBy } from '../kernel/spill/named-blobs.js'
 
 export interface Batch {
   readonly events: readonly RecordedEvent[]

@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decode } from '../domain/codec/codec.js'
-import { arrayOf, nullable } from '../domain/codec/containers.js'
-import { integerBetween, int64, string } from '../domain/codec/leaves.js'
-import { open } from '../domain/codec/struct.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { decode } from '../kernel/codec/codec.js'
+import { arrayOf, nullable } from '../kernel/codec/containers.js'
+import { integerBetween, int64, string } from '../kernel/codec/leaves.js'
+import { open } from '../kernel/codec/struct.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { ModelDigest } from '../projections/digests/queries.js'
-import { writeFileAtomic } from '../runtime/atomic-file.js'
+import { writeFileAtomic } from '../kernel/atomic-file.js'
 
 const models = arrayOf(open('ModelDigest', { required: { model: string, rows: int64, digest: string } }))
 

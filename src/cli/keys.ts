@@ -9,9 +9,9 @@ import { openEventStoreServer } from '../composition/event-store-server.js'
 import type { Config } from '../config.js'
 import { accessDecider } from '../domain/access/decider.js'
 import { ACCESS_STREAM } from '../domain/access/events.js'
-import { execute } from '../runtime/execute.js'
-import type { EventStore } from '../domain/ports/event-store.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { execute } from '../kernel/execute.js'
+import type { EventStore } from '../kernel/ports/event-store.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 
 /**
  * `tallytree keys issue`: issues an API key for a user who lost theirs, by default the administrator, and prints it.

@@ -1,8 +1,8 @@
 import type { LogCopy, RepeatedEvent } from '../adapters/event-store/sqlite/log-copy.js'
-import type { EventStore, Position } from '../domain/ports/event-store.js'
-import { ConcurrencyConflict } from '../domain/ports/event-store-errors.js'
-import type { LogSource } from '../domain/ports/log-source.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import type { EventStore, Position } from '../kernel/ports/event-store.js'
+import { ConcurrencyConflict } from '../kernel/ports/event-store-errors.js'
+import type { LogSource } from '../kernel/ports/log-source.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { LogSink } from './copy-events.js'
 import { assertSameLog } from './same-log.js'
 

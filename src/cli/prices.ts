@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { asking, requireApiKey, textOf } from '../adapters/remote-service/request.js'
 import type { Config } from '../config.js'
-import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { isJsonObject, type Json, type JsonObject } from '../kernel/json/json.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 
 interface ImportRequest {
   readonly file: string

@@ -1,10 +1,10 @@
 import { idOfRepeat, type WrittenEvent } from '../adapters/event-store/sqlite/log-copy.js'
-import { canonicalJson } from '../domain/json/canonical.js'
-import type { Json } from '../domain/json/json.js'
-import { parseJson } from '../domain/json/parse.js'
-import type { RecordedEvent } from '../domain/ports/event-store.js'
-import type { LogSource } from '../domain/ports/log-source.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { canonicalJson } from '../kernel/json/canonical.js'
+import type { Json } from '../kernel/json/json.js'
+import { parseJson } from '../kernel/json/parse.js'
+import type { RecordedEvent } from '../kernel/ports/event-store.js'
+import type { LogSource } from '../kernel/ports/log-source.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 
 /** @throws OperatorError unless the source has the last event of the copy at the same place */
 export const assertSameLog = async (source: LogSource, last: WrittenEvent): Promise<void> => {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { reencryptSecrets } from '../adapters/secrets/reencrypt.js'
 import { keyRingOf, secretsFile } from '../composition/secrets.js'
 import type { Config } from '../config.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import { progressOn } from './progress.js'
 
 /**

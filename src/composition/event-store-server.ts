@@ -1,5 +1,5 @@
-import type { EventStore } from '../domain/ports/event-store.js'
-import type { HealthReports } from '../domain/ports/health.js'
+import type { EventStore } from '../kernel/ports/event-store.js'
+import type { HealthReports } from '../kernel/ports/health.js'
 
 /**
  * Opens an EventStoreDB by its connection string. The client takes a quarter of a second to load, so it is imported only

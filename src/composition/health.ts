@@ -1,9 +1,9 @@
-import { BlobsUnavailable } from '../domain/ports/blobs.js'
-import { ClickHouseUnavailable } from '../domain/ports/clickhouse.js'
-import type { EventStore } from '../domain/ports/event-store.js'
-import { AppendOutcomeUnknown, StoreUnavailable } from '../domain/ports/event-store-errors.js'
-import type { HealthPart, HealthReports } from '../domain/ports/health.js'
-import type { Log } from '../domain/ports/log.js'
+import { BlobsUnavailable } from '../kernel/ports/blobs.js'
+import { ClickHouseUnavailable } from '../kernel/ports/clickhouse.js'
+import type { EventStore } from '../kernel/ports/event-store.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../kernel/ports/event-store-errors.js'
+import type { HealthPart, HealthReports } from '../kernel/ports/health.js'
+import type { Log } from '../kernel/ports/log.js'
 
 /** Collects what adapters report, for `/health`. Each change is logged once. */
 export interface Health extends HealthReports {

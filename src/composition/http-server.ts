@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import type { AddressInfo } from 'node:net'
 import type { ConnectionLimit } from './open-files.js'
 

@@ -6,9 +6,9 @@ import { openSqliteEventStore } from '../adapters/event-store/sqlite/sqlite-even
 import { requireApiKey } from '../adapters/remote-service/request.js'
 import { openRemoteService, type RemoteService } from '../adapters/remote-service/remote-service.js'
 import type { Config } from '../config.js'
-import { StoreInUse } from '../domain/ports/event-store-errors.js'
-import type { LogSource } from '../domain/ports/log-source.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { StoreInUse } from '../kernel/ports/event-store-errors.js'
+import type { LogSource } from '../kernel/ports/log-source.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import { openEventStoreServer } from './event-store-server.js'
 
 export interface OpenedSource {

@@ -1,5 +1,5 @@
-import type { Log } from '../domain/ports/log.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import type { Log } from '../kernel/ports/log.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 
 /** Measured: the embedded engine opens three files for each of its threads, and over a hundred at the start. */
 const MINIMUM = 256

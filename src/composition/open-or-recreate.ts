@@ -1,6 +1,6 @@
 import { existsSync, renameSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { Log } from '../domain/ports/log.js'
+import type { Log } from '../kernel/ports/log.js'
 
 /**
  * Opens a SQLite file that the service can lose. A corrupt one is renamed to `<path>.spoilt`, logged, and replaced by an

@@ -6,7 +6,7 @@ import type { httpScorer } from '../dispatch/evaluations/http-scorer.js'
 import type { judgeScorer } from '../dispatch/evaluations/judge-scorer.js'
 import type { ReadObject } from '../domain/evaluation/resolve-judge.js'
 import type { ScoreRow } from '../domain/evaluation/scoring.js'
-import type { Json } from '../domain/json/json.js'
+import type { Json } from '../kernel/json/json.js'
 import { scoringTools } from './scoring-tools.js'
 
 /** Scorers that ask another service. */

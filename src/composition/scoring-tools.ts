@@ -2,7 +2,7 @@ import { compileRe2 } from '../adapters/patterns/re2.js'
 import { compileJsonSchema } from '../adapters/scoring/json-schema.js'
 import { editDistance, rouge } from '../adapters/scoring/texts.js'
 import { withinTime } from '../adapters/scoring/time-limit.js'
-import type { ScoringTools } from '../domain/ports/scoring-tools.js'
+import type { ScoringTools } from '../kernel/ports/scoring-tools.js'
 
 /** The libraries of the built-in scorers. */
 export const scoringTools: ScoringTools = {

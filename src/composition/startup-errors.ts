@@ -1,4 +1,4 @@
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 
 /** Why the program cannot start or stop: a message for the operator, or a stack for an unexpected error. */
 export const startupMessage = (error: unknown): string => {

@@ -1,6 +1,6 @@
 import type { Inference } from '../api/inference/inference.js'
-import type { Ports } from '../domain/ports/ports.js'
-import type { SecretStore } from '../domain/ports/secret-store.js'
+import type { Ports } from '../kernel/ports/ports.js'
+import type { SecretStore } from '../kernel/ports/secret-store.js'
 import { secretStream } from '../domain/secret/events.js'
 
 interface SecretPorts extends Pick<Ports, 'eventStore'> {

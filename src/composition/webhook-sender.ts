@@ -6,7 +6,7 @@ import {
   type ClosableWebhookSender,
 } from '../adapters/outgoing/webhook-sender/webhook-sender.js'
 import type { Config } from '../config.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 
 /** `address` returns the address of this process, `http://host:port`, which webhooks must not reach. */
 export const openWebhookSender = (

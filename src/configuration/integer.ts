@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { Codec, refuse } from '../domain/codec/codec.js'
+import { Codec, refuse } from '../kernel/codec/codec.js'
 
 /** A whole number in an environment variable. */
 export const integer = (least: number, most: number): Codec<number> =>

@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import ipaddr from 'ipaddr.js'
-import { Codec, refuse } from '../domain/codec/codec.js'
+import { Codec, refuse } from '../kernel/codec/codec.js'
 
 const listOf = (name: string, isOne: (word: string) => boolean, says: string): Codec<readonly string[]> =>
   new Codec<readonly string[]>(

@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { Codec, refuse } from '../domain/codec/codec.js'
+import { Codec, refuse } from '../kernel/codec/codec.js'
 
 export const ROLES = ['api', 'projector', 'dispatcher'] as const
 export type Role = (typeof ROLES)[number]

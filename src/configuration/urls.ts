@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { Codec, refuse } from '../domain/codec/codec.js'
-import { textLike } from '../domain/codec/text.js'
-import { clickHouseAddress } from '../domain/ports/clickhouse-url.js'
+import { Codec, refuse } from '../kernel/codec/codec.js'
+import { textLike } from '../kernel/codec/text.js'
+import { clickHouseAddress } from '../kernel/ports/clickhouse-url.js'
 
 export const clickHouseUrl = new Codec<string>(
   'url',

@@ -1,5 +1,5 @@
 import type { Aggregate } from '../domain/catalogue.js'
-import { isJsonObject, type Json, type JsonObject } from '../domain/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../kernel/json/json.js'
 
 const INTRODUCTION = `# The events
 

@@ -1,4 +1,4 @@
-import type { Sha256 } from './ports/sha256.js'
+import type { Sha256 } from '../kernel/ports/sha256.js'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789XY'
 

@@ -1,7 +1,7 @@
-import type { Instant } from '../domain/codec/instant.js'
-import { holdsDigits } from '../domain/json/digits.js'
-import type { Json, JsonObject } from '../domain/json/json.js'
-import { jsonText, memberText } from '../domain/json/text.js'
+import type { Instant } from '../kernel/codec/instant.js'
+import { holdsDigits } from '../kernel/json/digits.js'
+import type { Json, JsonObject } from '../kernel/json/json.js'
+import { jsonText, memberText } from '../kernel/json/text.js'
 
 /** The type of all times. */
 export const SQL_TIME = "DateTime64(6, 'UTC')"

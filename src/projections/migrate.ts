@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import type { ClickHouseReader, ClickHouseWriter } from '../domain/ports/clickhouse.js'
-import { OperatorError } from '../domain/ports/operator-error.js'
+import type { ClickHouseReader, ClickHouseWriter } from '../kernel/ports/clickhouse.js'
+import { OperatorError } from '../kernel/ports/operator-error.js'
 import { SCHEMA } from '../files.js'
 
 /**

@@ -1,5 +1,5 @@
-import type { Position } from '../domain/ports/event-store.js'
-import type { Rows } from '../domain/ports/clickhouse.js'
+import type { Position } from '../kernel/ports/event-store.js'
+import type { Rows } from '../kernel/ports/clickhouse.js'
 
 /** An event as projections read it, with fields that are too large for the log read from the blob store. */
 export interface ProjectedEvent {

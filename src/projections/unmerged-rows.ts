@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Instant } from '../domain/codec/instant.js'
+import type { Instant } from '../kernel/codec/instant.js'
 import {
   ClickHouseUnavailable,
   type ClickHouseReader,
   type SqlParameters,
   type TimeRange,
-} from '../domain/ports/clickhouse.js'
+} from '../kernel/ports/clickhouse.js'
 import { dateTime64, SQL_TIME, timeRange } from './clickhouse-values.js'
 
 /** Reads the rows of a table that is ordered by `started_at`, each key once. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { registryStream } from '../../src/domain/artifact/events.js'
-import type { JsonObject } from '../../src/domain/json/json.js'
+import type { JsonObject } from '../../src/kernel/json/json.js'
 import { limitsStream } from '../../src/domain/limit/events.js'
 import { startTestService, type Answered, type TestService } from '../support/service.js'
 import { aStart, anEnd, eventsOf } from './tracing/given.js'

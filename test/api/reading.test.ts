@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { History } from '../../src/api/as-of.js'
-import { instantOf } from '../../src/domain/codec/instant.js'
+import { instantOf } from '../../src/kernel/codec/instant.js'
 import { readingFrom, type ReadableProjection } from '../../src/api/reading.js'
 import { Failure } from '../../src/api/failure.js'
 import type { TestService } from '../support/service.js'

@@ -17,7 +17,7 @@ import {
   writeDirectory,
   writeProject,
 } from '../../src/api/route-kinds.js'
-import type { ClickHouseReader } from '../../src/domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../src/kernel/ports/clickhouse.js'
 
 const POSITION = 'Tallytree-Position'
 const PRESENT = ['Tallytree-Min-Position', 'Tallytree-Stale']

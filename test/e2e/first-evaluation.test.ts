@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
-import type { JsonObject } from '../../src/domain/json/json.js'
+import type { JsonObject } from '../../src/kernel/json/json.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { itWith } from '../support/skipping.js'
 import { CURL_ONCE_READABLE, pageOf } from './pages.js'

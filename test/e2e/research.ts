@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 
 /** What `programs/research*.mjs` do, call by call: the truth that every answer about them is held against. */
 export interface ResearchCall {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Json, JsonObject } from '../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 import { startRecordingProxy, statusesOf, type RecordingProxy } from '../support/recording-proxy.js'
 import type { Answered } from '../support/service.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import type { JsonObject } from '../../src/domain/json/json.js'
+import type { JsonObject } from '../../src/kernel/json/json.js'
 import { startRecordingProxy, type RecordingProxy } from '../support/recording-proxy.js'
 import { startRunningService, type RunningService } from '../support/running-service.js'
 import { RESEARCH, type Figures, type ResearchCall } from './research.js'

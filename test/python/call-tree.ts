@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 import { opOf, type Call } from '../e2e/sdk-service.js'
 
 /** A call with the calls below it. `failed` is the type and message of its exception. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 import { statusesOf } from '../support/recording-proxy.js'
 import { saying } from '../support/upstreams/behaviours.js'
 import { startUpstream, type ScriptedUpstream } from '../support/upstreams/upstream.js'

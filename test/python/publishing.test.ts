@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 import { assertNoneRefused } from '../e2e/sdk-service.js'
 import { startPythonSdk, type PythonSdk } from './python-sdk.js'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../src/domain/json/json.js'
+import type { JsonObject } from '../../src/kernel/json/json.js'
 import { assertNoneRefused, opOf, type Call } from '../e2e/sdk-service.js'
 import { inOrder, treesOf, type CallTree } from './call-tree.js'
 import { startPythonSdk, type PythonSdk } from './python-sdk.js'

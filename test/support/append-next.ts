@@ -1,5 +1,5 @@
-import type { Appended, EventStore, Expected, NewEvent } from '../../src/domain/ports/event-store.js'
-import { ConcurrencyConflict } from '../../src/domain/ports/event-store-errors.js'
+import type { Appended, EventStore, Expected, NewEvent } from '../../src/kernel/ports/event-store.js'
+import { ConcurrencyConflict } from '../../src/kernel/ports/event-store-errors.js'
 
 /** Appends after the last event of a stream, whatever that is by then. */
 export const appendNext = async (

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 
 /** Text that breaks what is not escaped, cut or counted with care. */
 const TROUBLE = [

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type fc from 'fast-check'
-import { decode, type Codec } from '../../src/domain/codec/codec.js'
+import { decode, type Codec } from '../../src/kernel/codec/codec.js'
 import { arbitraryJson, arbitraryJsonObject } from './arbitrary-json.js'
 import { arbitraryOfSchema } from './arbitrary-of-schema.js'
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { isJsonObject, type Json, type JsonObject } from '../../src/domain/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../src/kernel/json/json.js'
 import { troublesomeText } from './arbitrary-json.js'
 
 interface Means {

@@ -1,4 +1,4 @@
-import type { Decider, DomainEvent } from '../../src/domain/decider.js'
+import type { Decider, DomainEvent } from '../../src/kernel/decider.js'
 
 /** What the last of some commands makes of an aggregate, after the others. */
 export const deciding =

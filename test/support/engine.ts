@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEmbeddedClickHouse } from '../../src/adapters/clickhouse/embedded.js'
-import type { ClickHouse } from '../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../src/kernel/ports/clickhouse.js'
 import { goneWithThisProcess } from './scratch.js'
 
 /** The one directory that the one engine of this process works in. */

@@ -1,4 +1,4 @@
-import type { ClickHouseWriter } from '../../src/domain/ports/clickhouse.js'
+import type { ClickHouseWriter } from '../../src/kernel/ports/clickhouse.js'
 
 const CALLS_A_TRACE = 50
 const CALLS_AN_OP = 5000

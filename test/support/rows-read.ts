@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { EmbeddedConnection } from '../../src/adapters/clickhouse/embedded-connection.js'
 import { withLiterals } from '../../src/adapters/clickhouse/literals.js'
-import type { ClickHouseReader, SqlParameters } from '../../src/domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameters } from '../../src/kernel/ports/clickhouse.js'
 
 /** How many rows the engine reads for all that a task asks of a reader; each statement is run twice. */
 export const rowsReadBy = async (

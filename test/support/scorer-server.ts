@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Json, JsonObject } from '../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../src/kernel/json/json.js'
 
 interface PostedRow {
   /** The id of the score's call, the same in every attempt. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/domain/ports/clock.js'
+import type { Clock } from '../../src/kernel/ports/clock.js'
 
 /** A clock that goes on as clocks do, and jumps or stands as it is told. Times are milliseconds since 1970. */
 export interface VirtualClock extends Clock {

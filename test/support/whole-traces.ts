@@ -1,4 +1,4 @@
-import type { ClickHouseWriter } from '../../src/domain/ports/clickhouse.js'
+import type { ClickHouseWriter } from '../../src/kernel/ports/clickhouse.js'
 
 export interface TraceShape {
   /** Which call is the parent of a call. In a `cycle`, the last call is the first one's parent. */

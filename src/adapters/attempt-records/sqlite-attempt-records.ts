@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import type { AttemptRecord, AttemptRecords } from '../../domain/ports/attempt-records.js'
+import type { AttemptRecord, AttemptRecords } from '../../kernel/ports/attempt-records.js'
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS attempts (

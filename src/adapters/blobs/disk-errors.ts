@@ -1,4 +1,4 @@
-import { BlobsUnavailable } from '../../domain/ports/blobs.js'
+import { BlobsUnavailable } from '../../kernel/ports/blobs.js'
 
 /** Error codes of the file system, as opposed to those of a source stream that fails. */
 const OF_THE_DISK = new Set([

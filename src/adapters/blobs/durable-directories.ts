@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncDirectory } from '../../runtime/atomic-file.js'
+import { syncDirectory } from '../../kernel/atomic-file.js'
 
 export interface DurableDirectories {
   /** Creates a directory and its ancestors. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BlobTooLarge, type BlobStore } from '../../domain/ports/blobs.js'
+import { BlobTooLarge, type BlobStore } from '../../kernel/ports/blobs.js'
 
 /** For tests. */
 export const openInMemoryBlobStore = (): BlobStore => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import { BlobTooLarge, type StoredBlob } from '../../domain/ports/blobs.js'
+import { BlobTooLarge, type StoredBlob } from '../../kernel/ports/blobs.js'
 
 /** Streams chunks to a file and returns their size and digest. */
 export const writeChunks = async (

@@ -7,7 +7,7 @@ import {
   type ClickHouseWriter,
   type Rows,
   type SqlParameters,
-} from '../../domain/ports/clickhouse.js'
+} from '../../kernel/ports/clickhouse.js'
 import { withLiterals } from './literals.js'
 import { readLimits } from './settings.js'
 import { engineError, type Translation, type Work } from './translation.js'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ClickHouseUnavailable, type Rows } from '../../domain/ports/clickhouse.js'
+import { ClickHouseUnavailable, type Rows } from '../../kernel/ports/clickhouse.js'
 
 type Insert = (sending: { readonly query_id: string }) => Promise<void>
 

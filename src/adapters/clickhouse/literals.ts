@@ -1,5 +1,5 @@
 import { formatQueryParams } from '@clickhouse/client-common'
-import type { SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
+import type { SqlParameter, SqlParameters } from '../../kernel/ports/clickhouse.js'
 
 /** Text in quotes, which is skipped, or a placeholder, `{name:Type}`. */
 const TOKENS =

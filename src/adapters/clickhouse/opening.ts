@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { ClickHouseUnavailable } from '../../domain/ports/clickhouse.js'
-import type { ClickHouseAddress } from '../../domain/ports/clickhouse-url.js'
-import { retry } from '../../runtime/backoff.js'
+import { ClickHouseUnavailable } from '../../kernel/ports/clickhouse.js'
+import type { ClickHouseAddress } from '../../kernel/ports/clickhouse-url.js'
+import { retry } from '../../kernel/backoff.js'
 import { portsOf } from './client.js'
 import { serverError } from './translation.js'
 

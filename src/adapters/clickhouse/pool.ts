@@ -5,8 +5,8 @@ import {
   type ClickHouseReader,
   type ClickHouseReads,
   type ReadOptions,
-} from '../../domain/ports/clickhouse.js'
-import { noHealthReports } from '../../domain/ports/health.js'
+} from '../../kernel/ports/clickhouse.js'
+import { noHealthReports } from '../../kernel/ports/health.js'
 
 const MAX_WAITING = 256
 

@@ -1,4 +1,4 @@
-import { ClickHouseUnavailable, type ClickHouseReads } from '../../domain/ports/clickhouse.js'
+import { ClickHouseUnavailable, type ClickHouseReads } from '../../kernel/ports/clickhouse.js'
 
 /**
  * Retries a read once if its connection was lost: a server may close an idle connection at the moment it is reused. A

@@ -1,5 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client'
-import { ClickHouseUnavailable, ReadTooExpensive, RowsRefused } from '../../domain/ports/clickhouse.js'
+import { ClickHouseUnavailable, ReadTooExpensive, RowsRefused } from '../../kernel/ports/clickhouse.js'
 import { ABOUT_THE_ROWS, BUSY, MEMORY_LIMIT_EXCEEDED, REFUSING, TOO_LONG } from './error-codes.js'
 
 /** The kind of a statement: only inserts are refused for their rows, and only reads are too expensive. */

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Instant } from '../../domain/codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { OpenDelivery } from '../../domain/delivery/state.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 

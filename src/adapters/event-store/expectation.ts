@@ -1,5 +1,5 @@
-import { ConcurrencyConflict } from '../../domain/ports/event-store-errors.js'
-import type { Expected } from '../../domain/ports/event-store.js'
+import { ConcurrencyConflict } from '../../kernel/ports/event-store-errors.js'
+import type { Expected } from '../../kernel/ports/event-store.js'
 
 /** The last revision of a stream, -1 for one that does not exist. */
 export type LastRevision = number

@@ -1,5 +1,5 @@
-import { SCHEMA_VERSION } from '../../domain/event.js'
-import { NewerEvents } from '../../domain/ports/event-store-errors.js'
+import { SCHEMA_VERSION } from '../../kernel/event.js'
+import { NewerEvents } from '../../kernel/ports/event-store-errors.js'
 
 /** @throws NewerEvents for an event that a newer release wrote: decisions would ignore facts that this one cannot read */
 export const requireKnownSchema = (version: number): void => {

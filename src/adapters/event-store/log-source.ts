@@ -1,6 +1,6 @@
-import type { BlobStore } from '../../domain/ports/blobs.js'
-import type { EventStore } from '../../domain/ports/event-store.js'
-import type { LogSource } from '../../domain/ports/log-source.js'
+import type { BlobStore } from '../../kernel/ports/blobs.js'
+import type { EventStore } from '../../kernel/ports/event-store.js'
+import type { LogSource } from '../../kernel/ports/log-source.js'
 
 /** An event store and the blobs beside it, to copy from. Closing it closes the store. */
 export const storedLog = (eventStore: EventStore, blobs: Pick<BlobStore, 'open'>): LogSource => ({

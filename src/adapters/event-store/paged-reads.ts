@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { CommitSignal } from './commit-signal.js'
 
 export interface Page {

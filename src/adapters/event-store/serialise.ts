@@ -1,7 +1,7 @@
-import type { NewEvent } from '../../domain/ports/event-store.js'
-import { EventTooLarge, InvalidAppend, MAX_APPEND_BYTES } from '../../domain/ports/event-store-errors.js'
-import { isJsonObject } from '../../domain/json/json.js'
-import { jsonText } from '../../domain/json/text.js'
+import type { NewEvent } from '../../kernel/ports/event-store.js'
+import { EventTooLarge, InvalidAppend, MAX_APPEND_BYTES } from '../../kernel/ports/event-store-errors.js'
+import { isJsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 
 export interface SerialisedEvent {
   readonly id: string

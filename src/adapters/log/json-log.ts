@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/json/json.js'
-import type { Log } from '../../domain/ports/log.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { Log } from '../../kernel/ports/log.js'
 
 /** Writes one line of JSON per event. */
 export const jsonLog = (out: NodeJS.WritableStream): Log => {

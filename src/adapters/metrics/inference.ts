@@ -1,4 +1,4 @@
-import type { InferenceMetrics } from '../../domain/ports/metrics.js'
+import type { InferenceMetrics } from '../../kernel/ports/metrics.js'
 import type { MetricFactory } from './metric-factory.js'
 
 export const registerInference = ({ counter, gauge }: MetricFactory): InferenceMetrics => ({

@@ -1,6 +1,6 @@
-import { within } from '../../runtime/within.js'
+import { within } from '../../kernel/within.js'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type * as Port from '../../domain/ports/metrics.js'
+import type * as Port from '../../kernel/ports/metrics.js'
 import { registerInference } from './inference.js'
 import { metricFactory } from './metric-factory.js'
 import { registerWebhooks } from './webhooks.js'

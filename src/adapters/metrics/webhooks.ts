@@ -1,4 +1,4 @@
-import type { WebhookMetrics } from '../../domain/ports/metrics.js'
+import type { WebhookMetrics } from '../../kernel/ports/metrics.js'
 import type { MetricFactory } from './metric-factory.js'
 
 /** In seconds. An attempt takes at most 30 s, a delivery up to days. */

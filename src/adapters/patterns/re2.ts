@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import type { CompilePattern } from '../../domain/ports/patterns.js'
+import type { CompilePattern } from '../../kernel/ports/patterns.js'
 
 /** RE2 in JavaScript: linear time, but no lookaround and no backreferences. */
 export const compileRe2: CompilePattern = (source) => {

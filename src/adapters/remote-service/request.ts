@@ -1,5 +1,5 @@
 import { request as requestHttp, type IncomingMessage } from 'node:http'
-import { OperatorError } from '../../domain/ports/operator-error.js'
+import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -1,8 +1,8 @@
 import { Ajv, type Options } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Json, JsonObject } from '../../domain/json/json.js'
-import type { CompilePattern } from '../../domain/ports/patterns.js'
-import type { ScoringTools } from '../../domain/ports/scoring-tools.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import type { CompilePattern } from '../../kernel/ports/patterns.js'
+import type { ScoringTools } from '../../kernel/ports/scoring-tools.js'
 import { withinTime } from './time-limit.js'
 
 /** Ajv takes 0.1 s for a small schema, and minutes for a few thousand alternatives. */

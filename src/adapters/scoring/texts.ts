@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { l, n, sentenceSegment, treeBankTokenize } from 'js-rouge'
-import type { ScoringTools } from '../../domain/ports/scoring-tools.js'
+import type { ScoringTools } from '../../kernel/ports/scoring-tools.js'
 
 /** Must not be interrupted: the library keeps its state in a table that all calls share. */
 export const editDistance: ScoringTools['editDistance'] = distance

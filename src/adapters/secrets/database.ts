@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
-import { syncDirectory } from '../../runtime/atomic-file.js'
+import { SecretsUnavailable } from '../../kernel/ports/secret-store.js'
+import { syncDirectory } from '../../kernel/atomic-file.js'
 import { retryWhileLocked } from './retry-while-locked.js'
 
 /**

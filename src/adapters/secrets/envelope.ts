@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { SecretUnreadable, type SecretVersion } from '../../domain/ports/secret-store.js'
+import { SecretUnreadable, type SecretVersion } from '../../kernel/ports/secret-store.js'
 import type { MasterKey } from './master-key.js'
 
 const CIPHER = 'aes-256-gcm'

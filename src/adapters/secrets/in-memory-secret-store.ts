@@ -1,4 +1,4 @@
-import type { HeldSecret, SecretStore, SecretVersion } from '../../domain/ports/secret-store.js'
+import type { HeldSecret, SecretStore, SecretVersion } from '../../kernel/ports/secret-store.js'
 
 /** For tests. */
 export const openInMemorySecretStore = (): SecretStore => {

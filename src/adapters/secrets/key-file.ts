@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { decode } from '../../domain/codec/codec.js'
-import { OperatorError } from '../../domain/ports/operator-error.js'
+import { decode } from '../../kernel/codec/codec.js'
+import { OperatorError } from '../../kernel/ports/operator-error.js'
 import { masterKeys, type MasterKeyText } from '../../domain/secret/master-keys.js'
 
 /** Returns no keys if the file does not exist. */

@@ -1,4 +1,4 @@
-import { OperatorError } from '../../domain/ports/operator-error.js'
+import { OperatorError } from '../../kernel/ports/operator-error.js'
 import type { MasterKeyText } from '../../domain/secret/master-keys.js'
 import { makeKeyFile, readKeyFile } from './key-file.js'
 import { masterKey, type MasterKey } from './master-key.js'

@@ -2,7 +2,7 @@ import { openSecretsDatabase, padded } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'
 import { retryWhileLocked } from './retry-while-locked.js'
-import { SecretUnreadable, type SecretVersion } from '../../domain/ports/secret-store.js'
+import { SecretUnreadable, type SecretVersion } from '../../kernel/ports/secret-store.js'
 
 export interface ReencryptionResult {
   /** The id of the key that all readable values now use. */

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
-import { SecretsUnavailable } from '../../domain/ports/secret-store.js'
-import { retry } from '../../runtime/backoff.js'
+import { SecretsUnavailable } from '../../kernel/ports/secret-store.js'
+import { retry } from '../../kernel/backoff.js'
 
 const TIMEOUT_MS = 5000
 const BACKOFF = { firstMs: 10, maxMs: 40 }

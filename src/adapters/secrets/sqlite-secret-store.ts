@@ -1,4 +1,4 @@
-import type { HeldSecret, SecretStore } from '../../domain/ports/secret-store.js'
+import type { HeldSecret, SecretStore } from '../../kernel/ports/secret-store.js'
 import { openSecretsDatabase, padded } from './database.js'
 import { keyIdOf, seal, unseal } from './envelope.js'
 import type { KeyRing } from './key-ring.js'

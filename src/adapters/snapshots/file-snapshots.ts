@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Snapshots } from '../../domain/ports/snapshots.js'
-import { writeFileAtomic } from '../../runtime/atomic-file.js'
+import type { Snapshots } from '../../kernel/ports/snapshots.js'
+import { writeFileAtomic } from '../../kernel/atomic-file.js'
 
 /** One file with mode 0600. */
 export const fileSnapshots = (path: string): Snapshots => ({

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Spools } from '../../domain/ports/spools.js'
+import type { Spools } from '../../kernel/ports/spools.js'
 
 const SUFFIX = '.spool'
 

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
-import type { Ids } from '../../domain/ports/clock.js'
+import type { Ids } from '../../kernel/ports/clock.js'
 
 const BYTES = 16
 const AT_ONCE = 256

@@ -1,8 +1,8 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import type { Clock } from '../../domain/ports/clock.js'
-import type { HmacSha256 } from '../../domain/ports/hmac.js'
-import type { RandomKey } from '../../domain/ports/secrets.js'
-import type { Sha256 } from '../../domain/ports/sha256.js'
+import type { Clock } from '../../kernel/ports/clock.js'
+import type { HmacSha256 } from '../../kernel/ports/hmac.js'
+import type { RandomKey } from '../../kernel/ports/secrets.js'
+import type { Sha256 } from '../../kernel/ports/sha256.js'
 
 export const systemClock: Clock = { now: () => new Date() }
 

@@ -1,5 +1,5 @@
-import { utf8Bytes } from '../../domain/codec/text.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { invalid } from '../failure.js'
 
 const MAX_BYTES = 255

@@ -1,8 +1,8 @@
 import type * as t from 'io-ts'
-import type { Codec } from '../../domain/codec/codec.js'
-import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
-import { string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import type { Codec } from '../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import { integerInQuery } from '../integer-in-query.js'
 
 const USUAL_LIMIT = 100

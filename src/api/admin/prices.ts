@@ -1,9 +1,9 @@
-import { withDefault } from '../../domain/codec/containers.js'
-import { instantOf } from '../../domain/codec/instant.js'
-import { integerBetween } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { execute } from '../../runtime/execute.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import { withDefault } from '../../kernel/codec/containers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { integerBetween } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { execute } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { priceDecider } from '../../domain/price/decider.js'
 import {
   DEFAULT_LIST,

@@ -1,9 +1,9 @@
-import { arrayOf, nullable } from '../../domain/codec/containers.js'
-import { instant, instantOf } from '../../domain/codec/instant.js'
-import { number, oneOf, string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
-import { execute } from '../../runtime/execute.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { execute } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { rebuildDecider } from '../../domain/rebuild/decider.js'
 import { rebuildStream } from '../../domain/rebuild/events.js'
 import {
@@ -13,7 +13,7 @@ import {
   UNFINISHED,
   type Rebuild,
 } from '../../projections/rebuild/queries.js'
-import { KeyedMutex } from '../../runtime/keyed-mutex.js'
+import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import { administratorKey } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { Reading } from '../reading.js'

@@ -1,12 +1,12 @@
 import type * as t from 'io-ts'
 import { versionMetadata } from '../../domain/artifact/content.js'
 import { alias, artifactFile, artifactType, tag } from '../../domain/artifact/events.js'
-import { arrayOf, nullable, nullableText } from '../../domain/codec/containers.js'
-import { instant } from '../../domain/codec/instant.js'
-import { integerBetween, jsonObject, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { textUpToBytes } from '../../domain/codec/text.js'
-import { id } from '../../domain/ids.js'
+import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
+import { id } from '../../kernel/ids.js'
 
 const newFile = closed('NewArtifactFile', {
   required: {

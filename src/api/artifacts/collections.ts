@@ -4,11 +4,11 @@ import type { ArtifactEvent, RegisteredEvent } from '../../domain/artifact/event
 import { collectionStream } from '../../domain/artifact/place.js'
 import { registeredDecider } from '../../domain/artifact/registered-decider.js'
 import { emptyCollection, evolve, type CollectionState } from '../../domain/artifact/state.js'
-import type { Decider } from '../../domain/decider.js'
-import type { Cause } from '../../domain/event.js'
-import type { ExecuteResult } from '../../runtime/execute.js'
-import { executeOnFold, foldCache, type FoldCache } from '../../runtime/fold-cache.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Decider } from '../../kernel/decider.js'
+import type { Cause } from '../../kernel/event.js'
+import type { ExecuteResult } from '../../kernel/execute.js'
+import { executeOnFold, foldCache, type FoldCache } from '../../kernel/fold-cache.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 
 type CollectionPorts = Pick<Ports, 'eventStore' | 'ids'>
 

@@ -1,5 +1,5 @@
 import { collectionName, type CollectionPlace } from '../../domain/artifact/place.js'
-import { entityOf } from '../../domain/ids.js'
+import { entityOf } from '../../kernel/ids.js'
 import { Failure, invalid } from '../failure.js'
 import type { RouteRequest } from '../route.js'
 

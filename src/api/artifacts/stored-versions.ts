@@ -1,6 +1,6 @@
 import type { KnownVersion, CollectionState } from '../../domain/artifact/state.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 
 interface LabelledVersion {
   readonly known: KnownVersion

@@ -1,4 +1,4 @@
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import type { Reading } from '../reading.js'
 
 export interface Audit {

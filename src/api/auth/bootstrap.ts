@@ -1,7 +1,7 @@
 import type { NewApiKey } from '../../domain/access/commands.js'
 import type { Directory } from '../../domain/access/directory.js'
 import { principalOf } from '../../domain/access/look-ups.js'
-import { OperatorError } from '../../domain/ports/operator-error.js'
+import { OperatorError } from '../../kernel/ports/operator-error.js'
 import type { Access } from './access.js'
 import { describeKey, makeKey, type KeyPorts } from './new-key.js'
 

@@ -1,6 +1,6 @@
 import { emptyDirectory, evolve, type Directory } from '../../domain/access/directory.js'
 import { ACCESS_STREAM, type AccessEvent } from '../../domain/access/events.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 
 /** A directory that is updated from its stream. */
 export interface LiveDirectory {

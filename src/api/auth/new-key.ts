@@ -1,7 +1,7 @@
 import type { NewApiKey } from '../../domain/access/commands.js'
-import { instantOf } from '../../domain/codec/instant.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import type { RandomKey } from '../../domain/ports/secrets.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { RandomKey } from '../../kernel/ports/secrets.js'
 
 export type KeyPorts = Pick<Ports, 'ids' | 'clock' | 'sha256'> & { readonly randomKey: RandomKey }
 

@@ -1,8 +1,8 @@
 import type { Directory } from '../../domain/access/directory.js'
 import { missingRight } from '../../domain/access/rights.js'
 import type { Role } from '../../domain/access/roles.js'
-import type { Refusal } from '../../domain/decider.js'
-import type { JsonObject } from '../../domain/json/json.js'
+import type { Refusal } from '../../kernel/decider.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import { Failure } from '../failure.js'
 import type { Principal } from '../principal.js'
 

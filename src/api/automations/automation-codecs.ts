@@ -13,11 +13,11 @@ import {
   templateText,
   type AutomationCondition,
 } from '../../domain/automation/events.js'
-import type { AnyCodec, Codec } from '../../domain/codec/codec.js'
-import { nullable, withDefault } from '../../domain/codec/containers.js'
-import { boolean } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { id, teamName } from '../../domain/ids.js'
+import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
+import { nullable, withDefault } from '../../kernel/codec/containers.js'
+import { boolean } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { id, teamName } from '../../kernel/ids.js'
 import { givenMetricName } from '../../domain/run/given-metrics.js'
 import { definedFields } from './defined-fields.js'
 import { resourceName } from './webhook-codecs.js'

@@ -6,9 +6,9 @@ import {
   type AutomationScope,
 } from '../../domain/automation/events.js'
 import { completeWatchConfig, type WatchConfig } from '../../domain/automation/watch-config.js'
-import type { Problem } from '../../domain/codec/problem.js'
+import type { Problem } from '../../kernel/codec/problem.js'
 import type { Role } from '../../domain/access/roles.js'
-import type { Cause } from '../../domain/event.js'
+import type { Cause } from '../../kernel/event.js'
 import { ownerOf } from '../../domain/names/decider.js'
 import { parseTemplate } from '../../domain/template/parse.js'
 import type { Webhook } from '../../domain/webhook/decider.js'

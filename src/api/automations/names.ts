@@ -1,8 +1,8 @@
-import type { Cause } from '../../domain/event.js'
-import { execute } from '../../runtime/execute.js'
+import type { Cause } from '../../kernel/event.js'
+import { execute } from '../../kernel/execute.js'
 import { ownerOf, namesDecider } from '../../domain/names/decider.js'
 import { namesStream, type NamedKind } from '../../domain/names/events.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { Failure } from '../failure.js'
 import { automationById, rosterOf, webhookById } from './current-state.js'
 

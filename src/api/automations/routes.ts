@@ -1,4 +1,4 @@
-import { KeyedMutex } from '../../runtime/keyed-mutex.js'
+import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import type { AnyRoute } from '../route.js'
 import { createAutomation, listAutomations } from './automations-of-team.js'
 import type { Automations } from './automations.js'

@@ -1,5 +1,5 @@
-import type { Ports } from '../../domain/ports/ports.js'
-import type { SecretStore } from '../../domain/ports/secret-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { SecretStore } from '../../kernel/ports/secret-store.js'
 import { secretStream } from '../../domain/secret/events.js'
 import type { SigningSecret } from '../../domain/webhook/signing.js'
 

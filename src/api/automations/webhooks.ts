@@ -1,5 +1,5 @@
-import type { Cause } from '../../domain/event.js'
-import { execute } from '../../runtime/execute.js'
+import type { Cause } from '../../kernel/event.js'
+import { execute } from '../../kernel/execute.js'
 import { namesAfter } from '../../domain/names/decider.js'
 import { webhookProblems } from '../../domain/webhook/checks.js'
 import type { WebhookCommand } from '../../domain/webhook/commands.js'

@@ -1,4 +1,4 @@
-import { execute } from '../../runtime/execute.js'
+import { execute } from '../../kernel/execute.js'
 import { priceDecider } from '../../domain/price/decider.js'
 import { priceStream } from '../../domain/price/events.js'
 import { inBody } from '../authorization.js'

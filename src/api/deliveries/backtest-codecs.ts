@@ -1,11 +1,11 @@
 import * as t from 'io-ts'
-import { Codec, refuse } from '../../domain/codec/codec.js'
-import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
-import { parseInstant, type Instant } from '../../domain/codec/instant.js'
-import { int64, integerBetween, number, oneOf, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
+import { Codec, refuse } from '../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { parseInstant, type Instant } from '../../kernel/codec/instant.js'
+import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
 import { deliverySource } from '../../domain/delivery/events.js'
-import { id } from '../../domain/ids.js'
+import { id } from '../../kernel/ids.js'
 import { automationChange } from '../automations/automation-codecs.js'
 
 export type LogPoint = { readonly position: bigint } | { readonly time: Instant }

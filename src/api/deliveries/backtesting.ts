@@ -1,7 +1,7 @@
 import type { PastDecision } from '../../domain/automation/matching/past-decisions.js'
 import type { Figure } from '../../domain/automation/matching/verdict.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
-import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Deliveries } from './deliveries.js'
 import { predictFiring, type Judge } from './retraced.js'
 

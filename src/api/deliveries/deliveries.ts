@@ -1,6 +1,6 @@
-import type { AttemptRecords } from '../../domain/ports/attempt-records.js'
-import type { CompilePattern } from '../../domain/ports/patterns.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import type { AttemptRecords } from '../../kernel/ports/attempt-records.js'
+import type { CompilePattern } from '../../kernel/ports/patterns.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import type { Access } from '../auth/access.js'
 import type { Reading } from '../reading.js'
 

@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
 import type { DeliveryHistory, AttemptHistory } from '../../domain/delivery/history.js'
-import type { AttemptRecord } from '../../domain/ports/attempt-records.js'
+import type { AttemptRecord } from '../../kernel/ports/attempt-records.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory } from '../route-kinds.js'
 import { deliveryDetail, detailQuery } from './codecs.js'

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import {
   deliveriesOf,
   webhooksOf,

@@ -1,6 +1,6 @@
 import type { Automation } from '../../domain/automation/decider.js'
-import { execute } from '../../runtime/execute.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import { execute } from '../../kernel/execute.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { redriveDecider } from '../../domain/redrive/decider.js'
 import { redriveStream, type RedriveAsked } from '../../domain/redrive/events.js'
 import { repeatableId } from '../access/idempotency.js'

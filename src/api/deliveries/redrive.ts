@@ -1,12 +1,12 @@
 import type * as t from 'io-ts'
-import { nullable, withDefault } from '../../domain/codec/containers.js'
-import { instantOf } from '../../domain/codec/instant.js'
-import { boolean, int64, integerBetween, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
+import { nullable, withDefault } from '../../kernel/codec/containers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { boolean, int64, integerBetween, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
 import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
-import { execute, load } from '../../runtime/execute.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import { execute, load } from '../../kernel/execute.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { redrivenStates, redriveFilters } from '../../domain/redrive/events.js'
 import {
   countDeliveries,

@@ -5,7 +5,7 @@ import {
   type AutomationContent,
 } from '../../domain/automation/events.js'
 import type { DeliveryScheduled } from '../../domain/delivery/events.js'
-import type { EventStore } from '../../domain/ports/event-store.js'
+import type { EventStore } from '../../kernel/ports/event-store.js'
 import { parseTemplate } from '../../domain/template/parse.js'
 import { redacted, render } from '../../domain/template/render.js'
 import type { Template } from '../../domain/template/template.js'

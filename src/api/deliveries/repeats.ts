@@ -1,4 +1,4 @@
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { repeatableId } from '../access/idempotency.js'
 import type { RouteRequest } from '../route.js'
 

@@ -1,11 +1,11 @@
-import { cachedPatterns } from '../../runtime/patterns.js'
+import { cachedPatterns } from '../../kernel/patterns.js'
 import { depthOf } from '../../domain/automation/matching/past-variables.js'
 import { pastDecisions, type PastDecision } from '../../domain/automation/matching/past-decisions.js'
 import type { VersionHistory } from '../../domain/automation/matching/version-history.js'
 import type { AutomationVersion } from '../../domain/automation/state.js'
 import { DEEPEST } from '../../domain/delivery/events.js'
 import { deliveryIdOf } from '../../domain/delivery/id.js'
-import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { webhookStream } from '../../domain/webhook/events.js'
 import type { Deliveries } from './deliveries.js'
 

@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import type { deliverySource } from '../../domain/delivery/events.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The event that triggered a delivery, in the format of delivery events. */
 export const sourceOf = ({

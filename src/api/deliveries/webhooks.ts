@@ -1,4 +1,4 @@
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { webhookStatus, type WebhookStatus } from '../../domain/webhook/status.js'
 import type { Deliveries } from './deliveries.js'
 

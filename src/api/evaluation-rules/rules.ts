@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
-import { boolean, jsonObject, number, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { boolean, jsonObject, number, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
 import {
   evaluationRuleDecider,
   existingRules,
@@ -10,11 +10,11 @@ import {
 } from '../../domain/evaluation-rule/decider.js'
 import type { EvaluationRuleCommand } from '../../domain/evaluation-rule/commands.js'
 import { evaluationRulesStream, ruleName, type RuleContent } from '../../domain/evaluation-rule/events.js'
-import type { Cause } from '../../domain/event.js'
-import type { JsonObject } from '../../domain/json/json.js'
+import type { Cause } from '../../kernel/event.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import { query } from '../../domain/query/query.js'
 import { callIds, NO_FILTER } from '../../projections/calls/queries.js'
-import { execute, load } from '../../runtime/execute.js'
+import { execute, load } from '../../kernel/execute.js'
 import { definedFields } from '../automations/defined-fields.js'
 import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'

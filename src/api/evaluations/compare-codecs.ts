@@ -1,8 +1,8 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, recordOf, withDefault } from '../../domain/codec/containers.js'
-import { int64, integerBetween, json, number, oneOf, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { id, projectId } from '../../domain/ids.js'
+import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/containers.js'
+import { int64, integerBetween, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { id, projectId } from '../../kernel/ids.js'
 import { invalidField } from '../failure.js'
 
 const MIN_RUNS = 2

@@ -1,4 +1,4 @@
-import { open } from '../../domain/codec/struct.js'
+import { open } from '../../kernel/codec/struct.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import { inPath } from '../authorization.js'
 import type { AnyRoute } from '../route.js'

@@ -1,7 +1,7 @@
-import { nullable } from '../../domain/codec/containers.js'
-import { instantOf } from '../../domain/codec/instant.js'
-import { string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import { evaluationDecider } from '../../domain/evaluation/decider.js'
 import {
   decodeEvaluation,
@@ -11,9 +11,9 @@ import {
 import { evaluationStream } from '../../domain/evaluation/events.js'
 import { resolveMessages } from '../../domain/evaluation/resolve-judge.js'
 import { decodeJudgeModel } from '../../domain/evaluation/scorers/judge-settings.js'
-import { projectId } from '../../domain/ids.js'
+import { projectId } from '../../kernel/ids.js'
 import { tableStats } from '../../projections/tables/queries.js'
-import { execute } from '../../runtime/execute.js'
+import { execute } from '../../kernel/execute.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import type { AnyRoute } from '../route.js'

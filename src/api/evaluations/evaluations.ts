@@ -1,5 +1,5 @@
-import type { Ports } from '../../domain/ports/ports.js'
-import type { ScoringTools } from '../../domain/ports/scoring-tools.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { ScoringTools } from '../../kernel/ports/scoring-tools.js'
 import type { ProjectWrites } from '../route-kinds.js'
 
 /** Dependencies of the evaluation routes. */

@@ -1,6 +1,6 @@
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import { id as idCodec } from '../../domain/ids.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import { id as idCodec } from '../../kernel/ids.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { Failure } from '../failure.js'
 import { foldedCall } from '../tracing/folded-call.js'
 import type { Evaluations } from './evaluations.js'

@@ -1,6 +1,6 @@
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
 
 /** A stored call with its payload parsed. */

@@ -1,7 +1,7 @@
-import { arrayOf, nullable, nullableText } from '../../domain/codec/containers.js'
-import { instantOf } from '../../domain/codec/instant.js'
-import { json, jsonObject, string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import { exampleOf, predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluation/rows-of-calls.js'
 import {
   PREDICTION_OP,
@@ -10,9 +10,9 @@ import {
   weaveAttributes,
   type EvaluationCall,
 } from '../../domain/evaluation/run-calls.js'
-import { id } from '../../domain/ids.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
-import { jsonText } from '../../domain/json/text.js'
+import { id } from '../../kernel/ids.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 import { inPath } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject, readProjectLog, writeProject } from '../route-kinds.js'

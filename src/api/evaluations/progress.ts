@@ -1,5 +1,5 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { countCalls, NO_FILTER } from '../../projections/calls/queries.js'
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import { nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
-import { instant, instantOf } from '../../domain/codec/instant.js'
-import { jsonObject, oneOf, string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
+import { instant, instantOf } from '../../kernel/codec/instant.js'
+import { jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import {
   RUN_OP,
   SUMMARY_OP,
@@ -10,15 +10,15 @@ import {
   weaveAttributes,
   type EvaluationCall,
 } from '../../domain/evaluation/run-calls.js'
-import { id } from '../../domain/ids.js'
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
-import { jsonText } from '../../domain/json/text.js'
+import { id } from '../../kernel/ids.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 import type { Operand, Operation } from '../../domain/query/expression.js'
-import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
+import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 import { callIdPages, callsById, NO_FILTER } from '../../projections/calls/queries.js'
 import { inPath } from '../authorization.js'
 import { asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import { prefetchFirst } from '../http/prefetch-first.js'
+import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute } from '../route.js'
 import {
   alsoReads,

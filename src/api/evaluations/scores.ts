@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
-import { decode } from '../../domain/codec/codec.js'
-import { nullable, nullableText } from '../../domain/codec/containers.js'
-import { json, string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import { decode } from '../../kernel/codec/codec.js'
+import { nullable, nullableText } from '../../kernel/codec/containers.js'
+import { json, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import { feedbackTypeOf, scoreCallsOf } from '../../domain/evaluation/rows-of-calls.js'
 import {
   nameIn,
@@ -12,9 +12,9 @@ import {
   weaveAttributes,
   type EvaluationCall,
 } from '../../domain/evaluation/run-calls.js'
-import { id } from '../../domain/ids.js'
-import type { JsonObject } from '../../domain/json/json.js'
-import { jsonText } from '../../domain/json/text.js'
+import { id } from '../../kernel/ids.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 import { callRef } from '../../domain/ref/ref.js'
 import { inPath } from '../authorization.js'
 import { invalidField } from '../failure.js'

@@ -1,4 +1,4 @@
-import { closed } from '../../domain/codec/struct.js'
+import { closed } from '../../kernel/codec/struct.js'
 import { evaluationDecider } from '../../domain/evaluation/decider.js'
 import {
   evaluationStream,
@@ -6,12 +6,12 @@ import {
   type EvaluationRunFinished,
 } from '../../domain/evaluation/events.js'
 import { isEvaluationRun } from '../../domain/evaluation/run-calls.js'
-import { id, projectId } from '../../domain/ids.js'
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
+import { id, projectId } from '../../kernel/ids.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
 import { parseRef } from '../../domain/ref/ref.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { tableStats } from '../../projections/tables/queries.js'

@@ -1,6 +1,6 @@
 import type { EvaluationRow } from '../../domain/evaluation/row.js'
 import { newSummary } from '../../domain/evaluation/summary.js'
-import type { JsonObject } from '../../domain/json/json.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 
 /** The summary of a run by the names of its scorers, with the mean latency of the model where it is known. */
 export const summaryOfRun = async (pages: AsyncIterable<readonly EvaluationRow[]>): Promise<JsonObject> => {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
-import type { JsonObject } from '../../domain/json/json.js'
-import { jsonText } from '../../domain/json/text.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import {
   countFeedback,
   feedbackById,
@@ -14,7 +14,7 @@ import {
 } from '../../projections/feedback/queries.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { prefetchFirst } from '../http/prefetch-first.js'
+import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import { pages } from '../tracing/pages.js'

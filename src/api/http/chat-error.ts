@@ -1,5 +1,5 @@
-import type { Problem } from '../../domain/codec/problem.js'
-import type { JsonObject } from '../../domain/json/json.js'
+import type { Problem } from '../../kernel/codec/problem.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import type { Failure } from '../failure.js'
 
 /** The error type and code by status. */

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../domain/codec/codec.js'
+import type { JsonSchema } from '../../kernel/codec/codec.js'
 
 export const JSON_LINES = 'application/jsonl'
 

@@ -1,5 +1,5 @@
 import type { Context, Next } from 'koa'
-import type { RequestSeconds } from '../../domain/ports/metrics.js'
+import type { RequestSeconds } from '../../kernel/ports/metrics.js'
 
 const ROUTE = 'route'
 

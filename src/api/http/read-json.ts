@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import getRawBody from 'raw-body'
-import type { Json } from '../../domain/json/json.js'
-import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../domain/json/parse.js'
+import type { Json } from '../../kernel/json/json.js'
+import { MOST_WIDE_NUMBERS, parseJson, TooManyWideNumbers } from '../../kernel/json/parse.js'
 import { Failure, invalid } from '../failure.js'
 import { inflateBody } from './inflate-body.js'
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { OnDisconnect } from '../route.js'
 
 /** A reader that counts in the team's share and cancels its queries when the client disconnects. */

@@ -1,20 +1,20 @@
 import type { Context } from 'koa'
-import { BlobsUnavailable } from '../../domain/ports/blobs.js'
+import { BlobsUnavailable } from '../../kernel/ports/blobs.js'
 import {
   ClickHouseUnavailable,
   ReadAbandoned,
   ReadTooExpensive,
   TooManyReads,
-} from '../../domain/ports/clickhouse.js'
+} from '../../kernel/ports/clickhouse.js'
 import {
   AppendOutcomeUnknown,
   EventTooLarge,
   StoreUnavailable,
-} from '../../domain/ports/event-store-errors.js'
-import { SecretsUnavailable, SecretUnreadable } from '../../domain/ports/secret-store.js'
-import { holdsDigits } from '../../domain/json/digits.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
-import { jsonText } from '../../domain/json/text.js'
+} from '../../kernel/ports/event-store-errors.js'
+import { SecretsUnavailable, SecretUnreadable } from '../../kernel/ports/secret-store.js'
+import { holdsDigits } from '../../kernel/json/digits.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { Failure } from '../failure.js'
 import type { RouteResponse } from '../route.js'

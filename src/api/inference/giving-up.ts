@@ -1,10 +1,10 @@
 import { callDecider } from '../../domain/call/decider.js'
 import { callStream } from '../../domain/call/events.js'
-import { instantOf } from '../../domain/codec/instant.js'
-import { execute } from '../../runtime/execute.js'
-import type { JsonObject } from '../../domain/json/json.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import { execute } from '../../kernel/execute.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 
 export interface GivenUp {
   readonly project: string

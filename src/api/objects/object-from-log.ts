@@ -1,14 +1,14 @@
-import { memberText } from '../../domain/json/text.js'
-import type { Instant } from '../../domain/codec/instant.js'
-import { utf8Bytes } from '../../domain/codec/text.js'
+import { memberText } from '../../kernel/json/text.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectStream, type ObjectEvent, type ObjectPublished } from '../../domain/object/events.js'
 import { aliasesOf, indexNamed, latestOf, type ObjectState } from '../../domain/object/state.js'
-import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import { readBack } from '../../domain/spill/read-back.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { readBack } from '../../kernel/spill/read-back.js'
 import type { StoredVersion } from '../../projections/objects/queries.js'
-import { foldCache } from '../../runtime/fold-cache.js'
+import { foldCache } from '../../kernel/fold-cache.js'
 
 interface ObjectFold {
   readonly state: ObjectState

@@ -1,15 +1,15 @@
-import { instantOf } from '../../domain/codec/instant.js'
-import type { Cause } from '../../domain/event.js'
-import { canonicalJson } from '../../domain/json/canonical.js'
-import type { Json } from '../../domain/json/json.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import type { Cause } from '../../kernel/event.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
+import type { Json } from '../../kernel/json/json.js'
 import { classesOf } from '../../domain/object/classes.js'
 import { objectDecider } from '../../domain/object/decider.js'
 import { objectStream } from '../../domain/object/events.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import { spill } from '../../domain/spill/spill.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { spill } from '../../kernel/spill/spill.js'
 import { weaveDigest } from '../../domain/weave-digest.js'
-import { execute } from '../../runtime/execute.js'
+import { execute } from '../../kernel/execute.js'
 
 export type ObjectPorts = Pick<Ports, 'eventStore' | 'blobs' | 'ids' | 'sha256' | 'clock'>
 

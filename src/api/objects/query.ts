@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
-import { arrayOf, nullable, withDefault } from '../../domain/codec/containers.js'
-import { boolean, integerBetween, oneOf, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { projectId } from '../../domain/ids.js'
-import { inPages } from '../../domain/pages.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { boolean, integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { projectId } from '../../kernel/ids.js'
+import { inPages } from '../../kernel/pages.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import {
   SORT_FIELDS,
   versionPlaces,
@@ -15,7 +15,7 @@ import {
 } from '../../projections/objects/queries.js'
 import { inBody } from '../authorization.js'
 import { invalidField } from '../failure.js'
-import { prefetchFirst } from '../http/prefetch-first.js'
+import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import { asArray } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'
 import { readProject } from '../route-kinds.js'

@@ -1,5 +1,5 @@
-import { entityOf, projectId } from '../../domain/ids.js'
-import type { Cause } from '../../domain/event.js'
+import { entityOf, projectId } from '../../kernel/ids.js'
+import type { Cause } from '../../kernel/event.js'
 import { Failure, invalid } from '../failure.js'
 import type { Principal } from '../principal.js'
 

@@ -1,6 +1,6 @@
-import type { Json } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
-import { jsonText } from '../../domain/json/text.js'
+import type { Json } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import { jsonText } from '../../kernel/json/text.js'
 import type { Edge, Ref } from '../../domain/ref/ref.js'
 import { isIndex, walk } from '../../domain/ref/walk.js'
 

@@ -1,5 +1,5 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { callsById } from '../../projections/calls/queries.js'
 import { objectValues } from '../../projections/objects/queries.js'
 import { rowValues, rowValuesByIndex } from '../../projections/tables/queries.js'

@@ -1,10 +1,10 @@
 import { collectionName, registryName } from '../../domain/artifact/place.js'
-import { arrayOf, nullable } from '../../domain/codec/containers.js'
-import { instant } from '../../domain/codec/instant.js'
-import { jsonObject, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { textLike } from '../../domain/codec/text.js'
-import { id, teamName } from '../../domain/ids.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { jsonObject, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { textLike } from '../../kernel/codec/text.js'
+import { id, teamName } from '../../kernel/ids.js'
 
 export const newRegistry = closed('NewRegistry', { required: { name: registryName, team: teamName } })
 

@@ -1,8 +1,8 @@
-import { nullable, nullableText, recordOf } from '../../domain/codec/containers.js'
-import { instant } from '../../domain/codec/instant.js'
-import { int64, integerBetween, number, oneOf, string } from '../../domain/codec/leaves.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { id } from '../../domain/ids.js'
+import { nullable, nullableText, recordOf } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { id } from '../../kernel/ids.js'
 import { endState, runName } from '../../domain/run/events.js'
 import { givenMetrics } from '../../domain/run/given-metrics.js'
 

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../domain/run/events.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 
 /** The first event and the last two have the start, the end and the latest metrics of a run. */
 export const readRun = async ({ eventStore }: Pick<Ports, 'eventStore'>, stream: string) => {

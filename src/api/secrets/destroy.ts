@@ -1,4 +1,4 @@
-import { execute } from '../../runtime/execute.js'
+import { execute } from '../../kernel/execute.js'
 import { secretDecider } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
 import { reconcileSecret } from './reconcile.js'

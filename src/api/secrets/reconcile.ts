@@ -1,7 +1,7 @@
-import type { Clock } from '../../domain/ports/clock.js'
-import { load } from '../../runtime/execute.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import type { HeldSecret, SecretName, SecretStore } from '../../domain/ports/secret-store.js'
+import type { Clock } from '../../kernel/ports/clock.js'
+import { load } from '../../kernel/execute.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { HeldSecret, SecretName, SecretStore } from '../../kernel/ports/secret-store.js'
 import { secretDecider, type SecretState } from '../../domain/secret/decider.js'
 import { secretStream } from '../../domain/secret/events.js'
 

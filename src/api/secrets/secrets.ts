@@ -1,5 +1,5 @@
-import type { Ports } from '../../domain/ports/ports.js'
-import type { SecretStore } from '../../domain/ports/secret-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import type { SecretStore } from '../../kernel/ports/secret-store.js'
 import type { Access } from '../auth/access.js'
 import type { LiveUpstreams } from '../inference/upstreams/live-upstreams.js'
 

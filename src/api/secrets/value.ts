@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
-import { Codec, refuse } from '../../domain/codec/codec.js'
-import { string } from '../../domain/codec/leaves.js'
-import { utf8Bytes } from '../../domain/codec/text.js'
+import { Codec, refuse } from '../../kernel/codec/codec.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
 
 const MOST_BYTES = 8192
 

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../domain/ports/metrics.js'
+import type { Metrics } from '../../kernel/ports/metrics.js'
 import type { AnyRoute } from '../route.js'
 import { openRoute } from '../route-kinds.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../domain/json/json.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import { querySchemas } from '../../domain/query/schema.js'
 import type { AnyRoute } from '../route.js'
 import { openRoute } from '../route-kinds.js'

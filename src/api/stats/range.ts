@@ -1,6 +1,6 @@
 import { bucketStarts } from '../../domain/buckets/starts.js'
 import { offsetsOf } from '../../domain/buckets/zone.js'
-import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import { invalidField } from '../failure.js'
 
 const LONGEST_SECONDS = 31 * 86_400

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import type { Clock } from '../../domain/ports/clock.js'
-import { instantOf } from '../../domain/codec/instant.js'
+import type { Clock } from '../../kernel/ports/clock.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import { callStats, isCost, usageStats, type UsageStats } from '../../projections/stats/queries.js'
 import { inBody } from '../authorization.js'
 import type { AnyRoute } from '../route.js'

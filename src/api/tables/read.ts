@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import { arrayOf, nullable } from '../../domain/codec/containers.js'
-import { int64, jsonObject, string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
-import { inPages } from '../../domain/pages.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { int64, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { inPages } from '../../kernel/pages.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { isDigest } from '../../domain/table/events.js'
 import {
   rowsByDigest,
@@ -16,7 +16,7 @@ import {
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import { asArray, asLines, JSON_LINES, linesOf } from '../http/json-pages.js'
-import { prefetchFirst } from '../http/prefetch-first.js'
+import { prefetchFirst } from '../../kernel/prefetch-first.js'
 import type { AnyRoute, ResponseSpec } from '../route.js'
 import { readProject, type ProjectReads } from '../route-kinds.js'
 import {

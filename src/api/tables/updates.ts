@@ -1,8 +1,8 @@
-import type { Sha256 } from '../../domain/ports/sha256.js'
+import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { digestedRow } from '../../domain/table/digests.js'
 import { RowOrder } from '../../domain/table/row-order.js'
 import { invalidField } from '../failure.js'
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { TableUpdate } from './codecs.js'
 import type { DigestedRow } from './publish-table.js'
 

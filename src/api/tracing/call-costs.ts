@@ -1,5 +1,5 @@
 import { FIGURES, reportedUsageOf } from '../../domain/call/usage.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { priceAt } from '../../domain/price/choice.js'
 import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
 import { DEFAULT_LIST } from '../../domain/price/events.js'

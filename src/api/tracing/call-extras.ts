@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../domain/json/json.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { callRef } from '../../domain/ref/ref.js'
 import {
   callSizes,

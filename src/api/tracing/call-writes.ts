@@ -1,8 +1,8 @@
 import type { EndCall, StartCall } from '../../domain/call/commands.js'
 import { reportedUsageOf } from '../../domain/call/usage.js'
 import { sdkSource } from '../../domain/call/events.js'
-import { withDigitsOf } from '../../domain/json/digits.js'
-import { isJsonObject, type JsonObject } from '../../domain/json/json.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
+import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import type { CompletedCall, EndedCall, StartedCall } from './client-call.js'
 
 /** The requested write to one call, before its trace is known. */

@@ -1,11 +1,11 @@
 import type * as t from 'io-ts'
-import { describedAs } from '../../domain/codec/codec.js'
-import { nullable, nullableText, withDefault } from '../../domain/codec/containers.js'
-import { instant } from '../../domain/codec/instant.js'
-import { int64, json, jsonObject, string } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import { describedAs } from '../../kernel/codec/codec.js'
+import { nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { int64, json, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import { displayName, opName } from '../../domain/call/content.js'
-import { id, projectId } from '../../domain/ids.js'
+import { id, projectId } from '../../kernel/ids.js'
 
 const begins = {
   required: {

@@ -1,10 +1,10 @@
 import { callDecider, nameOf, type CallState } from '../../domain/call/decider.js'
 import { callStream, type CallEnded, type CallEvent, type CallStarted } from '../../domain/call/events.js'
-import type { JsonObject } from '../../domain/json/json.js'
-import { jsonText, memberText } from '../../domain/json/text.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import type { Ports } from '../../domain/ports/ports.js'
-import { readBack } from '../../domain/spill/read-back.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import { jsonText, memberText } from '../../kernel/json/text.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import type { Ports } from '../../kernel/ports/ports.js'
+import { readBack } from '../../kernel/spill/read-back.js'
 import type { StoredCall } from '../../projections/calls/queries.js'
 
 /**

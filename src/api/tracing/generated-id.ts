@@ -1,7 +1,7 @@
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 import { Failure } from '../failure.js'
 import type { RouteRequest } from '../route.js'
-import { uuidOfDigest } from '../../domain/uuid-of-digest.js'
+import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 
 const MAX_KEY_BYTES = 255
 

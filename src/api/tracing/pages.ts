@@ -1,4 +1,4 @@
-import { inPages } from '../../domain/pages.js'
+import { inPages } from '../../kernel/pages.js'
 
 /** Calls are read in pages, so that memory stays bounded by one page. */
 const PAGE = { items: 1000, weight: 16 * 1024 * 1024 }

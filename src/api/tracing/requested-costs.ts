@@ -1,4 +1,4 @@
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { priceListExists } from '../../projections/prices/queries.js'
 import { cachedBooks, type PriceBook } from '../../projections/prices/queries-of-books.js'
 import { PRICE_LISTS_SCOPE } from '../admin/prices.js'

@@ -1,6 +1,6 @@
 import { Failure, invalidField } from '../failure.js'
-import { closed, open } from '../../domain/codec/struct.js'
-import { string } from '../../domain/codec/leaves.js'
+import { closed, open } from '../../kernel/codec/struct.js'
+import { string } from '../../kernel/codec/leaves.js'
 import { inPath } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import type { AnyRoute, RouteRequest } from '../route.js'

@@ -1,4 +1,4 @@
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { ProjectWrites } from '../route-kinds.js'
 import type { CallWrite } from './call-writes.js'
 import type { WritingPorts } from './write-calls.js'

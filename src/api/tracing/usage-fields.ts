@@ -1,4 +1,4 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { askedFields } from '../../domain/query/asked-fields.js'
 import type { Operation } from '../../domain/query/expression.js'
 import {

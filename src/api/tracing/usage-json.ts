@@ -1,6 +1,6 @@
-import { nullable } from '../../domain/codec/containers.js'
-import { int64, number } from '../../domain/codec/leaves.js'
-import { open } from '../../domain/codec/struct.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { int64, number } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import { decimalText } from '../../domain/price/decimal.js'
 import type { Exact } from '../../domain/price/exact.js'
 import {
@@ -12,7 +12,7 @@ import {
   type UsageByKey,
   type Charge,
 } from '../../projections/usage/queries.js'
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 
 const cost = nullable(number)
 

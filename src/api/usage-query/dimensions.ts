@@ -1,6 +1,6 @@
 import { calendarStarts, CALENDAR_UNITS, type CalendarUnit } from '../../domain/buckets/calendar.js'
 import { offsetsOf } from '../../domain/buckets/zone.js'
-import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import {
   DIMENSIONS,
   isCost,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import { instantOf } from '../../domain/codec/instant.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Clock } from '../../domain/ports/clock.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Clock } from '../../kernel/ports/clock.js'
 import {
   exportUsage,
   readTotals,

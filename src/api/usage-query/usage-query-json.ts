@@ -1,4 +1,4 @@
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import { decimalText } from '../../domain/price/decimal.js'
 import {
   clamped,

@@ -1,6 +1,6 @@
 import { reportedUsageOf } from '../../domain/call/usage.js'
-import type { Instant } from '../../domain/codec/instant.js'
-import type { Json, JsonObject } from '../../domain/json/json.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
 import type { CallWrite } from './ports.js'
 
 interface RunCallStart {

@@ -1,4 +1,4 @@
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import { endOfCall, startOfCall } from './call-writes.js'
 import type { SourceRow } from './ports.js'
 import { attributesOf, type Predict, type RowsOfRun } from './score-row.js'

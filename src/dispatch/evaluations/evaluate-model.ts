@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import { decodeEvaluation } from '../../domain/evaluation/evaluation-object.js'
 import type { EvaluationRunFinished } from '../../domain/evaluation/events.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'

@@ -1,13 +1,13 @@
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import { evaluationDecider } from '../../domain/evaluation/decider.js'
 import {
   evaluationStream,
   type EvaluationRunFinished,
   type EvaluationRunRequested,
 } from '../../domain/evaluation/events.js'
-import type { Cause } from '../../domain/event.js'
-import { EventTooLarge } from '../../domain/ports/event-store-errors.js'
-import { execute } from '../../runtime/execute.js'
+import type { Cause } from '../../kernel/event.js'
+import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
+import { execute } from '../../kernel/execute.js'
 import { endOfCall } from './call-writes.js'
 import type { EvaluationPorts } from './ports.js'
 import { finishedRun, type RunJob } from './run-evaluation.js'

@@ -5,8 +5,8 @@ import { allArguments } from '../../domain/evaluation/scorers/column-map.js'
 import { decodeJudgeModel, type JudgeModel } from '../../domain/evaluation/scorers/judge-settings.js'
 import type { JudgeScorer } from '../../domain/evaluation/scorers/scorer.js'
 import type { ScoreContext, Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
-import type { Json, JsonObject } from '../../domain/json/json.js'
-import { backoff } from '../../runtime/backoff.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
+import { backoff } from '../../kernel/backoff.js'
 import { RunFailed, type AskableModel } from './ports.js'
 
 /** Asks a model through the service's own gateway. */

@@ -1,6 +1,6 @@
 import type { EvaluationRunFinished } from '../../domain/evaluation/events.js'
-import { isJsonObject } from '../../domain/json/json.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import { isJsonObject } from '../../kernel/json/json.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { finish } from './finish-run.js'
 import type { EvaluationPorts } from './ports.js'
 import type { RunKey } from './work-on-run.js'

@@ -3,10 +3,10 @@ import type { EvaluationObject } from '../../domain/evaluation/evaluation-object
 import type { EvaluationRow } from '../../domain/evaluation/row.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
 import type { ScoreContext, ScoreRow } from '../../domain/evaluation/scoring.js'
-import type { Cause } from '../../domain/event.js'
-import type { Json } from '../../domain/json/json.js'
-import type { Log } from '../../domain/ports/log.js'
-import type { Ports } from '../../domain/ports/ports.js'
+import type { Cause } from '../../kernel/event.js'
+import type { Json } from '../../kernel/json/json.js'
+import type { Log } from '../../kernel/ports/log.js'
+import type { Ports } from '../../kernel/ports/ports.js'
 
 /** On whose behalf a run reads and writes. */
 export interface RunUser {

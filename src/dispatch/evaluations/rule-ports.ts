@@ -1,8 +1,8 @@
 import type { RuleFilter } from '../../domain/evaluation-rule/events.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import type { Cause } from '../../domain/event.js'
-import type { Json } from '../../domain/json/json.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Cause } from '../../kernel/event.js'
+import type { Json } from '../../kernel/json/json.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { EvaluationPorts } from './ports.js'
 
 /** A score of a call, to be recorded as feedback. */

@@ -1,9 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
-import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import type { Log } from '../../domain/ports/log.js'
-import type { Snapshots } from '../../domain/ports/snapshots.js'
-import { findAnchor, type LogAnchor } from '../../runtime/follow-log.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
+import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Log } from '../../kernel/ports/log.js'
+import type { Snapshots } from '../../kernel/ports/snapshots.js'
+import { findAnchor, type LogAnchor } from '../../kernel/follow-log.js'
 
 /** A position in the log, with the event there, which identifies the log. */
 export interface LogPlace {

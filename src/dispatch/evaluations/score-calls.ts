@@ -6,12 +6,12 @@ import {
   ruleAttributes,
   scoreIdOf,
 } from '../../domain/evaluation-rule/sampling.js'
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import type { Cause } from '../../domain/event.js'
+import type { Cause } from '../../kernel/event.js'
 import { feedbackStream } from '../../domain/feedback/events.js'
-import type { Json } from '../../domain/json/json.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Json } from '../../kernel/json/json.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { callRef } from '../../domain/ref/ref.js'
 import { endOfCall, startOfCall } from './call-writes.js'
 import { forEachAtMost } from './for-each-at-most.js'

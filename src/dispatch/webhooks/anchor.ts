@@ -1,6 +1,6 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
-import { findAnchor } from '../../runtime/follow-log.js'
+import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { findAnchor } from '../../kernel/follow-log.js'
 
 /** The last event that the state was folded from. Another log has another one in its place, or none. */
 export interface Anchor {

@@ -1,4 +1,4 @@
-import type { Instant } from '../../domain/codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import {
   classify,
   failureText,
@@ -7,7 +7,7 @@ import {
 } from '../../domain/delivery/classify.js'
 import type { AttemptVerdict } from '../../domain/delivery/commands.js'
 import { instantAt } from '../../domain/delivery/times.js'
-import type { SendResult } from '../../domain/ports/webhook-sender.js'
+import type { SendResult } from '../../kernel/ports/webhook-sender.js'
 
 /** What an answer, or the lack of one, means. */
 export interface AnswerRead {

@@ -1,7 +1,7 @@
 import type { EventType } from '../../domain/automation/events.js'
 import { versionAfter, type AutomationVersion } from '../../domain/automation/state.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The automations there are, by what they wait for; those that were deleted are not. */
 export interface Automations {

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { webhookContent, type WebhookContent } from '../../domain/webhook/events.js'
 
 /** A webhook as the log has it so far. */

@@ -4,7 +4,7 @@ import {
   closed,
   probing,
   type CircuitBreaker,
-} from '../../domain/circuit-breaker.js'
+} from '../../kernel/circuit-breaker.js'
 
 /** How an endpoint bears what is sent to it: a value that each attempt changes. Times are milliseconds. */
 export interface Endpoint {

@@ -1,4 +1,4 @@
-import type { EventStore, Position } from '../../domain/ports/event-store.js'
+import type { EventStore, Position } from '../../kernel/ports/event-store.js'
 
 interface Watched {
   readonly eventStore: Pick<EventStore, 'head' | 'readAll'>

@@ -2,8 +2,8 @@ import type { DeliveryEvent, DeliveryScheduled } from '../../domain/delivery/eve
 import { deliveryStream } from '../../domain/delivery/events.js'
 import { evolve, initialState, type DeliveryState, type OpenDelivery } from '../../domain/delivery/state.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
-import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import { versionedCache } from '../../runtime/versioned-cache.js'
+import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { versionedCache } from '../../kernel/versioned-cache.js'
 
 /** What an event did to a delivery. */
 export interface Change {

@@ -1,7 +1,7 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import type { Log } from '../../domain/ports/log.js'
-import { followLog } from '../../runtime/follow-log.js'
+import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Log } from '../../kernel/ports/log.js'
+import { followLog } from '../../kernel/follow-log.js'
 import { EventFailed } from './quarantine.js'
 
 interface Given {

@@ -1,7 +1,7 @@
 import { deliveryDecider } from '../../domain/delivery/decider.js'
 import { deliveryStream } from '../../domain/delivery/events.js'
 import { instantAt, millisOf } from '../../domain/delivery/times.js'
-import type { Clock } from '../../domain/ports/clock.js'
+import type { Clock } from '../../kernel/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 import type { KnownWebhook } from './directory.js'
 import { record, type Recording } from './recording.js'

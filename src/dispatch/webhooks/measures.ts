@@ -1,5 +1,5 @@
 import { millisOf } from '../../domain/delivery/times.js'
-import type { WebhookMetrics } from '../../domain/ports/metrics.js'
+import type { WebhookMetrics } from '../../kernel/ports/metrics.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 
 /** What of the dispatcher's work an operator can watch: every call of its metrics stands here. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { metricValue } from '../../domain/automation/matching/past-decisions.js'
-import type { EventStore, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The last values of a run's metrics, in log order. */
 export interface MetricValues {

@@ -1,6 +1,6 @@
-import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { priceChange, type TokenCosts } from '../../domain/price/change.js'
 import type { PricesAtPosition } from '../../domain/price/call-cost.js'
 

@@ -1,6 +1,6 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import type { Log } from '../../domain/ports/log.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Log } from '../../kernel/ports/log.js'
 import { Unavailable } from './blame.js'
 
 /** Events that cannot be taken, today or later: they are passed over, so that matching goes on behind them. */

@@ -1,5 +1,5 @@
-import type { AttemptRecord, AttemptRecords } from '../../domain/ports/attempt-records.js'
-import type { Log } from '../../domain/ports/log.js'
+import type { AttemptRecord, AttemptRecords } from '../../kernel/ports/attempt-records.js'
+import type { Log } from '../../kernel/ports/log.js'
 
 /** Gathers what attempts looked like, and keeps it for 90 days. What cannot be kept is let go: nothing waits for it. */
 export interface RecordKeeping {

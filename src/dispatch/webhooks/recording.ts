@@ -1,9 +1,9 @@
-import type { DomainEvent } from '../../domain/decider.js'
-import { newEvent } from '../../domain/event.js'
-import type { Appended, EventStore, Expected } from '../../domain/ports/event-store.js'
-import { AppendOutcomeUnknown, StoreUnavailable } from '../../domain/ports/event-store-errors.js'
-import type { Ids } from '../../domain/ports/clock.js'
-import { retry } from '../../runtime/backoff.js'
+import type { DomainEvent } from '../../kernel/decider.js'
+import { newEvent } from '../../kernel/event.js'
+import type { Appended, EventStore, Expected } from '../../kernel/ports/event-store.js'
+import { AppendOutcomeUnknown, StoreUnavailable } from '../../kernel/ports/event-store-errors.js'
+import type { Ids } from '../../kernel/ports/clock.js'
+import { retry } from '../../kernel/backoff.js'
 
 export interface Recording {
   readonly eventStore: Pick<EventStore, 'append'>

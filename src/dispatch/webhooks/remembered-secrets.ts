@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { SecretName, SecretStore } from '../../domain/ports/secret-store.js'
+import type { SecretName, SecretStore } from '../../kernel/ports/secret-store.js'
 import { secretMatcher, type SecretMatcher } from '../../domain/secret/redact-secrets.js'
 import type { LiveSecret } from './secret-versions.js'
 

@@ -1,9 +1,9 @@
 import type { DeliveryEvent, DeliveryScheduled } from '../../domain/delivery/events.js'
 import { DEEPEST } from '../../domain/delivery/events.js'
 import { deliveryIdOf } from '../../domain/delivery/id.js'
-import { instantOf } from '../../domain/codec/instant.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
-import type { Sha256 } from '../../domain/ports/sha256.js'
+import { instantOf } from '../../kernel/codec/instant.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
+import type { Sha256 } from '../../kernel/ports/sha256.js'
 import type { Matched } from './matching.js'
 
 export type Scheduling = Extract<DeliveryEvent, { type: 'DeliveryScheduled' | 'DeliverySuppressed' }>

@@ -1,4 +1,4 @@
-import type { SecretStore } from '../../domain/ports/secret-store.js'
+import type { SecretStore } from '../../kernel/ports/secret-store.js'
 import { redactSecrets, type Redact } from '../../domain/secret/redact-secrets.js'
 import type { SigningSecret } from '../../domain/webhook/signing.js'
 import type { KnownWebhook } from './directory.js'

@@ -1,5 +1,5 @@
 import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { MOST_SIGNATURES } from '../../domain/webhook/signing.js'
 
 export interface LiveVersion {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { millisOf } from '../../domain/delivery/times.js'
-import type { Clock } from '../../domain/ports/clock.js'
+import type { Clock } from '../../kernel/ports/clock.js'
 import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
 import type { AnswerRead } from './answers.js'
 import type { AttemptEnd, Claimed } from './attempt.js'

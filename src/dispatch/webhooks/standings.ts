@@ -1,5 +1,5 @@
-import { closed, type CircuitBreaker } from '../../domain/circuit-breaker.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import { closed, type CircuitBreaker } from '../../kernel/circuit-breaker.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { afterAttempt, hasRecovered, unknownEndpoint, type Endpoint, type Seen } from './endpoint.js'
 
 /** How things stand between this process and an endpoint. */

@@ -1,4 +1,4 @@
-import { nothing, refused, type Decider, type Decision } from '../decider.js'
+import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
 import type {
   AccessCommand,
   AddMember,

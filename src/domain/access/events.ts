@@ -1,11 +1,11 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullableText, withDefault } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { boolean, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { textLike, textUpToCharacters } from '../codec/text.js'
-import { id, teamName } from '../ids.js'
+import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { boolean, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { textLike, textUpToCharacters } from '../../kernel/codec/text.js'
+import { id, teamName } from '../../kernel/ids.js'
 import { role } from './roles.js'
 
 /** `system` is the actor of events that no user caused. */

@@ -1,6 +1,6 @@
 import type { ApiKey, Directory } from './directory.js'
 import type { Role } from './roles.js'
-import { sorted, sortedAfter } from '../sorted.js'
+import { sorted, sortedAfter } from '../../kernel/sorted.js'
 
 /** The user of a valid key. */
 export interface KeyHolder {

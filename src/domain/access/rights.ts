@@ -1,4 +1,4 @@
-import type { Refusal } from '../decider.js'
+import type { Refusal } from '../../kernel/decider.js'
 import type { Directory } from './directory.js'
 import { isAdministrator, rolesIn } from './look-ups.js'
 import type { Role } from './roles.js'

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import { oneOf } from '../codec/leaves.js'
+import { oneOf } from '../../kernel/codec/leaves.js'
 
 /** Roles within a team. A team administrator also has the rights of the other two administrators. */
 export const role = oneOf('member', 'team_administrator', 'registry_administrator', 'project_administrator')

@@ -1,5 +1,5 @@
-import { entityOf } from '../ids.js'
-import type { RecordedEvent } from '../ports/event-store.js'
+import { entityOf } from '../../kernel/ids.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { ACCESS_STREAM } from './events.js'
 import type { KeyHolder } from './look-ups.js'
 

@@ -1,5 +1,5 @@
-import type { Instant } from '../codec/instant.js'
-import type { JsonObject } from '../json/json.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import type { ArtifactFile, VersionLinked } from './events.js'
 import type { CollectionPlace } from './place.js'
 

@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision } from '../decider.js'
+import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
 import type { ArtifactCommand, CreateVersion } from './commands.js'
 import type { ArtifactEvent } from './events.js'
 import { decideLabel, pointed } from './labels.js'

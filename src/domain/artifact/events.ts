@@ -1,11 +1,11 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, nullableText } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { int64, jsonObject, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { textLike, textUpToBytes } from '../codec/text.js'
-import type { EventOf } from '../decider.js'
-import { id, projectId, teamName } from '../ids.js'
+import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { int64, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, projectId, teamName } from '../../kernel/ids.js'
 import { collectionName, collectionPlace, registryName, versionNumber } from './place.js'
 
 const RULE = "String should have 1 to 128 characters, without control characters, '/', ':' and '\\'"

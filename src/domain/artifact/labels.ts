@@ -1,4 +1,4 @@
-import { nothing, type Decision } from '../decider.js'
+import { nothing, type Decision } from '../../kernel/decider.js'
 import type { LabelCommand } from './commands.js'
 import type { ArtifactEvent, RegisteredEvent } from './events.js'
 import type { CollectionPlace } from './place.js'

@@ -1,7 +1,7 @@
-import { nullable } from '../codec/containers.js'
-import { integerBetween } from '../codec/leaves.js'
-import { textLike } from '../codec/text.js'
-import { projectId, teamName } from '../ids.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { integerBetween } from '../../kernel/codec/leaves.js'
+import { textLike } from '../../kernel/codec/text.js'
+import { projectId, teamName } from '../../kernel/ids.js'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 

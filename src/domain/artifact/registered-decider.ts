@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision } from '../decider.js'
+import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
 import type { LinkVersion, RegisteredCommand, UnlinkVersion } from './commands.js'
 import type { RegisteredEvent, VersionLinked } from './events.js'
 import { decideLabel, noSuchVersion } from './labels.js'

@@ -1,5 +1,5 @@
-import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
-import { jsonEqual } from '../json/equal.js'
+import { nothing, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { AutomationCommand, ChangeAutomation, CreateAutomation } from './commands.js'
 import { automationContent, type AutomationContent, type AutomationEvent } from './events.js'
 

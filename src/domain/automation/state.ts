@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Position, RecordedEvent } from '../ports/event-store.js'
+import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { automationContent, type AutomationContent } from './events.js'
 
 /** The version in force after a position, until the automation's next event. */

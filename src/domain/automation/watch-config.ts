@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Problem } from '../codec/problem.js'
-import { projectId } from '../ids.js'
-import type { CompilePattern } from '../ports/patterns.js'
+import type { Problem } from '../../kernel/codec/problem.js'
+import { projectId } from '../../kernel/ids.js'
+import type { CompilePattern } from '../../kernel/ports/patterns.js'
 import { fieldsFor, type ConditionField } from './condition-fields.js'
 import type { AutomationCondition, AutomationContent, AutomationScope } from './events.js'
 

@@ -1,5 +1,5 @@
 import { scopesOf, scopeText } from '../limit/scope.js'
-import type { RecordedEvent } from '../ports/event-store.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { Account, accountKey, NO_MONEY, periodIn, type Sums } from './account.js'
 import { costOf } from './charge.js'
 import { gatewayCallIn, outcomeIn, teamOf, type GatewayCall, type Outcome } from './gateway-call.js'

@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { BudgetPeriod } from '../limit/content.js'
 
 /** The UTC day (`2026-11-21`) or month (`2026-11`) of an instant. */

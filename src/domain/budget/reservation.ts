@@ -1,5 +1,5 @@
 import { MAX_TOKENS, type CompletionRequest } from '../completion/request.js'
-import type { Json } from '../json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 
 /** Assumed maximum length of a choice when the request states none. */
 const DEFAULT_MAX_TOKENS = 4096

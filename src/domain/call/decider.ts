@@ -1,7 +1,7 @@
-import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
+import { nothing, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
 import type { CallCommand, EndCall, StartCall } from './commands.js'
 import { fingerprint, sameEnd, sameStart, type CallStart } from './content.js'
-import { withDigitsOf } from '../json/digits.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { CallEnded, CallEvent, CallStarted, KnownStart } from './events.js'
 
 export interface CallState {

@@ -1,6 +1,6 @@
-import { memberEqual } from '../json/equal.js'
-import type { Json } from '../json/json.js'
-import type { SpilledFields } from '../spill/fields.js'
+import { memberEqual } from '../../kernel/json/equal.js'
+import type { Json } from '../../kernel/json/json.js'
+import type { SpilledFields } from '../../kernel/spill/fields.js'
 
 export const START_PAYLOAD = ['inputs', 'attributes', 'otel_dump'] as const
 export const END_PAYLOAD = ['output', 'summary', 'exception'] as const

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { CallEnded } from './events.js'
 
 /** The status of an ended call: its own exception counts before errors that its summary reports of descendants. */

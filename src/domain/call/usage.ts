@@ -1,8 +1,8 @@
-import { arrayOf, nullable, withDefault } from '../codec/containers.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
 import type * as t from 'io-ts'
-import { integerBetween, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { integerBetween, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { LARGEST_EXACT } from '../price/exact.js'
 
 /** The figures of a model's usage, in storage order. */

@@ -1,4 +1,4 @@
-import type { Json } from '../json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 import { BufferedText, type TextKind } from './buffered-text.js'
 
 /** Limits for what is kept of one response. */

@@ -1,6 +1,6 @@
-import { canonicalJson } from '../json/canonical.js'
-import type { Json } from '../json/json.js'
-import { wellFormed } from '../json/well-formed.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
+import type { Json } from '../../kernel/json/json.js'
+import { wellFormed } from '../../kernel/json/well-formed.js'
 import { TextPieces } from './text-pieces.js'
 
 /** A byte range of the spool. */

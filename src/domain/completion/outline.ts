@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { BufferedText, type SpoolRange } from './buffered-text.js'
 
 /** JSON in which some strings and lists are buffered texts. */

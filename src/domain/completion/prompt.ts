@@ -1,5 +1,5 @@
-import { utf8Bytes } from '../codec/text.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { tokensIn } from './usage.js'
 
 /** Request fields that do not reach the model. */

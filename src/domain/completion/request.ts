@@ -1,11 +1,11 @@
 import * as t from 'io-ts'
-import { arrayOf, nullable, withDefault } from '../codec/containers.js'
-import { Codec, refuse } from '../codec/codec.js'
-import { endlessNumberIn } from '../codec/finite.js'
-import { boolean, integerBetween, jsonObject, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { withDigitsOf } from '../json/digits.js'
-import type { JsonObject } from '../json/json.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { Codec, refuse } from '../../kernel/codec/codec.js'
+import { endlessNumberIn } from '../../kernel/codec/finite.js'
+import { boolean, integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import { modelName } from '../price/events.js'
 
 /** Upper bound for the length of a response. */

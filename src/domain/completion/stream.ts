@@ -1,5 +1,5 @@
-import { withDigitsOf } from '../json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import type { AnswerBuilder } from './answer-builder.js'
 import { estimated, reportedIn, unknown, type Metered, type Usage } from './usage.js'
 import { choicesIn, isReason, isUpstreamError } from './whole-answer.js'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { AnswerMemory } from './answer-memory.js'
 import type { BufferedText } from './buffered-text.js'
 import type { Outline } from './outline.js'

@@ -1,5 +1,5 @@
 import { cacheFiguresOf, figureOf } from '../call/usage.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 
 /** Source of a request's usage figures; `unknown` has none. */
 export type Metering = 'reported' | 'estimated' | 'unknown'

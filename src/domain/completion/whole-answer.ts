@@ -1,5 +1,5 @@
-import { withDigitsOf } from '../json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { estimated, reportedIn, type Metered } from './usage.js'
 import { writtenBytes } from './written-bytes.js'
 

@@ -1,5 +1,5 @@
-import { utf8Bytes } from '../codec/text.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 
 /** Bytes that the model generated in a message or delta: its texts, and names and arguments of tool calls. */
 export const writtenBytes = (message: JsonObject): number =>

@@ -1,4 +1,4 @@
-import type { SendError, SendResult } from '../ports/webhook-sender.js'
+import type { SendError, SendResult } from '../../kernel/ports/webhook-sender.js'
 import type { DeadReason } from './events.js'
 import { retryAfterMs } from './retry-after.js'
 

@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { DeadReason, DeliveryEvent, DeliveryScheduled } from './events.js'
 
 type Data<Type extends DeliveryEvent['type']> = Extract<DeliveryEvent, { type: Type }>['data']

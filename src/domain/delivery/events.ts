@@ -1,10 +1,10 @@
 import type * as t from 'io-ts'
-import { nullable, recordOf } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { boolean, int64, json, number, oneOf, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { id, teamName } from '../ids.js'
+import { nullable, recordOf } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { boolean, int64, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, teamName } from '../../kernel/ids.js'
 
 const required = { delivery_id: id, team: teamName }
 

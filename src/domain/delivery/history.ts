@@ -1,8 +1,8 @@
-import type { Instant } from '../codec/instant.js'
-import type { RecordedEvent } from '../ports/event-store.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { DeliveryEvent, DeliveryScheduled } from './events.js'
 import { evolve, initialState, type DeliveryState } from './state.js'
-import { instantOf } from '../codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 
 type Data<Type extends DeliveryEvent['type']> = Extract<DeliveryEvent, { type: Type }>['data']
 

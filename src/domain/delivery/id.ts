@@ -1,4 +1,4 @@
-import type { Sha256 } from '../ports/sha256.js'
+import type { Sha256 } from '../../kernel/ports/sha256.js'
 
 /** What identifies a delivery: its event, and the automation or user action that requested it. */
 export interface DeliveryIdentity {

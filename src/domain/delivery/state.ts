@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { DeadReason, DeliveryEvent } from './events.js'
 import { instantAt, millisOf } from './times.js'
 

@@ -1,4 +1,4 @@
-import { instantOf, type Instant } from '../codec/instant.js'
+import { instantOf, type Instant } from '../../kernel/codec/instant.js'
 
 /** Milliseconds since 1970. */
 export const millisOf = (instant: Instant): number => Date.parse(instant)

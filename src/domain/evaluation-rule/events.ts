@@ -1,10 +1,10 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, withDefault } from '../codec/containers.js'
-import { boolean, jsonObject, number, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { textUpToBytes } from '../codec/text.js'
-import type { EventOf } from '../decider.js'
-import { id, projectId } from '../ids.js'
+import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js'
+import { boolean, jsonObject, number, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, projectId } from '../../kernel/ids.js'
 
 export const ruleName = textUpToBytes(256)
 

@@ -1,7 +1,7 @@
 import { isEvaluationRun, weaveAttributes, type EvaluationCall } from '../evaluation/run-calls.js'
-import { isJsonObject } from '../json/json.js'
-import type { Sha256 } from '../ports/sha256.js'
-import { uuidOfDigest } from '../uuid-of-digest.js'
+import { isJsonObject } from '../../kernel/json/json.js'
+import type { Sha256 } from '../../kernel/ports/sha256.js'
+import { uuidOfDigest } from '../../kernel/uuid-of-digest.js'
 
 /** Whether a rule scores a matching call: decided by a hash, so that a repeat decides the same. */
 export const isSampled = (sha256: Sha256, sampleRate: number, ruleId: string, callId: string): boolean =>

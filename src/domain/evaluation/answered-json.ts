@@ -1,6 +1,6 @@
-import type { Json } from '../json/json.js'
-import { deeperThan, MAX_DEPTH } from '../json/measure.js'
-import { parseJson } from '../json/parse.js'
+import type { Json } from '../../kernel/json/json.js'
+import { deeperThan, MAX_DEPTH } from '../../kernel/json/measure.js'
+import { parseJson } from '../../kernel/json/parse.js'
 
 /** Leaves room for the levels of the call's output that contain the score. */
 const MAX_SCORE_DEPTH = MAX_DEPTH - 8

@@ -1,5 +1,5 @@
-import type { Json } from '../json/json.js'
-import { isJsonObject } from '../json/json.js'
+import type { Json } from '../../kernel/json/json.js'
+import { isJsonObject } from '../../kernel/json/json.js'
 import { matchedIn, matchRows, type MatchedRow } from './matched-rows.js'
 import { fractionInterval, mcNemar, meanInterval, type Interval } from './paired-statistics.js'
 import type { EvaluationRow } from './row.js'

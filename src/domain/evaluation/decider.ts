@@ -1,6 +1,6 @@
-import type { Instant } from '../codec/instant.js'
-import { nothing, refused, type Decider, type Decision } from '../decider.js'
-import { jsonEqual } from '../json/equal.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { CancelEvaluationRun, ClaimEvaluationRun, EvaluationCommand } from './commands.js'
 import type { EvaluationEvent, EvaluationRunFinished, EvaluationRunRequested } from './events.js'
 

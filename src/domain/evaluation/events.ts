@@ -1,10 +1,10 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, nullableText, withDefault } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { integerBetween, jsonObject, oneOf, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { id, projectId } from '../ids.js'
+import { arrayOf, nullable, nullableText, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { integerBetween, jsonObject, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, projectId } from '../../kernel/ids.js'
 
 /** The run's id is also the id of its call. */
 const ofRun = { project_id: projectId, id }

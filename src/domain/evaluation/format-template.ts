@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
-import { jsonText } from '../json/text.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
 
 /** `{{`, `}}`, a field such as `{example[question]}` or `{inputs.user.name}`, or a brace that belongs to none of them. */
 const PLACE = /\{\{|\}\}|\{([^{}]*)\}|[{}]/g

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { valueAt } from './value-at.js'
 
 /** The rows of several runs with the same example. */

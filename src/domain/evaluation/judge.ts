@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { answeredJson } from './answered-json.js'
 import { formatTemplate } from './format-template.js'
 import type { JudgeModel, Message } from './scorers/judge-settings.js'

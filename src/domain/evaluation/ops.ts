@@ -1,6 +1,6 @@
-import { canonicalJson } from '../json/canonical.js'
-import type { JsonObject } from '../json/json.js'
-import type { Sha256 } from '../ports/sha256.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
+import type { JsonObject } from '../../kernel/json/json.js'
+import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { versionRef } from '../ref/ref.js'
 import { weaveDigest } from '../weave-digest.js'
 

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Json } from '../json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 import type { Judge } from './judge.js'
 import {
   decodeJudgeModel,

@@ -1,5 +1,5 @@
-import type { Instant } from '../codec/instant.js'
-import type { Json } from '../json/json.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { Json } from '../../kernel/json/json.js'
 
 /**
  * One row of an evaluation run: an example, the model's answer, and its scores. Runs that an SDK

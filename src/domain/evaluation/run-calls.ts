@@ -1,5 +1,5 @@
-import type { Instant } from '../codec/instant.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseRef } from '../ref/ref.js'
 
 /** A call of an evaluation run with its payload parsed. What it does not have is `{}`, or null for the output. */

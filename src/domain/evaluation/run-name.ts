@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 
 /** `eval-2026-01-31-quiet-harbor`: a name for people, always the same for a run. */
 export const runName = (id: string, startedAt: Instant): string => {

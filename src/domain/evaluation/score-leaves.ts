@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 
 /** Fields deeper inside a score are left out, and so are fields with a longer name. */
 const MAX_DEPTH = 8

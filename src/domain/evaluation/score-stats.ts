@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 
 /** Statistics over the trials of a run for one value of a scorer: a score, or a leaf of an object score. */
 export interface ScoreStat {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json/json.js'
+import type { Json, JsonObject } from '../../kernel/json/json.js'
 
 /** The input of a scorer. */
 export interface ScorableRow {

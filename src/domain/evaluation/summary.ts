@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { eachLeaf, LeafMap } from './score-leaves.js'
 import { deviationOf, meanOf, NumberList, percentileOf } from './statistics.js'
 

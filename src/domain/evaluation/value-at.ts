@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../json/json.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 
 /** The value at a path of keys and indexes; undefined where it leads nowhere. */
 export const valueAt = (value: Json, path: readonly string[]): Json | undefined => {

@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { FeedbackContent } from './events.js'
 
 export interface GiveFeedback {

@@ -1,8 +1,8 @@
-import { arrayOf, nullable, nullableText, recordOf } from '../codec/containers.js'
-import { jsonObject, number, string } from '../codec/leaves.js'
-import { textUpToBytes } from '../codec/text.js'
-import { id, projectId } from '../ids.js'
-import { spilledFields } from '../spill/fields.js'
+import { arrayOf, nullable, nullableText, recordOf } from '../../kernel/codec/containers.js'
+import { jsonObject, number, string } from '../../kernel/codec/leaves.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
+import { id, projectId } from '../../kernel/ids.js'
+import { spilledFields } from '../../kernel/spill/fields.js'
 
 /** Text fields besides the payload (newer clients send more). */
 export const textFields = {

@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision } from '../decider.js'
+import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
 import type { FeedbackCommand, GiveFeedback } from './commands.js'
 import type { FeedbackEvent, FeedbackGiven } from './events.js'
 import { sameFeedback } from './same.js'

@@ -1,10 +1,10 @@
 import type * as t from 'io-ts'
-import { nullableText } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { id, projectId } from '../ids.js'
+import { nullableText } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, projectId } from '../../kernel/ids.js'
 import { contentFields } from './content.js'
 
 const ofFeedback = { project_id: projectId, id }

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../json/canonical.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
 import type { FeedbackContent } from './events.js'
 
 /** Equal content, whether the payload is inline or spilled. */

@@ -1,4 +1,4 @@
-import { nothing, type Decider } from '../decider.js'
+import { nothing, type Decider } from '../../kernel/decider.js'
 import type { StoreFile } from './commands.js'
 import type { FileEvent } from './events.js'
 

@@ -1,8 +1,8 @@
 import type * as t from 'io-ts'
-import { nullableText } from '../codec/containers.js'
-import { int64, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { projectId } from '../ids.js'
+import { nullableText } from '../../kernel/codec/containers.js'
+import { int64, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { projectId } from '../../kernel/ids.js'
 
 export const fileStored = open('FileStored', {
   says: "A file's content was stored in a project.",

@@ -1,8 +1,8 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable } from '../codec/containers.js'
-import { json, number, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { projectId } from '../ids.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { json, number, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { projectId } from '../../kernel/ids.js'
 
 const blob = open('Blob', { required: { digest: string, size: number } })
 

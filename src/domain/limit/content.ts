@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
-import { nullable } from '../codec/containers.js'
-import { integerBetween, oneOf } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { integerBetween, oneOf } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
 import { tokenPrice } from '../price/decimal.js'
 
 /** Calendar days and months in UTC. */

@@ -1,5 +1,5 @@
-import { nothing, type Decider, type Decision } from '../decider.js'
-import { jsonEqual } from '../json/equal.js'
+import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { ChooseLimit, LimitCommand, ReachBudget } from './commands.js'
 import { isUnlimited, type LimitContent } from './content.js'
 import type { LimitEvent } from './events.js'

@@ -1,6 +1,6 @@
 import { accountKey, type Sums } from '../budget/account.js'
 import { periodOf } from '../budget/periods.js'
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import { amountFrom, decimalText } from '../price/decimal.js'
 import { isReached, type ScopeLimits } from './decider.js'
 import { LEVELS, type BudgetReached } from './events.js'

@@ -1,10 +1,10 @@
 import type * as t from 'io-ts'
-import { nullable } from '../codec/containers.js'
-import { oneOf } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { textLike } from '../codec/text.js'
-import type { Problem } from '../codec/problem.js'
-import { id } from '../ids.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { oneOf } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { textLike } from '../../kernel/codec/text.js'
+import type { Problem } from '../../kernel/codec/problem.js'
+import { id } from '../../kernel/ids.js'
 
 const projectName = textLike(
   'project_name',

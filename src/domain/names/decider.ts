@@ -1,5 +1,5 @@
-import { sortedAfter } from '../sorted.js'
-import { nothing, type Decider } from '../decider.js'
+import { sortedAfter } from '../../kernel/sorted.js'
+import { nothing, type Decider } from '../../kernel/decider.js'
 import type { NameCommand } from './commands.js'
 import type { NamedKind, NameEvent } from './events.js'
 

@@ -1,9 +1,9 @@
 import type * as t from 'io-ts'
-import { oneOf } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { textUpToBytes } from '../codec/text.js'
-import type { EventOf } from '../decider.js'
-import { id, teamName } from '../ids.js'
+import { oneOf } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, teamName } from '../../kernel/ids.js'
 
 /** Team resources whose name is unique within the team. */
 export const namedKind = oneOf('webhook', 'automation')

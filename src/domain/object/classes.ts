@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 
 export interface ObjectClasses {
   readonly kind: 'op' | 'object'

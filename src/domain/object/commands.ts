@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { ObjectPublished } from './events.js'
 
 export type ObjectCommand = PublishObject | DeleteVersions | AddTags | RemoveTags | SetAliases | RemoveAliases

@@ -1,12 +1,12 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullableText, withDefault } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { integerBetween, json, oneOf, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { textLike } from '../codec/text.js'
-import { projectId } from '../ids.js'
-import { spilledFields } from '../spill/fields.js'
+import { arrayOf, nullableText, withDefault } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { integerBetween, json, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { textLike } from '../../kernel/codec/text.js'
+import { projectId } from '../../kernel/ids.js'
+import { spilledFields } from '../../kernel/spill/fields.js'
 
 export const objectId = textLike(
   'object_id',

@@ -1,4 +1,4 @@
-import { textLike } from '../codec/text.js'
+import { textLike } from '../../kernel/codec/text.js'
 
 /** A label of versions: a version may have many tags, and a tag many versions. */
 export const tagName = textLike(

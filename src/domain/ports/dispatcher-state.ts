@@ -1,5 +1,5 @@
 import type { OpenDelivery } from '../delivery/state.js'
-import type { Position } from './event-store.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 
 /** An open delivery as of the log. */
 export interface OpenEntry {

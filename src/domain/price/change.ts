@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Codec } from '../codec/codec.js'
-import type { Instant } from '../codec/instant.js'
-import type { RecordedEvent } from '../ports/event-store.js'
+import type { Codec } from '../../kernel/codec/codec.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import { priceEvents, priceStream } from './events.js'
 
 /** The part of a price event that affects costs. */

@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 
 /** What decides between the prices of one model. */
 export interface Candidate {

@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { PriceContent, PriceOwner } from './events.js'
 
 interface Publishing {

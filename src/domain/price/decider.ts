@@ -1,4 +1,4 @@
-import { nothing, type Decider, type Decision } from '../decider.js'
+import { nothing, type Decider, type Decision } from '../../kernel/decider.js'
 import type { ImportPrices, PriceCommand, PublishPrices } from './commands.js'
 import type { PriceEvent } from './events.js'
 import { evolve, noPrices, recognised, samePrice, standingFor, type PriceState } from './state.js'

@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
-import { Codec, refuse } from '../codec/codec.js'
-import { number } from '../codec/leaves.js'
-import { textLike } from '../codec/text.js'
+import { Codec, refuse } from '../../kernel/codec/codec.js'
+import { number } from '../../kernel/codec/leaves.js'
+import { textLike } from '../../kernel/codec/text.js'
 import type { Exact } from './exact.js'
 
 /** An exact amount in units of 10^-12. Sums do not depend on the order and are never rounded. */

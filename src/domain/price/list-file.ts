@@ -1,8 +1,8 @@
 import type * as t from 'io-ts'
-import { arrayOf } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { closed } from '../codec/struct.js'
-import { textUpToBytes } from '../codec/text.js'
+import { arrayOf } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { closed } from '../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
 import { MAX_LISTED_PRICES, modelName, priceText, type PriceContent } from './events.js'
 import { exactCosts, offeredCosts } from './offered.js'
 

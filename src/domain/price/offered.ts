@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
-import { describedAs } from '../codec/codec.js'
-import { nullable, withDefault } from '../codec/containers.js'
+import { describedAs } from '../../kernel/codec/codec.js'
+import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { withCacheCosts } from './cache-costs.js'
 import { amountOf, decimalText, tokenCost } from './decimal.js'
 import { priceText, type PriceContent } from './events.js'

@@ -1,5 +1,5 @@
-import type { Instant } from '../codec/instant.js'
-import type { EventStore, Position } from '../ports/event-store.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { EventStore, Position } from '../../kernel/ports/event-store.js'
 import { priceChange, type PriceChange, type TokenCosts } from './change.js'
 import { priceStream } from './events.js'
 import type { PricesAtPosition } from './call-cost.js'

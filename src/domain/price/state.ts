@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import { withCacheCosts } from './cache-costs.js'
 import type { OfferedPrice } from './commands.js'
 import { priceContent, type PriceContent, type PriceEvent } from './events.js'

@@ -1,11 +1,11 @@
 import type * as t from 'io-ts'
-import { nullableText } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { oneOf } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { textUpToCharacters } from '../codec/text.js'
-import { projectId } from '../ids.js'
+import { nullableText } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { oneOf } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { textUpToCharacters } from '../../kernel/codec/text.js'
+import { projectId } from '../../kernel/ids.js'
 
 /**
  * How to read the usage reported by a project's calls. `auto` recognises SDKs that add children's usage to the

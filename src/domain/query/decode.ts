@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { gather, refuse } from '../codec/codec.js'
-import { withDefault } from '../codec/containers.js'
-import { boolean, oneOf, string } from '../codec/leaves.js'
-import { isJsonObject, type Json } from '../json/json.js'
+import { gather, refuse } from '../../kernel/codec/codec.js'
+import { withDefault } from '../../kernel/codec/containers.js'
+import { boolean, oneOf, string } from '../../kernel/codec/leaves.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import {
   CONVERT_TO,
   MAX_EXPRESSION_DEPTH,

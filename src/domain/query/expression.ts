@@ -1,4 +1,4 @@
-import type { Json } from '../json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 
 /** A query as clients write it: one operation over operations and operands. */
 export interface Query {

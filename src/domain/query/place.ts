@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { gather, refuse } from '../codec/codec.js'
+import { gather, refuse } from '../../kernel/codec/codec.js'
 import { MAX_EXPRESSION_SIZE, MAX_LIST_LITERALS } from './expression.js'
 
 /** Position of the decoder in an expression, with the remaining budget. */

@@ -1,5 +1,5 @@
-import { Codec } from '../codec/codec.js'
-import { closed } from '../codec/struct.js'
+import { Codec } from '../../kernel/codec/codec.js'
+import { closed } from '../../kernel/codec/struct.js'
 import { decodeOperation } from './decode.js'
 import type { Operation, Query } from './expression.js'
 import { outermost } from './place.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json/json.js'
+import type { JsonObject } from '../../kernel/json/json.js'
 import { CONVERT_TO } from './expression.js'
 
 const COMPONENTS = '#/components/schemas'

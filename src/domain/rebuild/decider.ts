@@ -1,4 +1,4 @@
-import { nothing, type Decider } from '../decider.js'
+import { nothing, type Decider } from '../../kernel/decider.js'
 import type { RequestRebuild } from './commands.js'
 import type { RebuildEvent } from './events.js'
 

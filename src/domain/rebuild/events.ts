@@ -1,9 +1,9 @@
 import type * as t from 'io-ts'
-import { instant } from '../codec/instant.js'
-import { string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { id } from '../ids.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id } from '../../kernel/ids.js'
 
 export const rebuildRequested = open('RebuildRequested', {
   says: 'An administrator requested a rebuild of all read models from the log.',

@@ -1,5 +1,5 @@
-import { nothing, refused, type Decider } from '../decider.js'
-import { jsonEqual } from '../json/equal.js'
+import { nothing, refused, type Decider } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { AskRedrive } from './commands.js'
 import type { RedriveAsked, RedriveEvent } from './events.js'
 

@@ -1,11 +1,11 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { int64, oneOf, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { int64, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
 import { deadReason } from '../delivery/events.js'
-import { id, teamName } from '../ids.js'
+import { id, teamName } from '../../kernel/ids.js'
 
 export const redrivenStates = arrayOf(oneOf('dead', 'canceled'), 1)
 

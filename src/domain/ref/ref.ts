@@ -1,4 +1,4 @@
-import { projectId as projectIdCodec } from '../ids.js'
+import { projectId as projectIdCodec } from '../../kernel/ids.js'
 
 /** One step into a value: an object member, a list item, or a table row by its digest. */
 export interface Edge {

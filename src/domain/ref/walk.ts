@@ -1,5 +1,5 @@
-import { digitsIn } from '../json/digits.js'
-import { isJsonObject, type Json } from '../json/json.js'
+import { digitsIn } from '../../kernel/json/digits.js'
+import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { parseRef, type Edge, type Ref } from './ref.js'
 
 /** The result of a walk: a value, nothing, or another reference to follow. */

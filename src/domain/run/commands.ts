@@ -1,4 +1,4 @@
-import type { Instant } from '../codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import type { EndState } from './events.js'
 
 interface OfRun {

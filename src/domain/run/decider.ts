@@ -1,5 +1,5 @@
-import { nothing, refused, type Decider, type Decision } from '../decider.js'
-import { jsonEqual } from '../json/equal.js'
+import { nothing, refused, type Decider, type Decision } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { EndRun, LogMetrics, RunCommand, StartRun } from './commands.js'
 import type { EndState, MetricsLogged, RunEvent, RunStarted } from './events.js'
 

@@ -1,11 +1,11 @@
 import type * as t from 'io-ts'
-import { nullable, recordOf } from '../codec/containers.js'
-import { instant } from '../codec/instant.js'
-import { int64, number, oneOf, string } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { textUpToBytes } from '../codec/text.js'
-import type { EventOf } from '../decider.js'
-import { id, projectId } from '../ids.js'
+import { nullable, recordOf } from '../../kernel/codec/containers.js'
+import { instant } from '../../kernel/codec/instant.js'
+import { int64, number, oneOf, string } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../kernel/codec/text.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, projectId } from '../../kernel/ids.js'
 
 export const runName = textUpToBytes(256)
 export const metricName = textUpToBytes(256)

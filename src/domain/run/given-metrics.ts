@@ -1,8 +1,8 @@
 import * as t from 'io-ts'
-import { Codec, gather, refuse } from '../codec/codec.js'
-import { nullable, recordOf } from '../codec/containers.js'
-import { number } from '../codec/leaves.js'
-import { isJsonObject } from '../json/json.js'
+import { Codec, gather, refuse } from '../../kernel/codec/codec.js'
+import { nullable, recordOf } from '../../kernel/codec/containers.js'
+import { number } from '../../kernel/codec/leaves.js'
+import { isJsonObject } from '../../kernel/json/json.js'
 import { metricName } from './events.js'
 
 const MOST_METRICS = 1000

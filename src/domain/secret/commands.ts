@@ -1,4 +1,4 @@
-import type { SecretName, SecretVersion } from '../ports/secret-store.js'
+import type { SecretName, SecretVersion } from '../../kernel/ports/secret-store.js'
 
 /** The value is already durable in the secret store; the log never has it. */
 export interface StoreSecret extends SecretVersion {

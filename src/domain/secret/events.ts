@@ -1,8 +1,8 @@
-import { nullable } from '../codec/containers.js'
-import { open } from '../codec/struct.js'
-import { integerBetween } from '../codec/leaves.js'
-import type { EventOf } from '../decider.js'
-import { id, teamName } from '../ids.js'
+import { nullable } from '../../kernel/codec/containers.js'
+import { open } from '../../kernel/codec/struct.js'
+import { integerBetween } from '../../kernel/codec/leaves.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, teamName } from '../../kernel/ids.js'
 import { secretName } from '../webhook/events.js'
 
 const required = { team: teamName, name: secretName }

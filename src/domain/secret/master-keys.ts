@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { Codec, refuse } from '../codec/codec.js'
+import { Codec, refuse } from '../../kernel/codec/codec.js'
 
 /** A 32-byte key that encrypts secret values. Its name is stored with each value. */
 export interface MasterKeyText {

@@ -1,4 +1,4 @@
-import { nothing, type Decider } from '../decider.js'
+import { nothing, type Decider } from '../../kernel/decider.js'
 import type { TableCommand } from './commands.js'
 import type { TableEvent } from './events.js'
 

@@ -1,7 +1,7 @@
-import { canonicalJson } from '../json/canonical.js'
-import { isJsonObject, type Json, type JsonObject } from '../json/json.js'
-import { jsonText } from '../json/text.js'
-import type { Sha256 } from '../ports/sha256.js'
+import { canonicalJson } from '../../kernel/json/canonical.js'
+import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
+import { jsonText } from '../../kernel/json/text.js'
+import type { Sha256 } from '../../kernel/ports/sha256.js'
 import { weaveDigest } from '../weave-digest.js'
 
 /** A row's digest (of its JSON with sorted keys) and its JSON text. */

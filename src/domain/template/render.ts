@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { utf8Bytes } from '../codec/text.js'
-import type { Json } from '../json/json.js'
-import { memberText } from '../json/text.js'
+import { utf8Bytes } from '../../kernel/codec/text.js'
+import type { Json } from '../../kernel/json/json.js'
+import { memberText } from '../../kernel/json/text.js'
 import { MAX_BODY_BYTES, type Reference, type SecretReference, type Template } from './template.js'
 import type { Variables } from './variables.js'
 

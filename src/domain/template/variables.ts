@@ -1,4 +1,4 @@
-import type { Json } from '../json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 
 /** The documented variables, and this service's additions for runs, calls, webhooks and deliveries. */
 const NAMES: ReadonlySet<string> = new Set([

@@ -1,4 +1,4 @@
-import type { Problem } from '../codec/problem.js'
+import type { Problem } from '../../kernel/codec/problem.js'
 import { urlProblem } from '../webhook/checks.js'
 import type { UpstreamContent } from './content.js'
 

@@ -1,5 +1,5 @@
-import { nothing, refused, type Decider, type Decision, type Refusal } from '../decider.js'
-import { jsonEqual } from '../json/equal.js'
+import { nothing, refused, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { ChangeUpstream, CreateUpstream, UpstreamCommand } from './commands.js'
 import { evolve, noUpstreams, type Upstreams } from './directory.js'
 import type { UpstreamEvent } from './events.js'

@@ -1,6 +1,6 @@
-import { open } from '../codec/struct.js'
-import type { EventOf } from '../decider.js'
-import { id } from '../ids.js'
+import { open } from '../../kernel/codec/struct.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id } from '../../kernel/ids.js'
 import { owner, upstreamFields } from './content.js'
 
 const upstreamCreated = open('UpstreamCreated', {

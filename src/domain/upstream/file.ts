@@ -1,7 +1,7 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable } from '../codec/containers.js'
-import { closed } from '../codec/struct.js'
-import { textLike } from '../codec/text.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { closed } from '../../kernel/codec/struct.js'
+import { textLike } from '../../kernel/codec/text.js'
 import { upstreamFields } from './content.js'
 
 const { secret: _, ...optional } = upstreamFields.optional

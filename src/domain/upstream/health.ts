@@ -1,4 +1,10 @@
-import { afterFailure, afterUnknown, closed, probing, type CircuitBreaker } from '../circuit-breaker.js'
+import {
+  afterFailure,
+  afterUnknown,
+  closed,
+  probing,
+  type CircuitBreaker,
+} from '../../kernel/circuit-breaker.js'
 
 /** The circuit breaker of a model at one upstream, on one monotonic clock. */
 export type Health = CircuitBreaker

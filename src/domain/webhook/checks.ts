@@ -1,4 +1,4 @@
-import type { Problem } from '../codec/problem.js'
+import type { Problem } from '../../kernel/codec/problem.js'
 import { MOST_RETRIES, type WebhookContent } from './events.js'
 
 /** With 20 % jitter it still ends within the five days after which a delivery is given up. */

@@ -1,5 +1,5 @@
-import { nothing, type Decider, type Decision, type Refusal } from '../decider.js'
-import { jsonEqual } from '../json/equal.js'
+import { nothing, type Decider, type Decision, type Refusal } from '../../kernel/decider.js'
+import { jsonEqual } from '../../kernel/json/equal.js'
 import type { ChangeWebhook, CreateWebhook, WebhookCommand } from './commands.js'
 import { webhookContent, type DisablingReason, type WebhookContent, type WebhookEvent } from './events.js'
 

@@ -1,10 +1,10 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable } from '../codec/containers.js'
-import { boolean, int64, integerBetween, number, oneOf } from '../codec/leaves.js'
-import { open } from '../codec/struct.js'
-import { textLike, textUpToBytes } from '../codec/text.js'
-import type { EventOf } from '../decider.js'
-import { id, teamName } from '../ids.js'
+import { arrayOf, nullable } from '../../kernel/codec/containers.js'
+import { boolean, int64, integerBetween, number, oneOf } from '../../kernel/codec/leaves.js'
+import { open } from '../../kernel/codec/struct.js'
+import { textLike, textUpToBytes } from '../../kernel/codec/text.js'
+import type { EventOf } from '../../kernel/decider.js'
+import { id, teamName } from '../../kernel/ids.js'
 
 const webhookName = textUpToBytes(256)
 

@@ -1,4 +1,4 @@
-import type { SendResult } from '../ports/webhook-sender.js'
+import type { SendResult } from '../../kernel/ports/webhook-sender.js'
 import type { Redact } from '../secret/redact-secrets.js'
 
 /** The response as shown to the team: headers and body as text, with secrets redacted. */

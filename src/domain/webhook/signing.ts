@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { HmacSha256 } from '../ports/hmac.js'
+import type { HmacSha256 } from '../../kernel/ports/hmac.js'
 import { isBearer } from '../secret/bearer.js'
 
 /** A version of a webhook's secret. */

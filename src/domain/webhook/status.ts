@@ -1,5 +1,5 @@
-import { id as idCodec } from '../ids.js'
-import type { EventStore, Position } from '../ports/event-store.js'
+import { id as idCodec } from '../../kernel/ids.js'
+import type { EventStore, Position } from '../../kernel/ports/event-store.js'
 import { webhookStream } from './events.js'
 
 export type WebhookStatus = 'enabled' | 'disabled' | 'deleted'

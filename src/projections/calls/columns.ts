@@ -1,5 +1,5 @@
-import type { Instant } from '../../domain/codec/instant.js'
-import type { Json } from '../../domain/json/json.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { Json } from '../../kernel/json/json.js'
 
 interface CallColumn {
   /** The event that brings the value. `key` columns are part of every row of a call. */

@@ -1,6 +1,6 @@
 import { knownStartOf } from '../../domain/call/decider.js'
 import type { CallEnded, CallEvent, CallStarted } from '../../domain/call/events.js'
-import { withDigitsOf } from '../../domain/json/digits.js'
+import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { ProjectedEvent } from '../projection.js'
 import type { Naming } from './columns.js'
 

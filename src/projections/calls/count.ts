@@ -1,4 +1,4 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { ALL_MERGED, type MergedRows } from '../unmerged-rows.js'
 import {
   compileSelection,

@@ -1,5 +1,5 @@
-import { microseconds, parseInstant } from '../../domain/codec/instant.js'
-import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
+import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { Operand, Pair } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
 import { callRef, REF_SCHEME } from '../../domain/ref/ref.js'

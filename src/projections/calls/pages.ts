@@ -1,4 +1,4 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { SQL_TIME, timeRange } from '../clickhouse-values.js'
 import type { OrderBy } from '../expression/order.js'
 import { ALL_MERGED } from '../unmerged-rows.js'

@@ -1,4 +1,4 @@
-import type { SqlParameters } from '../../domain/ports/clickhouse.js'
+import type { SqlParameters } from '../../kernel/ports/clickhouse.js'
 import { columnValue, type Derived } from '../expression/fields.js'
 import { SHOWN_COUNTERS } from '../usage/own-usage.js'
 import { COSTS, costName } from '../usage-query/price-steps.js'

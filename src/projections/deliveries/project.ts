@@ -1,6 +1,6 @@
-import { instantOf } from '../../domain/codec/instant.js'
+import { instantOf } from '../../kernel/codec/instant.js'
 import type { DeliveryEvent } from '../../domain/delivery/events.js'
-import type { Rows } from '../../domain/ports/clickhouse.js'
+import type { Rows } from '../../kernel/ports/clickhouse.js'
 import { dateTime64, int64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 

@@ -1,6 +1,6 @@
-import type { Instant } from '../../domain/codec/instant.js'
-import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { dateTime64, instantFrom, SQL_TIME } from '../clickhouse-values.js'
 
 /** States from a delivery's own events. Whether it is held depends on its webhook. */

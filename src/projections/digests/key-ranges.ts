@@ -1,4 +1,4 @@
-import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
 import type { DigestedModel } from './model.js'
 
 /** A part of a table: a condition on its sorting key, and its parameters. */

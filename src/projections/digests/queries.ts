@@ -1,5 +1,5 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { DigestedModel } from './model.js'
 import { digestedModels } from './models.js'
 import { keyRanges, type KeyRange } from './key-ranges.js'

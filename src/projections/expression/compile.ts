@@ -1,5 +1,5 @@
-import type { Json } from '../../domain/json/json.js'
-import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { Json } from '../../kernel/json/json.js'
+import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { Convert, Operand, Operation, Pair } from '../../domain/query/expression.js'
 import { compare, contains, membership, type Comparison } from './compare.js'
 import { fieldValue, type Fields } from './fields.js'

@@ -1,4 +1,4 @@
-import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 
 /** Collects the parameters of a statement, and returns a placeholder for each. Equal values share one. */
 export interface Parameters {

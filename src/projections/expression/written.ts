@@ -1,4 +1,4 @@
-import { microseconds, parseInstant } from '../../domain/codec/instant.js'
+import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
 
 /** Parses text of the client that is compared with a number, a truth or an instant; undefined if it is none. */
 

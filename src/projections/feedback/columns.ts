@@ -1,6 +1,6 @@
 import { SCORER_FIELDS, TEXT_FIELDS } from '../../domain/feedback/content.js'
-import type { Json } from '../../domain/json/json.js'
-import { parseJson } from '../../domain/json/parse.js'
+import type { Json } from '../../kernel/json/json.js'
+import { parseJson } from '../../kernel/json/parse.js'
 import { instantFrom } from '../clickhouse-values.js'
 import type { Column } from '../expression/fields.js'
 import { readableJson } from '../expression/readable-json.js'

@@ -1,5 +1,5 @@
 import type { FeedbackEvent } from '../../domain/feedback/events.js'
-import type { Json } from '../../domain/json/json.js'
+import type { Json } from '../../kernel/json/json.js'
 import { dateTime64, payloadText } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { FEEDBACK_COLUMNS, JSON_COLUMNS, TEXT_COLUMNS } from './columns.js'

@@ -1,4 +1,4 @@
-import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import { aliasesAsOf, tagsAsOf, type Parameters } from './versions-as-of.js'
 
 /** Keys are AND-ed, the values of one key OR-ed; an empty list is ignored. */

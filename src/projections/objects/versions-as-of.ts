@@ -1,5 +1,5 @@
-import type { SqlParameter } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 
 export type Parameters = Readonly<Record<string, SqlParameter>>
 

@@ -1,8 +1,8 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import { entityOf } from '../../domain/ids.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { entityOf } from '../../kernel/ids.js'
 import { DEFAULT_LIST, teamsList } from '../../domain/price/events.js'
-import { versionedCache } from '../../runtime/versioned-cache.js'
+import { versionedCache } from '../../kernel/versioned-cache.js'
 import { bookOf, type PriceBook } from './book.js'
 import { pricesAt, pricesChangedAt } from './queries.js'
 

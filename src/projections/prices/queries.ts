@@ -1,5 +1,5 @@
-import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import type { Operation } from '../../domain/query/expression.js'
 import { compileCondition } from '../expression/compile.js'
 import { orderTerms, type OrderBy } from '../expression/order.js'

@@ -1,4 +1,4 @@
-import type { Instant } from '../../domain/codec/instant.js'
+import type { Instant } from '../../kernel/codec/instant.js'
 import { instantFrom } from '../clickhouse-values.js'
 import type { Fields } from '../expression/fields.js'
 

@@ -1,6 +1,6 @@
-import type { Instant } from '../../domain/codec/instant.js'
-import type { ClickHouseReader, Rows } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { ClickHouseReader, Rows } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { dateTime64, instantFrom } from '../clickhouse-values.js'
 
 /** `superseded`: the tables are newer than the request, so they were made from the log anyway. */

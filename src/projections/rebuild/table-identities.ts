@@ -1,4 +1,4 @@
-import type { ClickHouseWriter } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
 
 /** These stay where they are when a rebuild exchanges the tables. */
 export const KEPT_TABLES = ['schema_version', 'rebuilds']

@@ -1,5 +1,5 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Log } from '../../domain/ports/log.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Log } from '../../kernel/ports/log.js'
 import { KEPT_TABLES } from '../rebuild/table-identities.js'
 
 const BROKEN = `

@@ -2,9 +2,9 @@ import {
   ClickHouseUnavailable,
   type ClickHouseReader,
   type ClickHouseWriter,
-} from '../../domain/ports/clickhouse.js'
-import type { EventStore, Position, RecordedEvent } from '../../domain/ports/event-store.js'
-import { findAnchor, type LogAnchor } from '../../runtime/follow-log.js'
+} from '../../kernel/ports/clickhouse.js'
+import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
+import { findAnchor, type LogAnchor } from '../../kernel/follow-log.js'
 
 const PROJECTOR = 'main'
 

@@ -1,4 +1,4 @@
-import { ClickHouseUnavailable } from '../../domain/ports/clickhouse.js'
+import { ClickHouseUnavailable } from '../../kernel/ports/clickhouse.js'
 
 /** The kind of an error. Its message may quote rows, so it is not logged. */
 export const errorName = (error: unknown): string => {

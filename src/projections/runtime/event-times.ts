@@ -1,6 +1,6 @@
-import type { Instant } from '../../domain/codec/instant.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { Instant } from '../../kernel/codec/instant.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { dateTime64, SQL_TIME } from '../clickhouse-values.js'
 import type { Projection } from '../projection.js'
 

@@ -1,5 +1,5 @@
-import type { ClickHouseReader, ClickHouseWriter } from '../../domain/ports/clickhouse.js'
-import type { RecordedEvent } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader, ClickHouseWriter } from '../../kernel/ports/clickhouse.js'
+import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** An event whose rows could not be made, or were refused because of their data. */
 export interface Quarantined {

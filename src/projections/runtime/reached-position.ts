@@ -1,5 +1,5 @@
-import type { Position } from '../../domain/ports/event-store.js'
-import { within } from '../../runtime/within.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { within } from '../../kernel/within.js'
 
 /** The last position whose rows can be read, and the readers that wait for a later one. */
 export interface ReachedPosition {

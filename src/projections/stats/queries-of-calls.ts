@@ -1,4 +1,4 @@
-import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
 import { compileSelection, readManyCalls, SETTINGS } from '../calls/select.js'
 import type { MergedRows } from '../unmerged-rows.js'
 import { figures, NOTHING, type Aggregation, type Figures, type RequestedMetric } from './metric.js'

@@ -1,4 +1,4 @@
-import type { SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { CallSelection } from '../calls/select.js'
 
 /** Selects the calls that are counted, by a filter, an operation and a range of start times. */

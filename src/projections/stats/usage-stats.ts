@@ -1,4 +1,4 @@
-import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
 import { numberFrom } from '../../domain/price/decimal.js'
 import { SETTINGS } from '../calls/select.js'
 import type { PriceBook } from '../prices/book.js'

@@ -1,5 +1,5 @@
-import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { JSON_SETTINGS, readableJson } from '../expression/readable-json.js'
 import { nativeBlocks, type Numbers, type Strings } from '../usage/native.js'
 

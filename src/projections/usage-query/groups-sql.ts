@@ -1,6 +1,6 @@
 import type { CalendarUnit } from '../../domain/buckets/calendar.js'
-import { microseconds } from '../../domain/codec/instant.js'
-import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
+import { microseconds } from '../../kernel/codec/instant.js'
+import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
 import { statementFields } from '../calls/fields.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'
 import { selection, type CallSelection } from '../calls/select.js'

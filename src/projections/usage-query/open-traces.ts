@@ -1,4 +1,4 @@
-import type { ClickHouseReader, SqlParameter } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { CallSelection } from '../calls/select.js'
 import { dateTime64, listed } from '../clickhouse-values.js'
 import type { PriceBook } from '../prices/book.js'

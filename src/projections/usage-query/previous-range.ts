@@ -1,4 +1,4 @@
-import { microseconds, type Instant } from '../../domain/codec/instant.js'
+import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import type { CallSelection } from '../calls/select.js'
 
 /** The selection with its range extended by the range of the same length before. */

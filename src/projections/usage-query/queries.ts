@@ -1,4 +1,4 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { LARGEST_EXACT } from '../../domain/price/exact.js'
 import { SETTINGS } from '../calls/select.js'
 import { costName } from './price-steps.js'

@@ -1,4 +1,4 @@
-import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../kernel/ports/clickhouse.js'
 import { dateTime64, listed, SQL_TIME } from '../clickhouse-values.js'
 import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
 import { conjunctsOf, startRange } from '../calls/locate.js'

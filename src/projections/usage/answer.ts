@@ -1,5 +1,5 @@
 import type { UsageReporting } from '../../domain/project/events.js'
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { PriceBook } from '../prices/book.js'
 import { chargedTokens, chargesOf, type Charge } from './charges.js'
 import { EntryBudget, inclusiveUsage, type UsageByKey } from './inclusive-usage.js'

@@ -1,4 +1,4 @@
-import { microseconds } from '../../domain/codec/instant.js'
+import { microseconds } from '../../kernel/codec/instant.js'
 import { exact, product, sum, type Exact } from '../../domain/price/exact.js'
 import type { Price, PriceBook } from '../prices/book.js'
 import { COUNTERS, saturated, type Counter } from './own-usage.js'

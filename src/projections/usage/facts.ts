@@ -1,9 +1,9 @@
 import { FIGURES } from '../../domain/call/usage.js'
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
-import { inPages } from '../../domain/pages.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
+import { inPages } from '../../kernel/pages.js'
 import type { UsageReporting } from '../../domain/project/events.js'
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { isSameText, nativeBlocks, textAt, type Arrays, type Numbers, type Strings } from './native.js'
 import { sinceYear2100, traceBuilder, type CallLabels, type Fact, type TraceCalls } from './trace.js'
 

@@ -1,4 +1,4 @@
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { COUNTERS } from './own-usage.js'
 import { cyclesOf, topologyOf } from './topology.js'
 import type { ModelEntries, TraceCalls } from './trace.js'

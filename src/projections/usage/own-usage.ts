@@ -1,7 +1,7 @@
 import { FIGURES, type Figure } from '../../domain/call/usage.js'
 import { LARGEST_EXACT } from '../../domain/price/exact.js'
 import type { UsageReporting } from '../../domain/project/events.js'
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import { topologyOf } from './topology.js'
 import type { ModelEntries, TraceCalls } from './trace.js'
 import { SOURCES } from './usage-fact.js'

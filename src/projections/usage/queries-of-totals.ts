@@ -1,5 +1,5 @@
-import type { ClickHouseReader, SqlParameters } from '../../domain/ports/clickhouse.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { SQL_TIME } from '../clickhouse-values.js'
 import { batchesOfTraces, loadTraces, usageReportingAt } from './facts.js'
 import { AnswerTooLarge } from './inclusive-usage.js'

@@ -1,4 +1,4 @@
-import type { ClickHouseReader } from '../../domain/ports/clickhouse.js'
+import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import { listed, SQL_TIME } from '../clickhouse-values.js'
 import type { EntryBudget } from './inclusive-usage.js'
 import { nativeBlocks, textAt, type Numbers, type Strings } from './native.js'

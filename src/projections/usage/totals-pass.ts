@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClickHouse, ClickHouseReader } from '../../domain/ports/clickhouse.js'
-import type { Log } from '../../domain/ports/log.js'
-import type { Position } from '../../domain/ports/event-store.js'
+import type { ClickHouse, ClickHouseReader } from '../../kernel/ports/clickhouse.js'
+import type { Log } from '../../kernel/ports/log.js'
+import type { Position } from '../../kernel/ports/event-store.js'
 import { readTotalsState, TOTALS, totalsOfTraces } from './queries-of-totals.js'
 import { TOTALS_COLUMNS, totalsKey, type TotalsRow } from './totals.js'
 

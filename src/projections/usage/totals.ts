@@ -1,5 +1,5 @@
 import type { UsageReporting } from '../../domain/project/events.js'
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 import {
   AnswerTooLarge,
   EntryBudget,

@@ -1,5 +1,5 @@
 import { FIGURES } from '../../domain/call/usage.js'
-import { yielding } from '../../yield-to-event-loop.js'
+import { yielding } from '../../kernel/yield-to-event-loop.js'
 
 /** In microseconds since 1970. Doubles represent the microseconds since 2100 exactly for 1900 to 2299. */
 export const YEAR_2100 = 4_102_444_800_000_000n

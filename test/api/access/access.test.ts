@@ -5,8 +5,8 @@ import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-mem
 import { openAccess, type Access } from '../../../src/api/auth/access.js'
 import { bootstrapAccess } from '../../../src/api/auth/bootstrap.js'
 import { makeKey } from '../../../src/api/auth/new-key.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import { StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
+import { StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
 import { until } from '../../support/until.js'
 import { arbitraryCause, bearer, openedAccess, somePorts, storedEvents } from './given.js'
 

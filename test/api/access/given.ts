@@ -8,9 +8,9 @@ import { Failure } from '../../../src/api/failure.js'
 import { queryDecoder } from '../../../src/api/http/serve.js'
 import type { AnyRoute, RouteResponse } from '../../../src/api/route.js'
 import { ACCESS_STREAM } from '../../../src/domain/access/events.js'
-import type { Cause } from '../../../src/domain/event.js'
-import type { ClickHouseReader } from '../../../src/domain/ports/clickhouse.js'
-import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { Cause } from '../../../src/kernel/event.js'
+import type { ClickHouseReader } from '../../../src/kernel/ports/clickhouse.js'
+import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { arbitraryKey, sha256 } from '../../unit/domain/access/arbitrary.js'
 
 export const bearer = (key: string): string => `Bearer ${key}`

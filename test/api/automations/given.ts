@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '../../../src/domain/access/roles.js'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { SendOptions, TestService } from '../../support/service.js'
 import { accepted, textIn } from '../tracing/given.js'
 import { appendNext } from '../../support/append-next.js'

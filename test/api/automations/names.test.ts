@@ -3,8 +3,8 @@ import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-mem
 import { rosterOf } from '../../../src/api/automations/current-state.js'
 import { confirmName, releaseName, takeName } from '../../../src/api/automations/names.js'
 import { ownerOf } from '../../../src/domain/names/decider.js'
-import { newEvent } from '../../../src/domain/event.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import { newEvent } from '../../../src/kernel/event.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { arbitraryCause, failureOf, somePorts } from '../access/given.js'
 
 const cause = arbitraryCause()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
 import { secretValuesOf } from '../../../src/api/automations/secret-values.js'
-import { newEvent } from '../../../src/domain/event.js'
+import { newEvent } from '../../../src/kernel/event.js'
 import { appendNext } from '../../support/append-next.js'
 
 const cause = { correlationId: 'c', causationId: 'c', actor: 'ada' }

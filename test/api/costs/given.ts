@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered, TestService } from '../../support/service.js'
 import { accepted, aCompleted } from '../tracing/given.js'
 

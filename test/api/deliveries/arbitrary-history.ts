@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { contentOf, IN_PROJECT, ofProject, recorded } from '../../unit/domain/automation/matching/given.js'
 import { priceStream, type PriceOwner } from '../../../src/domain/price/events.js'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 
 const HOUR = 3600 * 1000
 

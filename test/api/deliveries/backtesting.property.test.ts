@@ -13,10 +13,10 @@ import { openMetricValues } from '../../../src/dispatch/webhooks/metric-values.j
 import { openPrices } from '../../../src/dispatch/webhooks/prices.js'
 import { schedulingsOf } from '../../../src/dispatch/webhooks/scheduling.js'
 import { rememberedTemplates } from '../../../src/dispatch/webhooks/templates.js'
-import { cachedPatterns } from '../../../src/runtime/patterns.js'
+import { cachedPatterns } from '../../../src/kernel/patterns.js'
 import { pastVariables } from '../../../src/domain/automation/matching/past-variables.js'
 import { versionHistory } from '../../../src/domain/automation/matching/version-history.js'
-import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { COUNTS } from '../../counts.js'
 import { arbitraryHistory, logOf } from './arbitrary-history.js'
 

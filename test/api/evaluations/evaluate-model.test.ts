@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { usageOf, wholeOf } from '../../support/upstreams/behaviours.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { sharedService, someProject } from '../shared-service.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Webhook } from 'standardwebhooks'
 import { hmacSha256 } from '../../../src/adapters/system/system.js'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { after as later, answers, dependingOn, inTurn } from '../../support/receivers/behaviours.js'
 import {
   startReceiver,

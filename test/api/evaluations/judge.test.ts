@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import { failingWith, inTurn, saying, usageOf } from '../../support/upstreams/behaviours.js'
 import type { Behaviour } from '../../support/upstreams/upstream.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'

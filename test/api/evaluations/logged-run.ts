@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomUUID } from 'node:crypto'
-import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered, SendOptions, TestService } from '../../support/service.js'
 
 export interface LoggedRow {

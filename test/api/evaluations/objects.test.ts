@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, reasonOf, told, writesNothing } from '../tracing/given.js'

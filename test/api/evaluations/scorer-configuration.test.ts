@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered, TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'
 import { accepted, writesNothing } from '../tracing/given.js'

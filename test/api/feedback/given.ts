@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { accepted } from '../tracing/given.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 
 export interface Parameter {
   readonly name: string

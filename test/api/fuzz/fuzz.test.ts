@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Json } from '../../../src/domain/json/json.js'
+import type { Json } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { whenReadable } from '../../support/asking-again.js'
 import { ADMINISTRATOR_KEY, startTestService, type TestService } from '../../support/service.js'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { entityOf } from '../../../src/domain/ids.js'
+import { entityOf } from '../../../src/kernel/ids.js'
 import type { TestService } from '../../support/service.js'
 import { accepted, aCompleted, aStart, anEnd, textIn } from '../tracing/given.js'
 import { givenDeliveries } from './given-deliveries.js'

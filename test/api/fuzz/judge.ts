@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { isJsonObject, type Json } from '../../../src/domain/json/json.js'
+import { isJsonObject, type Json } from '../../../src/kernel/json/json.js'
 import type { ResponseSpec, Description } from './description.js'
 import { waitsInVain } from './requests.js'
 import type { Received, Sent } from './wire.js'

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../src/domain/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../src/kernel/json/json.js'
 import { HOME } from './places.js'
 
 /** Stands for a string that an answer to an earlier request holds; which one is found when it is sent. */

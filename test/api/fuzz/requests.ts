@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { arbitraryModestJson, arbitraryModestObject, troublesomeText } from '../../support/arbitrary-json.js'
 import { arbitraryOfSchema } from '../../support/arbitrary-of-schema.js'
 import type { Description, Parameter, Served } from './description.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { SendOptions, TestService } from '../../support/service.js'
 import { accepted, textIn } from '../tracing/given.js'
 

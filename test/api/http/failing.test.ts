@@ -4,20 +4,20 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { createApp } from '../../../src/api/app.js'
 import { Failure } from '../../../src/api/failure.js'
-import { prefetchFirst } from '../../../src/api/http/prefetch-first.js'
+import { prefetchFirst } from '../../../src/kernel/prefetch-first.js'
 import type { RouteResponse } from '../../../src/api/route.js'
 import { openRoute } from '../../../src/api/route-kinds.js'
 import {
   ClickHouseUnavailable,
   ReadTooExpensive,
   TooManyReads,
-} from '../../../src/domain/ports/clickhouse.js'
+} from '../../../src/kernel/ports/clickhouse.js'
 import {
   AppendOutcomeUnknown,
   EventTooLarge,
   StoreUnavailable,
-} from '../../../src/domain/ports/event-store-errors.js'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+} from '../../../src/kernel/ports/event-store-errors.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 
 const CANARY = 'CANARY-5ec4e7'
 

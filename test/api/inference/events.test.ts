@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { chunkOf, sendingRaw, usageOf } from '../../support/upstreams/behaviours.js'
 import { chunksIn, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import { sharedService, someProject } from '../shared-service.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import * as does from '../../support/upstreams/behaviours.js'
 import { MESSAGES, startGateway, type Gateway } from '../../support/upstreams/gateway.js'
 import type { Behaviour } from '../../support/upstreams/upstream.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Answered, TestService } from '../../support/service.js'
 
 export const UPSTREAMS = '/api/inference/upstreams'

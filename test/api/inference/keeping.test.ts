@@ -3,8 +3,8 @@ import { openInMemoryBlobStore } from '../../../src/adapters/blobs/in-memory-blo
 import { openFileSpools } from '../../../src/adapters/spools/file-spools.js'
 import { openKeeping } from '../../../src/api/inference/completions/keeping.js'
 import { AnswerBuilder } from '../../../src/domain/completion/answer-builder.js'
-import type { JsonObject } from '../../../src/domain/json/json.js'
-import type { Spools } from '../../../src/domain/ports/spools.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
+import type { Spools } from '../../../src/kernel/ports/spools.js'
 import { scratchDirectory } from '../../support/scratch.js'
 import { until } from '../../support/until.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClickHouse, Rows } from '../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse, Rows } from '../../../src/kernel/ports/clickhouse.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { startGateway, type Gateway } from '../../support/upstreams/gateway.js'

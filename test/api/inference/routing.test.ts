@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 
 import { systemIds } from '../../../src/adapters/system/ids.js'
-import { execute } from '../../../src/runtime/execute.js'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import { execute } from '../../../src/kernel/execute.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { secretDecider } from '../../../src/domain/secret/decider.js'
 import { secretStream } from '../../../src/domain/secret/events.js'
 import { startTestService, type TestService } from '../../support/service.js'

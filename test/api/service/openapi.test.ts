@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { isJsonObject, type Json, type JsonObject } from '../../../src/domain/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../src/kernel/json/json.js'
 import type { TestService } from '../../support/service.js'
 import { sharedService } from '../shared-service.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
-import type { ClickHouseReader } from '../../../src/domain/ports/clickhouse.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
+import type { ClickHouseReader } from '../../../src/kernel/ports/clickhouse.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { startTestService, type TestService } from '../../support/service.js'
 import { sharedService, someProject } from '../shared-service.js'

@@ -5,8 +5,8 @@ import { systemIds } from '../../../src/adapters/system/ids.js'
 import { sha256, systemClock } from '../../../src/adapters/system/system.js'
 import { digestedRows, publishTable } from '../../../src/api/tables/publish-table.js'
 import { rowDigestsOf } from '../../../src/api/tables/write.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import { EventTooLarge, StoreUnavailable } from '../../../src/domain/ports/event-store-errors.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
+import { EventTooLarge, StoreUnavailable } from '../../../src/kernel/ports/event-store-errors.js'
 
 const PROJECT = 'team/project'
 const CAUSE = { correlationId: 'request', causationId: 'request', actor: 'user' }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { isJsonObject, type Json, type JsonObject } from '../../../src/domain/json/json.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { arbitraryJsonObject } from '../../support/arbitrary-json.js'
 import type { TestService } from '../../support/service.js'

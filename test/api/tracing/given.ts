@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { JsonObject } from '../../../src/domain/json/json.js'
-import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
+import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import type { Answered, TestService } from '../../support/service.js'
 
 export const arbitraryCallId = (): string => `call-${randomUUID()}`

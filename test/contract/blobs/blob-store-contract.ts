@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { BlobTooLarge, type BlobStore, type OpenedBlob } from '../../../src/domain/ports/blobs.js'
+import { BlobTooLarge, type BlobStore, type OpenedBlob } from '../../../src/kernel/ports/blobs.js'
 
 export interface BlobStoreUnderTest {
   readonly store: BlobStore

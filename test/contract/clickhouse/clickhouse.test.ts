@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createClient } from '@clickhouse/client'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
-import { ClickHouseUnavailable, type ClickHouse } from '../../../src/domain/ports/clickhouse.js'
+import { ClickHouseUnavailable, type ClickHouse } from '../../../src/kernel/ports/clickhouse.js'
 import { isFull } from '../../counts.js'
 import { describeClickHouse } from './clickhouse-contract.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../support/clickhouse-http-front.js'

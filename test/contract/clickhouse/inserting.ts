@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { RowsRefused, type ClickHouse } from '../../../src/domain/ports/clickhouse.js'
+import { RowsRefused, type ClickHouse } from '../../../src/kernel/ports/clickhouse.js'
 import { troublesomeText } from '../../support/arbitrary-json.js'
 
 const TABLE = `CREATE TABLE IF NOT EXISTS kinds (

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { ReadTooExpensive, type ClickHouse, type SqlParameter } from '../../../src/domain/ports/clickhouse.js'
+import { ReadTooExpensive, type ClickHouse, type SqlParameter } from '../../../src/kernel/ports/clickhouse.js'
 import { troublesomeText } from '../../support/arbitrary-json.js'
 
 const wellFormedText = troublesomeText().map((text) => text.toWellFormed())

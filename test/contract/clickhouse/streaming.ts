@@ -3,7 +3,7 @@ import {
   ReadTooExpensive,
   type ClickHouse,
   type SqlParameters,
-} from '../../../src/domain/ports/clickhouse.js'
+} from '../../../src/kernel/ports/clickhouse.js'
 import { nativeBlocks } from '../../../src/projections/usage/native.js'
 
 const ROWS = 200_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Expected } from '../../../src/domain/ports/event-store.js'
-import { ConcurrencyConflict } from '../../../src/domain/ports/event-store-errors.js'
+import type { Expected } from '../../../src/kernel/ports/event-store.js'
+import { ConcurrencyConflict } from '../../../src/kernel/ports/event-store-errors.js'
 import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { collect, idsIn } from './collect.js'
 import type { Opened } from './store-under-test.js'

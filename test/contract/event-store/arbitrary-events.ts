@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import type { EventStore, NewEvent } from '../../../src/domain/ports/event-store.js'
+import type { EventStore, NewEvent } from '../../../src/kernel/ports/event-store.js'
 import { afterEvents } from '../../support/append-next.js'
 
 export const arbitraryStream = (): string => `call-team/project/${randomUUID()}`

@@ -1,4 +1,4 @@
-import type { EventStore, RecordedEvent, TailItem } from '../../../src/domain/ports/event-store.js'
+import type { EventStore, RecordedEvent, TailItem } from '../../../src/kernel/ports/event-store.js'
 
 export const collect = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
   const collected: T[] = []

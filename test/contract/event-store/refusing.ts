@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import {
   EventTooLarge,
   InvalidAppend,
   MAX_APPEND_BYTES,
   StoreUnavailable,
-} from '../../../src/domain/ports/event-store-errors.js'
-import type { EventMetadata } from '../../../src/domain/ports/event-store.js'
+} from '../../../src/kernel/ports/event-store-errors.js'
+import type { EventMetadata } from '../../../src/kernel/ports/event-store.js'
 import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { collect, idsIn, idsOf } from './collect.js'
 import type { Opened } from './store-under-test.js'

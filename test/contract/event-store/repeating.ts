@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ConcurrencyConflict } from '../../../src/domain/ports/event-store-errors.js'
+import { ConcurrencyConflict } from '../../../src/kernel/ports/event-store-errors.js'
 import { arbitraryEvent, arbitraryEvents, arbitraryStream, givenStreamOf } from './arbitrary-events.js'
 import { idsIn, idsOf } from './collect.js'
 import { skip } from '../../support/skipping.js'

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 
 /** A store with no events that a test may see, and what its adapter lets a test do to it. */
 export interface StoreUnderTest {

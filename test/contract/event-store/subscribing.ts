@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EventStore, TailItem } from '../../../src/domain/ports/event-store.js'
+import type { EventStore, TailItem } from '../../../src/kernel/ports/event-store.js'
 import {
   appendInParts,
   arbitraryEvent,

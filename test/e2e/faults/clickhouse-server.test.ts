@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
-import type { ClickHouseWriter } from '../../../src/domain/ports/clickhouse.js'
+import type { ClickHouseWriter } from '../../../src/kernel/ports/clickhouse.js'
 import { projections } from '../../../src/projections/all.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import { startProjector } from '../../../src/projections/runtime/projector.js'

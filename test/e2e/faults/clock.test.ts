@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../support/dispatching.js'
 import { until } from '../../support/until.js'
 import { after as later, answers, dependingOn } from '../../support/receivers/behaviours.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { until } from '../../support/until.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import type { RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { aliasAdded, COLLECTION, startDispatching, type Dispatching } from '../../support/dispatching.js'
 import { until } from '../../support/until.js'
 import { answers } from '../../support/receivers/behaviours.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Call, SdkService } from '../sdk-service.js'
 import {
   ANSWERS,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 
 /**
  * What a rescore of the evaluations of `evaluating.mjs` and `evaluating.py` has to give with four scorers, computed

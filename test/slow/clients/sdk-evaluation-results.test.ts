@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { assertNoneRefused, opOf, startSdkService, type SdkService } from '../../e2e/sdk-service.js'
 
 interface Trial {

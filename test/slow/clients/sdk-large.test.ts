@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import type { Json } from '../../../src/domain/json/json.js'
+import type { Json } from '../../../src/kernel/json/json.js'
 import { assertNoneRefused, opOf, startSdkService, type SdkService } from '../../e2e/sdk-service.js'
 
 const PROJECT = 'team/large'

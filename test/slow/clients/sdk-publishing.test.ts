@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import { assertNoneRefused, startSdkService, type SdkService } from '../../e2e/sdk-service.js'
 
 const PROJECT = 'team/publishing'

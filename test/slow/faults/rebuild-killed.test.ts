@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { COUNTS } from '../../counts.js'
 import { tallytree } from '../../support/command.js'
 import { scratchDirectory } from '../../support/scratch.js'

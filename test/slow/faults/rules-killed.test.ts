@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { publish, scorerObject } from '../../api/evaluations/logged-run.js'
 import { COUNTS } from '../../counts.js'
 import { startRunningService, type RunningService } from '../../support/running-service.js'

@@ -1,5 +1,5 @@
 import { openEventStoreDb } from '../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
 import { startProtocolDouble, type ProtocolDouble } from './double.js'
 import { PATIENT } from './patient.js'
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../src/kernel/json/json.js'
 import type { Operation } from '../../../src/domain/query/expression.js'
 import type { Filter } from '../oracle/operations.js'
 import { json, KEYS, literal, operationsOver, scalar, word } from './arbitrary.js'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Json } from '../../../src/domain/json/json.js'
+import type { Json } from '../../../src/kernel/json/json.js'
 import { CONVERT_TO, type Operand, type Operation } from '../../../src/domain/query/expression.js'
 import type { Row } from './evaluate.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { selects } from '../oracle/select.js'
 import type { Filter } from '../oracle/operations.js'
 import type { Started } from '../oracle/started.js'

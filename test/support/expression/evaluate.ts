@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/domain/json/json.js'
+import type { Json } from '../../../src/kernel/json/json.js'
 import type { Contains, Operand, Operation } from '../../../src/domain/query/expression.js'
 
 /** What a query means, row by row, without any code of the service. */

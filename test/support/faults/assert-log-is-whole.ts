@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { callStream } from '../../../src/domain/call/events.js'
-import type { EventStore, Position } from '../../../src/domain/ports/event-store.js'
+import type { EventStore, Position } from '../../../src/kernel/ports/event-store.js'
 import type { Ledger } from './ledger.js'
 
 /**

@@ -1,6 +1,6 @@
 import { dialling, type Dial } from '../../../src/adapters/outgoing/guard/connect-to-any.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import type { WebhookSender } from '../../../src/domain/ports/webhook-sender.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
+import type { WebhookSender } from '../../../src/kernel/ports/webhook-sender.js'
 import { aliasAdded, COLLECTION } from '../dispatching.js'
 import { dispatchOver } from './dispatching-over.js'
 import { appendingTo, openEventLog } from './dispatching-log.js'

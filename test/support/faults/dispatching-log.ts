@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
 import { systemIds } from '../../../src/adapters/system/ids.js'
-import type { DomainEvent } from '../../../src/domain/decider.js'
-import { newEvent } from '../../../src/domain/event.js'
-import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import type { DomainEvent } from '../../../src/kernel/decider.js'
+import { newEvent } from '../../../src/kernel/event.js'
+import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { appendNext } from '../append-next.js'
 
 const cause = { correlationId: 'test', causationId: 'test', actor: 'ada' }

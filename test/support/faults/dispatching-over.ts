@@ -6,8 +6,8 @@ import { webhookSender } from '../../../src/adapters/outgoing/webhook-sender/web
 import { openDispatcher } from '../../../src/composition/dispatcher.js'
 import { readConfig } from '../../../src/config.js'
 import type { Dispatcher } from '../../../src/dispatch/webhooks/dispatcher.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import type { WebhookSender } from '../../../src/domain/ports/webhook-sender.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
+import type { WebhookSender } from '../../../src/kernel/ports/webhook-sender.js'
 
 const nothing = () => undefined
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { chunkOf, usageOf, wholeOf } from '../upstreams/behaviours.js'
 import { startUpstream, type Behaviour, type ScriptedUpstream } from '../upstreams/upstream.js'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Entry, SentEnd, SentStart } from './ledger.js'
 
 type Post = (path: string, body: unknown) => Promise<{ readonly status: number }>

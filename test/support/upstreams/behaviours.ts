@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import type { Behaviour } from './upstream.js'
 
 const HEAD = { id: 'chatcmpl-scripted', created: 1_760_000_000 }

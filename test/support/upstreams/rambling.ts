@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { JsonObject } from '../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
 import { beginStream, chunkOf, delta, drained, sendEvent, usageOf } from './behaviours.js'
 import type { Behaviour } from './upstream.js'
 

@@ -7,7 +7,7 @@ import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory
 import { openHealth } from '../../../src/composition/health.js'
 import { startService } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
-import type { Log } from '../../../src/domain/ports/log.js'
+import type { Log } from '../../../src/kernel/ports/log.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { scratchDirectory } from '../../support/scratch.js'
 

@@ -3,13 +3,13 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFileBlobStore } from '../../../src/adapters/blobs/file-blob-store.js'
 import { openHealth } from '../../../src/composition/health.js'
-import { BlobsUnavailable, BlobTooLarge } from '../../../src/domain/ports/blobs.js'
-import { ClickHouseUnavailable, ReadTooExpensive } from '../../../src/domain/ports/clickhouse.js'
+import { BlobsUnavailable, BlobTooLarge } from '../../../src/kernel/ports/blobs.js'
+import { ClickHouseUnavailable, ReadTooExpensive } from '../../../src/kernel/ports/clickhouse.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
   StoreUnavailable,
-} from '../../../src/domain/ports/event-store-errors.js'
+} from '../../../src/kernel/ports/event-store-errors.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
 const full = new StoreUnavailable('the event store failed to write', {

@@ -7,9 +7,9 @@ import { openInMemorySecretStore } from '../../../src/adapters/secrets/in-memory
 import { openHealth } from '../../../src/composition/health.js'
 import { startService, type Service } from '../../../src/composition/service.js'
 import { readConfig } from '../../../src/config.js'
-import type { ClickHouse } from '../../../src/domain/ports/clickhouse.js'
-import type { EventStore } from '../../../src/domain/ports/event-store.js'
-import type { Log } from '../../../src/domain/ports/log.js'
+import type { ClickHouse } from '../../../src/kernel/ports/clickhouse.js'
+import type { EventStore } from '../../../src/kernel/ports/event-store.js'
+import type { Log } from '../../../src/kernel/ports/log.js'
 import {
   startClickHouseServer,
   describeWithClickHouseServer,

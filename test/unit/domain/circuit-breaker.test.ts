@@ -5,7 +5,7 @@ import {
   closed,
   probing,
   type CircuitBreaker,
-} from '../../../src/domain/circuit-breaker.js'
+} from '../../../src/kernel/circuit-breaker.js'
 
 const rules = { opens: (failures: number) => failures >= 3, firstOpenMs: 30_000, maxOpenMs: 600_000 }
 

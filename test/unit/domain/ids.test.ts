@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { decode } from '../../../src/domain/codec/codec.js'
-import { entityOf, id, projectId, teamName } from '../../../src/domain/ids.js'
+import { decode } from '../../../src/kernel/codec/codec.js'
+import { entityOf, id, projectId, teamName } from '../../../src/kernel/ids.js'
 
 const typeOf = (value: unknown, codec = id): string => {
   const decoded = decode(codec)(value)

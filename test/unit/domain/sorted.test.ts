@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { sorted, sortedAfter } from '../../../src/domain/sorted.js'
+import { sorted, sortedAfter } from '../../../src/kernel/sorted.js'
 
 const entries = fc.array(fc.tuple(fc.string({ maxLength: 3 }), fc.integer()), { maxLength: 200 })
 const byKey = (a: readonly [string, unknown], b: readonly [string, unknown]) => (a[0] < b[0] ? -1 : 1)

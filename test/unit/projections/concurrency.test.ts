@@ -4,7 +4,7 @@ import {
   TooManyReads,
   type ClickHouse,
   type ClickHouseReader,
-} from '../../../src/domain/ports/clickhouse.js'
+} from '../../../src/kernel/ports/clickhouse.js'
 import { openTestClickHouse } from '../../support/engine.js'
 import { startTestService } from '../../support/service.js'
 

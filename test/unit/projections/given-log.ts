@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { newEvent } from '../../../src/domain/event.js'
+import { newEvent } from '../../../src/kernel/event.js'
 import { callStarted, callStream } from '../../../src/domain/call/events.js'
-import type { JsonObject } from '../../../src/domain/json/json.js'
-import type { EventStore, Position } from '../../../src/domain/ports/event-store.js'
+import type { JsonObject } from '../../../src/kernel/json/json.js'
+import type { EventStore, Position } from '../../../src/kernel/ports/event-store.js'
 
 export const PROJECT = 'poisoned/project'
 

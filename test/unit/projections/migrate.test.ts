@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { openEmbeddedClickHouse } from '../../../src/adapters/clickhouse/embedded.js'
 import { openClickHouseServer } from '../../../src/adapters/clickhouse/server.js'
-import type { ClickHouse, ClickHouseWriter } from '../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse, ClickHouseWriter } from '../../../src/kernel/ports/clickhouse.js'
 import { migrate, schemaState, SCHEMA_VERSION, tableStatements } from '../../../src/projections/migrate.js'
 import { COUNTS } from '../../counts.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../support/clickhouse-http-front.js'

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Instant } from '../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../src/kernel/codec/instant.js'
 import {
   ClickHouseUnavailable,
   type ClickHouse,
   type ClickHouseReader,
   type SqlParameters,
   type TimeRange,
-} from '../../../src/domain/ports/clickhouse.js'
+} from '../../../src/kernel/ports/clickhouse.js'
 import { ALL_MERGED, overlapsOf, readMerged, REFUSAL_MS } from '../../../src/projections/unmerged-rows.js'
 import { openTestClickHouse } from '../../support/engine.js'
 

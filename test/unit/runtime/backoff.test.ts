@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { backoff, retry } from '../../../src/runtime/backoff.js'
+import { backoff, retry } from '../../../src/kernel/backoff.js'
 
 const elapsed = async (wait: () => Promise<void>): Promise<number> => {
   const start = performance.now()

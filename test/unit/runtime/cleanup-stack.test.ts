@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cleanupStack } from '../../../src/runtime/cleanup-stack.js'
+import { cleanupStack } from '../../../src/kernel/cleanup-stack.js'
 
 describe('a cleanup stack', () => {
   it('runs its steps one after another, the last one added first', async () => {

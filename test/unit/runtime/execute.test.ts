@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { nothing, type Decider } from '../../../src/domain/decider.js'
-import { execute } from '../../../src/runtime/execute.js'
-import { foldCache } from '../../../src/runtime/fold-cache.js'
-import type { EventStore, RecordedEvent } from '../../../src/domain/ports/event-store.js'
+import { nothing, type Decider } from '../../../src/kernel/decider.js'
+import { execute } from '../../../src/kernel/execute.js'
+import { foldCache } from '../../../src/kernel/fold-cache.js'
+import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import {
   ConcurrencyConflict,
   EventTooLarge,
   StoreUnavailable,
-} from '../../../src/domain/ports/event-store-errors.js'
+} from '../../../src/kernel/ports/event-store-errors.js'
 
 interface Counted {
   readonly type: 'Counted'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { openInMemoryEventStore } from '../../../src/adapters/event-store/in-memory.js'
-import { newEvent } from '../../../src/domain/event.js'
-import type { EventStore, Position } from '../../../src/domain/ports/event-store.js'
-import { findAnchor, followLog, type LogFollower } from '../../../src/runtime/follow-log.js'
+import { newEvent } from '../../../src/kernel/event.js'
+import type { EventStore, Position } from '../../../src/kernel/ports/event-store.js'
+import { findAnchor, followLog, type LogFollower } from '../../../src/kernel/follow-log.js'
 import { afterEvents } from '../../support/append-next.js'
 import { until } from '../../support/until.js'
 

@@ -3,8 +3,8 @@ import {
   AppendOutcomeUnknown,
   StreamContention,
   StoreUnavailable,
-} from '../../../src/domain/ports/event-store-errors.js'
-import { KeyedMutex } from '../../../src/runtime/keyed-mutex.js'
+} from '../../../src/kernel/ports/event-store-errors.js'
+import { KeyedMutex } from '../../../src/kernel/keyed-mutex.js'
 
 describe('a keyed mutex', () => {
   it('runs tasks of one key in order, and those of other keys at the same time', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { versionedCache } from '../../../src/runtime/versioned-cache.js'
+import { versionedCache } from '../../../src/kernel/versioned-cache.js'
 
 const texts = (most: number) =>
   versionedCache<string>({

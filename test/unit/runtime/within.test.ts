@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../../../src/runtime/within.js'
+import { within } from '../../../src/kernel/within.js'
 
 describe('a promise with a time limit', () => {
   it('resolves to its value, or to undefined when the time is over', async () => {

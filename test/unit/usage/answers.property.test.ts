@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ClickHouse, Rows } from '../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse, Rows } from '../../../src/kernel/ports/clickhouse.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import { runTotalsPass } from '../../../src/projections/usage/totals-pass.js'
 import { COUNTS } from '../../counts.js'

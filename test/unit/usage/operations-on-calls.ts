@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Json } from '../../../src/domain/json/json.js'
+import type { Json } from '../../../src/kernel/json/json.js'
 import type { Operation } from '../../../src/domain/query/expression.js'
 import { literal, operationsOver } from '../../support/expression/arbitrary.js'
 import { evaluateOver, leafAt, type Value } from '../../support/expression/evaluate.js'

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { microseconds, type Instant } from '../../../src/domain/codec/instant.js'
+import { microseconds, type Instant } from '../../../src/kernel/codec/instant.js'
 import { priceContent, type PricePublished } from '../../../src/domain/price/events.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { arbitraryOf } from '../../support/arbitrary-of-codec.js'

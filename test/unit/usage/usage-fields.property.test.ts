@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ClickHouse, Rows } from '../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse, Rows } from '../../../src/kernel/ports/clickhouse.js'
 import { callIds } from '../../../src/projections/calls/queries.js'
 import { migrate } from '../../../src/projections/migrate.js'
 import { readTotals, usageOfCalls } from '../../../src/projections/usage-query/queries.js'

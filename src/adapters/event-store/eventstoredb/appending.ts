@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { SCHEMA_VERSION } from '../../../domain/event.js'
-import type { Appended, EventStore } from '../../../domain/ports/event-store.js'
+import { SCHEMA_VERSION } from '../../../kernel/event.js'
+import type { Appended, EventStore } from '../../../kernel/ports/event-store.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
   StoreUnavailable,
-} from '../../../domain/ports/event-store-errors.js'
-import { retry } from '../../../runtime/backoff.js'
+} from '../../../kernel/ports/event-store-errors.js'
+import { retry } from '../../../kernel/backoff.js'
 import { firstRevisionOf } from '../expectation.js'
 import { attempts, NotSent } from './attempt.js'
 import { isNotLeader, refusalOf } from './failures.js'

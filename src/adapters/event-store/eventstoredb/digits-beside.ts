@@ -1,5 +1,5 @@
-import { digitsIn, holdsDigits, rememberDigits } from '../../../domain/json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from '../../../domain/json/json.js'
+import { digitsIn, holdsDigits, rememberDigits } from '../../../kernel/json/digits.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 
 /** Of numbers in an event's data: the keys that lead to each, and its digits. */
 type DigitsBeside = readonly (readonly [way: readonly string[], digits: string])[]

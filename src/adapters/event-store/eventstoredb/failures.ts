@@ -6,13 +6,13 @@ import {
   StreamDeletedError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
-import type { Expected } from '../../../domain/ports/event-store.js'
+import type { Expected } from '../../../kernel/ports/event-store.js'
 import {
   ConcurrencyConflict,
   EventTooLarge,
   NewerEvents,
   StoreUnavailable,
-} from '../../../domain/ports/event-store-errors.js'
+} from '../../../kernel/ports/event-store-errors.js'
 
 /** Codes of gRPC, as its specification numbers them. */
 const INVALID_ARGUMENT = 3

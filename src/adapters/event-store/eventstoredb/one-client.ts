@@ -1,5 +1,5 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { within } from './waiting.js'
 
 /**

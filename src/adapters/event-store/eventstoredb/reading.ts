@@ -7,9 +7,9 @@ import {
   type ResolvedEvent,
   type StreamingRead,
 } from '@eventstore/db-client'
-import type { EventStore, Position, RecordedEvent } from '../../../domain/ports/event-store.js'
-import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
-import type { HealthReports } from '../../../domain/ports/health.js'
+import type { EventStore, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
+import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
+import type { HealthReports } from '../../../kernel/ports/health.js'
 import { ForeignEvent, mayPass, unavailable } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { markers, type ClientStream } from './pulled.js'

@@ -1,6 +1,6 @@
 import type { AllStreamRecordedEvent, RecordedEvent as ClientEvent } from '@eventstore/db-client'
-import { isJsonObject } from '../../../domain/json/json.js'
-import type { EventMetadata, Position, RecordedEvent } from '../../../domain/ports/event-store.js'
+import { isJsonObject } from '../../../kernel/json/json.js'
+import type { EventMetadata, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { requireKnownSchema } from '../known-schema.js'
 import { takeDigits } from './digits-beside.js'
 import { ForeignEvent } from './failures.js'

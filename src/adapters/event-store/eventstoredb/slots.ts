@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 
 interface Limits {
   readonly atOnce: number

@@ -1,4 +1,4 @@
-import type { Appended, EventStore, RecordedEvent } from '../../../domain/ports/event-store.js'
+import type { Appended, EventStore, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { firstRevisionOf } from '../expectation.js'
 import type { Proposal } from './proposal.js'
 

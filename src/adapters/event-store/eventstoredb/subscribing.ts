@@ -1,5 +1,5 @@
 import { excludeSystemEvents, START, type AllStreamResolvedEvent } from '@eventstore/db-client'
-import type { EventStore, Position, TailItem } from '../../../domain/ports/event-store.js'
+import type { EventStore, Position, TailItem } from '../../../kernel/ports/event-store.js'
 import { mayPass, unavailable } from './failures.js'
 import type { SharedClient } from './one-client.js'
 import { markers, type ClientStream, type Markers } from './pulled.js'

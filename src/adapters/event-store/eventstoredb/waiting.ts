@@ -1,5 +1,5 @@
-import { backoff } from '../../../runtime/backoff.js'
-import { within as valueWithin } from '../../../runtime/within.js'
+import { backoff } from '../../../kernel/backoff.js'
+import { within as valueWithin } from '../../../kernel/within.js'
 
 /** Nothing came in time. */
 export class TimedOut extends Error {

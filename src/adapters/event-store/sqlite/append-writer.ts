@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
-import type { Appended, Expected } from '../../../domain/ports/event-store.js'
-import { ConcurrencyConflict } from '../../../domain/ports/event-store-errors.js'
+import type { Appended, Expected } from '../../../kernel/ports/event-store.js'
+import { ConcurrencyConflict } from '../../../kernel/ports/event-store-errors.js'
 import { conflict, isMet } from '../expectation.js'
 import type { SerialisedEvent } from '../serialise.js'
 import { earlierAppend } from './earlier-append.js'

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Appended, Expected } from '../../../domain/ports/event-store.js'
+import type { Appended, Expected } from '../../../kernel/ports/event-store.js'
 import { firstRevisionOf } from '../expectation.js'
 import type { SerialisedEvent } from '../serialise.js'
 import type { Stream } from './stream-index.js'

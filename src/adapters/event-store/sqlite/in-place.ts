@@ -1,5 +1,5 @@
 import { existsSync, fstatSync } from 'node:fs'
-import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 
 /**
  * Checks that what is written to a log that is open will be found by the next start: a directory that was moved or deleted

@@ -1,6 +1,6 @@
 import { v5 } from 'uuid'
-import { jsonText } from '../../../domain/json/text.js'
-import type { RecordedEvent } from '../../../domain/ports/event-store.js'
+import { jsonText } from '../../../kernel/json/text.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { openDatabase } from './open-database.js'
 import { streamIndex } from './stream-index.js'
 

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import { StoreInUse, StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { StoreInUse, StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { requireInPlace } from './in-place.js'
 import { ensureSchema } from './schema.js'
 

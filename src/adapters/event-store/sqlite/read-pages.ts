@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
-import { parseJson } from '../../../domain/json/parse.js'
-import type { RecordedEvent } from '../../../domain/ports/event-store.js'
+import { parseJson } from '../../../kernel/json/parse.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import type { Page, Pages } from '../paged-reads.js'
 import { findsByIdAlone } from './schema.js'
 import type { StreamIndex } from './stream-index.js'

@@ -1,5 +1,5 @@
-import { parseJson } from '../../../domain/json/parse.js'
-import type { Position, RecordedEvent } from '../../../domain/ports/event-store.js'
+import { parseJson } from '../../../kernel/json/parse.js'
+import type { Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import type { Page } from '../paged-reads.js'
 import type { SerialisedEvent } from '../serialise.js'
 

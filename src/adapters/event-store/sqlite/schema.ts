@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { StoreUnavailable } from '../../../domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../kernel/ports/event-store-errors.js'
 import { requireKnownSchema } from '../known-schema.js'
 
 // Positions are assigned by the single writer inside the transaction: the order of commits is the order of the log.

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
-import type { SendError } from '../../../domain/ports/webhook-sender.js'
+import type { SendError } from '../../../kernel/ports/webhook-sender.js'
 import type { AddressRules } from './address-rules.js'
 import { connectToAny, type Dial } from './connect-to-any.js'
 import type { Resolve } from './resolve.js'

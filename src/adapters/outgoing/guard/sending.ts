@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Phases, SendError } from '../../../domain/ports/webhook-sender.js'
+import type { Phases, SendError } from '../../../kernel/ports/webhook-sender.js'
 
 /** How long each step may take, in milliseconds. */
 export type Limits = Readonly<Record<Step, number>>

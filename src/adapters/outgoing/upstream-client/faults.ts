@@ -1,5 +1,5 @@
 import { KEPT_CONNECTION, UpstreamFault, type FaultKind } from '../../../domain/ports/upstream-client.js'
-import type { SendError } from '../../../domain/ports/webhook-sender.js'
+import type { SendError } from '../../../kernel/ports/webhook-sender.js'
 
 /** What undici or the system says went wrong with a request, on a connection that was perhaps kept for too long. */
 export const faultFrom = (error: unknown, isKept: boolean): UpstreamFault => {

@@ -12,7 +12,7 @@ import type {
   SendError,
   SendResult,
   WebhookSender,
-} from '../../../domain/ports/webhook-sender.js'
+} from '../../../kernel/ports/webhook-sender.js'
 import { addressRules, type AllowList, type Listening } from '../guard/address-rules.js'
 import { Excerpt, flatHeaders, HEAD_BYTES } from './answer.js'
 import { dialling, type Dial } from '../guard/connect-to-any.js'

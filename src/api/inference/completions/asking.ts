@@ -1,6 +1,6 @@
 import { upstreamRequest, type CompletionRequest } from '../../../domain/completion/request.js'
-import type { Json, JsonObject } from '../../../domain/json/json.js'
-import { jsonText } from '../../../domain/json/text.js'
+import type { Json, JsonObject } from '../../../kernel/json/json.js'
+import { jsonText } from '../../../kernel/json/text.js'
 import {
   KEPT_CONNECTION,
   SLOW_READER,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { entityOf, projectId } from '../../../domain/ids.js'
+import { entityOf, projectId } from '../../../kernel/ids.js'
 import { Failure } from '../../failure.js'
 import { defaultEntity, type Principal } from '../../principal.js'
 import type { Teams } from '../../projects/access.js'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../domain/json/json.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
 import type { Recorded } from './recording.js'
 import type { Leave } from './under-way.js'
 

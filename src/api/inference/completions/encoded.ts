@@ -1,5 +1,5 @@
 import type { SpoolRange } from '../../../domain/completion/buffered-text.js'
-import type { Spool } from '../../../domain/ports/spools.js'
+import type { Spool } from '../../../kernel/ports/spools.js'
 
 const CHUNK_BYTES = 65_536
 

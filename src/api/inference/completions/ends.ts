@@ -1,8 +1,8 @@
-import type { Log } from '../../../domain/ports/log.js'
-import type { Position } from '../../../domain/ports/event-store.js'
+import type { Log } from '../../../kernel/ports/log.js'
+import type { Position } from '../../../kernel/ports/event-store.js'
 import { Failure } from '../../failure.js'
-import { backoff } from '../../../runtime/backoff.js'
-import { within } from '../../../runtime/within.js'
+import { backoff } from '../../../kernel/backoff.js'
+import { within } from '../../../kernel/within.js'
 
 /** Sees to it that the end of each completion comes into the log, also where the store is away for a while. */
 export interface Ends {

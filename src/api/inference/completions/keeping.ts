@@ -1,11 +1,11 @@
 import type { AnswerBuilder } from '../../../domain/completion/answer-builder.js'
-import type { Log } from '../../../domain/ports/log.js'
-import type { Ports } from '../../../domain/ports/ports.js'
-import type { Spool, Spools } from '../../../domain/ports/spools.js'
-import { KeyedMutex } from '../../../runtime/keyed-mutex.js'
+import type { Log } from '../../../kernel/ports/log.js'
+import type { Ports } from '../../../kernel/ports/ports.js'
+import type { Spool, Spools } from '../../../kernel/ports/spools.js'
+import { KeyedMutex } from '../../../kernel/keyed-mutex.js'
 import { encoded } from './encoded.js'
 import type { Output } from './output.js'
-import { within } from '../../../runtime/within.js'
+import { within } from '../../../kernel/within.js'
 
 /** A streamed answer that is kept for its record, in little memory. None of it ever fails. */
 export interface Kept {

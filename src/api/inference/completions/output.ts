@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../domain/json/json.js'
-import type { SpilledFields } from '../../../domain/spill/fields.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
+import type { SpilledFields } from '../../../kernel/spill/fields.js'
 
 /** What the end of a call says that it put out: itself, or in which blob it lies. */
 export interface Output {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { id } from '../../../domain/ids.js'
+import { id } from '../../../kernel/ids.js'
 import { invalid } from '../../failure.js'
 
 /** Where in a trace a completion belongs; null for what is not said. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../../domain/json/json.js'
+import type { Json } from '../../../kernel/json/json.js'
 import { parsed } from './parsed.js'
 
 /** Some upstreams repeat the whole request in their errors. */

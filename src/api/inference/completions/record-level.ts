@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { load } from '../../../runtime/execute.js'
-import type { Ports } from '../../../domain/ports/ports.js'
+import { load } from '../../../kernel/execute.js'
+import type { Ports } from '../../../kernel/ports/ports.js'
 import { projectDecider } from '../../../domain/project/decider.js'
 import { projectStream, recordLevel, type RecordLevel } from '../../../domain/project/events.js'
 import { invalid } from '../../failure.js'

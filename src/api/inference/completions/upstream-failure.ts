@@ -1,5 +1,5 @@
 import { SLOW_READER, UpstreamFault, type FaultKind } from '../../../domain/ports/upstream-client.js'
-import { isJsonObject, type Json } from '../../../domain/json/json.js'
+import { isJsonObject, type Json } from '../../../kernel/json/json.js'
 import type { Redact } from '../../../domain/secret/redact-secrets.js'
 import { Failure, type FailureKind } from '../../failure.js'
 

@@ -1,6 +1,6 @@
 import { isUpstreamError, meteredWhole, wholeAnswer } from '../../../domain/completion/whole-answer.js'
-import type { JsonObject } from '../../../domain/json/json.js'
-import { jsonText } from '../../../domain/json/text.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
+import { jsonText } from '../../../kernel/json/text.js'
 import type { RouteResponse } from '../../route.js'
 import { requireType } from './answer-type.js'
 import { refusedIn, type Asked } from './asking.js'

@@ -1,6 +1,6 @@
 import { limitDecider, noLimits, type TeamLimits } from '../../../domain/limit/decider.js'
 import { LIMITS_PREFIX, limitsStream, type LimitEvent } from '../../../domain/limit/events.js'
-import type { EventStore, RecordedEvent } from '../../../domain/ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../../kernel/ports/event-store.js'
 
 interface Followed {
   readonly limits: TeamLimits

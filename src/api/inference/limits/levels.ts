@@ -1,13 +1,13 @@
 import { teamOf, type GatewayCall } from '../../../domain/budget/gateway-call.js'
-import { instantOf } from '../../../domain/codec/instant.js'
-import { execute } from '../../../runtime/execute.js'
+import { instantOf } from '../../../kernel/codec/instant.js'
+import { execute } from '../../../kernel/execute.js'
 import { limitDecider, type ScopeLimits } from '../../../domain/limit/decider.js'
 import { limitsStream, type BudgetReached } from '../../../domain/limit/events.js'
 import type { BudgetExceeded } from '../../../domain/limit/gate.js'
 import { levelOfRefusal, levelsDue } from '../../../domain/limit/levels.js'
 import { scopesOf, scopeText, type LimitScope } from '../../../domain/limit/scope.js'
-import type { Log } from '../../../domain/ports/log.js'
-import type { Ports } from '../../../domain/ports/ports.js'
+import type { Log } from '../../../kernel/ports/log.js'
+import type { Ports } from '../../../kernel/ports/ports.js'
 import type { LiveLedger } from './live-ledger.js'
 
 interface Telling {

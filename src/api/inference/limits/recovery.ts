@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatewayCall } from '../../../domain/budget/gateway-call.js'
-import type { Log } from '../../../domain/ports/log.js'
-import type { Ports } from '../../../domain/ports/ports.js'
+import type { Log } from '../../../kernel/ports/log.js'
+import type { Ports } from '../../../kernel/ports/ports.js'
 import { giveUp } from '../giving-up.js'
 import type { LiveLedger } from './live-ledger.js'
 

@@ -1,12 +1,12 @@
 import { committed } from '../../../domain/budget/account.js'
 import { endOf } from '../../../domain/budget/periods.js'
 import { OP_NAME } from '../../../domain/completion/request.js'
-import type { JsonObject } from '../../../domain/json/json.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
 import { amountFrom, decimalText, numberFrom, type Amount } from '../../../domain/price/decimal.js'
 import type { BudgetExceeded, Exceeded } from '../../../domain/limit/gate.js'
 import type { RateExceeded } from '../../../domain/limit/meter.js'
 import { scopeInWords, type LimitScope } from '../../../domain/limit/scope.js'
-import type { Position } from '../../../domain/ports/event-store.js'
+import type { Position } from '../../../kernel/ports/event-store.js'
 import { Failure } from '../../failure.js'
 
 /** What a client is told whose completion a limit has no room for: which one, what is used of it, and by which calls. */

@@ -1,5 +1,5 @@
-import { instantOf } from '../../../domain/codec/instant.js'
-import type { Clock } from '../../../domain/ports/clock.js'
+import { instantOf } from '../../../kernel/codec/instant.js'
+import type { Clock } from '../../../kernel/ports/clock.js'
 import type { ServedModel } from '../../../domain/upstream/content.js'
 import type { Upstream } from '../../../domain/upstream/directory.js'
 import type { LiveTargets } from './live-targets.js'

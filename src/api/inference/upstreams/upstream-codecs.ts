@@ -1,9 +1,9 @@
 import type * as t from 'io-ts'
-import { arrayOf, nullable, withDefault } from '../../../domain/codec/containers.js'
-import { instant } from '../../../domain/codec/instant.js'
-import { boolean, integerBetween, oneOf, string } from '../../../domain/codec/leaves.js'
-import { closed, open } from '../../../domain/codec/struct.js'
-import { id } from '../../../domain/ids.js'
+import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { instant } from '../../../kernel/codec/instant.js'
+import { boolean, integerBetween, oneOf, string } from '../../../kernel/codec/leaves.js'
+import { closed, open } from '../../../kernel/codec/struct.js'
+import { id } from '../../../kernel/ids.js'
 import { owner, timeouts, upstreamFields } from '../../../domain/upstream/content.js'
 
 const { required, optional } = upstreamFields

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../domain/json/json.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
 
 /** The areas of the API, by the first word of their paths. */
 const AREAS: readonly (readonly [name: string, says: string, words: readonly string[]])[] = [

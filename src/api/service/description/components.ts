@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../domain/json/canonical.js'
-import { isJsonObject, type Json, type JsonObject } from '../../../domain/json/json.js'
+import { canonicalJson } from '../../../kernel/json/canonical.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 
 export interface Components {
   /** Moves parts with a title to the components and replaces them with references. */

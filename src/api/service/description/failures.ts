@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../domain/json/json.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
 import type { FailureKind } from '../../failure.js'
 import { STATUS } from '../../http/status.js'
 import type { AnyRoute } from '../../route.js'

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../domain/json/json.js'
-import { id } from '../../../domain/ids.js'
+import type { JsonObject } from '../../../kernel/json/json.js'
+import { id } from '../../../kernel/ids.js'
 import { recordLevel } from '../../../domain/project/events.js'
 import type { RequestHeader, ResponseHeader } from '../../route.js'
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../../domain/json/json.js'
+import { isJsonObject, type JsonObject } from '../../../kernel/json/json.js'
 import type { AnyRoute, ResponseHeader, ResponseSpec } from '../../route.js'
 import { areaOf, operationIdOf } from './areas.js'
 import { failuresOf } from './failures.js'

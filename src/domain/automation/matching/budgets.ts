@@ -1,5 +1,5 @@
 import { limitEvents, limitsStream } from '../../limit/events.js'
-import type { RecordedEvent } from '../../ports/event-store.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { amountFrom, numberFrom } from '../../price/decimal.js'
 import { decodeData, envelopeOf } from './decode-data.js'
 import type { BudgetTrigger } from './trigger.js'

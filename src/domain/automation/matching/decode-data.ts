@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Codec } from '../../codec/codec.js'
-import type { RecordedEvent } from '../../ports/event-store.js'
+import type { Codec } from '../../../kernel/codec/codec.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 
 /**
  * An event's data, decoded; undefined if it does not match the codec of its type, since anyone with access to the log

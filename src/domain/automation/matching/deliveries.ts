@@ -1,5 +1,5 @@
 import { deliveryEvents, deliveryStream } from '../../delivery/events.js'
-import type { RecordedEvent } from '../../ports/event-store.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { webhookEvents, webhookStream } from '../../webhook/events.js'
 import { decodeData, envelopeOf } from './decode-data.js'
 import type { DeliveryTrigger, WebhookTrigger } from './trigger.js'

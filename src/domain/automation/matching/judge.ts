@@ -1,5 +1,5 @@
-import type { Pattern } from '../../ports/patterns.js'
-import type { Position } from '../../ports/event-store.js'
+import type { Pattern } from '../../../kernel/ports/patterns.js'
+import type { Position } from '../../../kernel/ports/event-store.js'
 import type { AutomationScope } from '../events.js'
 import type { AutomationVersion } from '../state.js'
 import type { ArtifactTrigger, RunTrigger, Trigger } from './trigger.js'

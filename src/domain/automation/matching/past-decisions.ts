@@ -1,5 +1,5 @@
-import type { EventStore, Position, RecordedEvent } from '../../ports/event-store.js'
-import type { Pattern } from '../../ports/patterns.js'
+import type { EventStore, Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
+import type { Pattern } from '../../../kernel/ports/patterns.js'
 import { priceHistory } from '../../price/price-history.js'
 import { costOf, ownersFor } from '../../price/call-cost.js'
 import { MOST_WINDOW } from '../events.js'

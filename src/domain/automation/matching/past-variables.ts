@@ -1,5 +1,5 @@
 import { deliveryStream } from '../../delivery/events.js'
-import type { EventStore } from '../../ports/event-store.js'
+import type { EventStore } from '../../../kernel/ports/event-store.js'
 import { variablesIn, type Template } from '../../template/template.js'
 import { METADATA_PREFIX, type Variables } from '../../template/variables.js'
 import type { EventType } from '../events.js'

@@ -1,5 +1,5 @@
-import { entityOf } from '../../ids.js'
-import type { RecordedEvent } from '../../ports/event-store.js'
+import { entityOf } from '../../../kernel/ids.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { runEvents, runStream, type EndState } from '../../run/events.js'
 import { decodeData, envelopeOf } from './decode-data.js'
 import type { RunState, RunTrigger } from './trigger.js'

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../ports/event-store.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { artifactTrigger } from './artifacts.js'
 import { budgetTrigger } from './budgets.js'
 import { callTrigger } from './calls.js'

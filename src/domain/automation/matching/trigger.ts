@@ -1,6 +1,6 @@
 import type { EvaluationRunFinished } from '../../evaluation/events.js'
-import type { Json, JsonObject } from '../../json/json.js'
-import type { Position } from '../../ports/event-store.js'
+import type { Json, JsonObject } from '../../../kernel/json/json.js'
+import type { Position } from '../../../kernel/ports/event-store.js'
 import type { ChargedCall } from '../../price/call-cost.js'
 import type { EventType } from '../events.js'
 

@@ -1,4 +1,4 @@
-import type { EventStore, Position } from '../../ports/event-store.js'
+import type { EventStore, Position } from '../../../kernel/ports/event-store.js'
 import { automationStream } from '../events.js'
 import { versionAfter, type AutomationVersion } from '../state.js'
 

@@ -1,5 +1,5 @@
 import { artifactEvents, registeredEvents } from '../../artifact/events.js'
-import type { EventStore, RecordedEvent } from '../../ports/event-store.js'
+import type { EventStore, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import { decodeData } from './decode-data.js'
 import type { VersionInfo } from './trigger.js'
 

@@ -1,11 +1,11 @@
 import type * as t from 'io-ts'
-import { leaf } from '../../codec/codec.js'
-import { arrayOf, nullable, withDefault } from '../../codec/containers.js'
-import { boolean, number, oneOf, string } from '../../codec/leaves.js'
-import { open } from '../../codec/struct.js'
-import { textUpToCharacters } from '../../codec/text.js'
-import { isJsonObject, type JsonObject } from '../../json/json.js'
-import { deeperThan } from '../../json/measure.js'
+import { leaf } from '../../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { boolean, number, oneOf, string } from '../../../kernel/codec/leaves.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { textUpToCharacters } from '../../../kernel/codec/text.js'
+import { isJsonObject, type JsonObject } from '../../../kernel/json/json.js'
+import { deeperThan } from '../../../kernel/json/measure.js'
 
 const MAX_PATTERN = 1_000
 const MAX_SCHEMA = 65_536

@@ -1,5 +1,5 @@
-import { withDigitsOf } from '../../json/digits.js'
-import { isJsonObject, type Json, type JsonObject } from '../../json/json.js'
+import { withDigitsOf } from '../../../kernel/json/digits.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
 import { fieldPath, listIndex } from '../../query/field-path.js'
 import type { ScorableRow } from '../scoring.js'
 

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { ScoringTools } from '../../ports/scoring-tools.js'
+import type { ScoringTools } from '../../../kernel/ports/scoring-tools.js'
 import type { ScorableRow, Scored } from '../scoring.js'
 import { argumentsOf, type BuiltInClass, type BuiltInSettings } from './built-in-settings.js'
 import { argumentReader, TARGET_COLUMNS } from './column-map.js'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { decode, type Codec } from '../../codec/codec.js'
-import type { Problem } from '../../codec/problem.js'
+import { decode, type Codec } from '../../../kernel/codec/codec.js'
+import type { Problem } from '../../../kernel/codec/problem.js'
 
 /** Decodes with the first problem as text: `<field>: <what it should be>`, the field below `place`. */
 export const decoded = <A>(

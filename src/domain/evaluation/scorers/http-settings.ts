@@ -1,8 +1,8 @@
-import { leaf } from '../../codec/codec.js'
-import { nullable, withDefault } from '../../codec/containers.js'
-import { integerBetween, number } from '../../codec/leaves.js'
-import { open } from '../../codec/struct.js'
-import { textUpToBytes } from '../../codec/text.js'
+import { leaf } from '../../../kernel/codec/codec.js'
+import { nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { integerBetween, number } from '../../../kernel/codec/leaves.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../../kernel/codec/text.js'
 import { urlProblem } from '../../webhook/checks.js'
 import { secretName } from '../../webhook/events.js'
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Json } from '../../json/json.js'
-import { jsonBytesAtMost } from '../../json/measure.js'
-import type { ScoringTools } from '../../ports/scoring-tools.js'
+import type { Json } from '../../../kernel/json/json.js'
+import { jsonBytesAtMost } from '../../../kernel/json/measure.js'
+import type { ScoringTools } from '../../../kernel/ports/scoring-tools.js'
 import type { BuiltInSettings } from './built-in-settings.js'
 import type { Rule } from './rule.js'
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../json/json.js'
+import type { Json } from '../../../kernel/json/json.js'
 import type { Scored } from '../scoring.js'
 
 /** Scores one output. `target` is undefined where the scorer does not take one. */

@@ -1,5 +1,5 @@
-import { jsonEqual } from '../../json/equal.js'
-import type { Json } from '../../json/json.js'
+import { jsonEqual } from '../../../kernel/json/equal.js'
+import type { Json } from '../../../kernel/json/json.js'
 import type { BuiltInSettings } from './built-in-settings.js'
 import type { Rule } from './rule.js'
 

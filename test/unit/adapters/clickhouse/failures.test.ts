@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { openClickHouseServer } from '../../../../src/adapters/clickhouse/server.js'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { startRecordingProxy } from '../../../support/recording-proxy.js'
 import { selfSigned } from '../../../support/self-signed.js'
 import { startAnsweringServer, type AnsweringServer } from '../../../support/answering-server.js'

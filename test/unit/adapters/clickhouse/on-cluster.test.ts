@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { tableStatements } from '../../../../src/projections/migrate.js'
 import { onCluster } from '../../../../src/adapters/clickhouse/on-cluster.js'
 import { openTestClickHouse } from '../../../support/engine.js'

@@ -5,7 +5,7 @@ import {
   ClickHouseUnavailable,
   TooManyReads,
   type ClickHouseReads,
-} from '../../../../src/domain/ports/clickhouse.js'
+} from '../../../../src/kernel/ports/clickhouse.js'
 
 interface Running {
   readonly sql: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { openClickHouseServer } from '../../../../src/adapters/clickhouse/server.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import { startClickHouseFront, type ClickHouseFront } from '../../../support/clickhouse-http-front.js'
 import { arbitraryDatabase } from '../../../support/engine.js'
 import { startTestService, type TestService } from '../../../support/service.js'

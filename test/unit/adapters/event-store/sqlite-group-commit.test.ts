@@ -8,7 +8,7 @@ import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
   StoreUnavailable,
-} from '../../../../src/domain/ports/event-store-errors.js'
+} from '../../../../src/kernel/ports/event-store-errors.js'
 import {
   arbitraryEvent,
   arbitraryEvents,

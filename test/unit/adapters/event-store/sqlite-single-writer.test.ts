@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { openSqliteEventStore } from '../../../../src/adapters/event-store/sqlite/sqlite-event-store.js'
-import { StoreUnavailable } from '../../../../src/domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
 import { arbitraryEvent, arbitraryStream } from '../../../contract/event-store/arbitrary-events.js'
 import { startChild } from './child-program.js'
 import { temporaryDirectory, type TemporaryDirectory } from './temporary-directory.js'

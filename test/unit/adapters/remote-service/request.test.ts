@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asking, textOf } from '../../../../src/adapters/remote-service/request.js'
-import { OperatorError } from '../../../../src/domain/ports/operator-error.js'
+import { OperatorError } from '../../../../src/kernel/ports/operator-error.js'
 import { startAnsweringServer, type AnsweringServer } from '../../../support/answering-server.js'
 
 const SILENCE_MS = 200

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
 import { compileJsonSchema } from '../../../../src/adapters/scoring/json-schema.js'
 import { withinTime } from '../../../../src/adapters/scoring/time-limit.js'
-import type { Json, JsonObject } from '../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
 const compile = compileJsonSchema(compileRe2)
 

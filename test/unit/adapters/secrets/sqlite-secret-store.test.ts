@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { openInMemorySecretStore } from '../../../../src/adapters/secrets/in-memory-secret-store.js'
 import { openSqliteSecretStore } from '../../../../src/adapters/secrets/sqlite-secret-store.js'
-import type { SecretStore } from '../../../../src/domain/ports/secret-store.js'
+import type { SecretStore } from '../../../../src/kernel/ports/secret-store.js'
 import { inScratch, ringOf, someKey, spellingsOf } from './given.js'
 
 const secret = (name: string, version = 1, team = 'team') => ({ team, name, version })

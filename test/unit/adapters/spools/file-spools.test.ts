@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openFileSpools } from '../../../../src/adapters/spools/file-spools.js'
-import type { Spool } from '../../../../src/domain/ports/spools.js'
+import type { Spool } from '../../../../src/kernel/ports/spools.js'
 import { scratchDirectory } from '../../../support/scratch.js'
 
 const read = async (spool: Spool, offset: number, length: number): Promise<Buffer> => {

@@ -6,7 +6,7 @@ import { hmacSha256, systemClock } from '../../../../src/adapters/system/system.
 import { httpScorer } from '../../../../src/dispatch/evaluations/http-scorer.js'
 import { decodeScorer } from '../../../../src/domain/evaluation/scorers/scorer.js'
 import type { ScoreContext, Scored } from '../../../../src/domain/evaluation/scoring.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import {
   answers,
   answersGarbage,

@@ -4,7 +4,7 @@ import { judgeScorer, type AskModel } from '../../../../src/dispatch/evaluations
 import { RunFailed } from '../../../../src/dispatch/evaluations/ports.js'
 import { decodeScorer, type JudgeScorer } from '../../../../src/domain/evaluation/scorers/scorer.js'
 import type { ScoreContext } from '../../../../src/domain/evaluation/scoring.js'
-import type { Json, JsonObject } from '../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
 const contextOf = (signal = new AbortController().signal): ScoreContext => ({
   projectId: 'team/project',

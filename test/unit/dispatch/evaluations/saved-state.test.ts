@@ -7,8 +7,8 @@ import {
   placeOf,
   saveRegularly,
 } from '../../../../src/dispatch/evaluations/saved-state.js'
-import { newEvent } from '../../../../src/domain/event.js'
-import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import { newEvent } from '../../../../src/kernel/event.js'
+import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 
 const CAUSE = { correlationId: 'test', causationId: 'test', actor: 'ada' }
 

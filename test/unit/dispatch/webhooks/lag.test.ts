@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import { watchingLag } from '../../../../src/dispatch/webhooks/lag.js'
-import type { EventStore } from '../../../../src/domain/ports/event-store.js'
+import type { EventStore } from '../../../../src/kernel/ports/event-store.js'
 import { until } from '../../../support/until.js'
 import { arbitraryEvents } from '../../../contract/event-store/arbitrary-events.js'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import { readLog } from '../../../../src/dispatch/webhooks/log-reading.js'
 import type { DispatcherState } from '../../../../src/domain/ports/dispatcher-state.js'
-import { StoreUnavailable } from '../../../../src/domain/ports/event-store-errors.js'
-import type { EventStore } from '../../../../src/domain/ports/event-store.js'
+import { StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
+import type { EventStore } from '../../../../src/kernel/ports/event-store.js'
 import {
   aliasAdded,
   automationCreated,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mock } from 'node:test'
 import { openSqliteAttemptRecords } from '../../../../src/adapters/attempt-records/sqlite-attempt-records.js'
 import { keepingRecords } from '../../../../src/dispatch/webhooks/record-keeping.js'
-import type { AttemptRecord, AttemptRecords } from '../../../../src/domain/ports/attempt-records.js'
+import type { AttemptRecord, AttemptRecords } from '../../../../src/kernel/ports/attempt-records.js'
 
 const DAY_MS = 24 * 3600 * 1000
 const NOW = 1_800_000_000_000

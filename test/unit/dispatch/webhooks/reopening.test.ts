@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemIds } from '../../../../src/adapters/system/ids.js'
 import type { Dispatcher } from '../../../../src/dispatch/webhooks/dispatcher.js'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { DeliveryCommand } from '../../../../src/domain/delivery/commands.js'
 import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
-import { newEvent } from '../../../../src/domain/event.js'
-import { execute } from '../../../../src/runtime/execute.js'
+import { newEvent } from '../../../../src/kernel/event.js'
+import { execute } from '../../../../src/kernel/execute.js'
 import {
   aliasAdded,
   COLLECTION,

@@ -3,7 +3,7 @@ import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-sta
 import type { KnownWebhook } from '../../../../src/dispatch/webhooks/directory.js'
 import { secretValues } from '../../../../src/dispatch/webhooks/secret-values.js'
 import { openSecretVersions } from '../../../../src/dispatch/webhooks/secret-versions.js'
-import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { MOST_SIGNATURES } from '../../../../src/domain/webhook/signing.js'
 
 const stored = (version: number): RecordedEvent => ({

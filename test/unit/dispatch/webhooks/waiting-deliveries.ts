@@ -1,7 +1,7 @@
 import type { AnswerRead } from '../../../../src/dispatch/webhooks/answers.js'
 import type { AttemptEnd } from '../../../../src/dispatch/webhooks/attempt.js'
 import type { KnownWebhook } from '../../../../src/dispatch/webhooks/directory.js'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import { evolve, initialState, type WaitingDelivery } from '../../../../src/domain/delivery/state.js'
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
 

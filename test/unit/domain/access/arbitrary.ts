@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { NewApiKey } from '../../../../src/domain/access/commands.js'
 import { accessDecider } from '../../../../src/domain/access/decider.js'
 import type { AccessEvent } from '../../../../src/domain/access/events.js'
-import { parseInstant } from '../../../../src/domain/codec/instant.js'
+import { parseInstant } from '../../../../src/kernel/codec/instant.js'
 
 export const sha256 = (content: string | Uint8Array): string =>
   createHash('sha256').update(content).digest('hex')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { AccessCommand } from '../../../../src/domain/access/commands.js'
 import { accessDecider } from '../../../../src/domain/access/decider.js'
 import { accessEvents, type AccessEvent } from '../../../../src/domain/access/events.js'
-import { nothing } from '../../../../src/domain/decider.js'
+import { nothing } from '../../../../src/kernel/decider.js'
 import { anyEvent, arbitraryNewKey, bootstrapped, folded } from './arbitrary.js'
 
 const given = (...events: readonly AccessEvent[]) => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { LabelCommand } from '../../../../src/domain/artifact/commands.js'
 import type { CollectionPlace } from '../../../../src/domain/artifact/place.js'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 
 export const NOW = '2026-01-01T00:00:00.000000Z' as Instant
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
 import { contentDigest, isLargerThan, versionMetadata } from '../../../../src/domain/artifact/content.js'
-import { decode } from '../../../../src/domain/codec/codec.js'
-import type { Json, JsonObject } from '../../../../src/domain/json/json.js'
+import { decode } from '../../../../src/kernel/codec/codec.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { troublesomeText } from '../../../support/arbitrary-json.js'
 
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex')

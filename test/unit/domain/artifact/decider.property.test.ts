@@ -9,8 +9,8 @@ import {
   type RegisteredEvent,
 } from '../../../../src/domain/artifact/events.js'
 import { registeredDecider } from '../../../../src/domain/artifact/registered-decider.js'
-import type { AnyCodec } from '../../../../src/domain/codec/codec.js'
-import type { Decider } from '../../../../src/domain/decider.js'
+import type { AnyCodec } from '../../../../src/kernel/codec/codec.js'
+import type { Decider } from '../../../../src/kernel/decider.js'
 import { emptyCollection, type CollectionState } from '../../../../src/domain/artifact/state.js'
 import { arbitraryLabelling, inProject, inRegistry, NOW, someAlias, someVersion } from './arbitrary.js'
 import { Model, seenIn } from './model.js'

@@ -1,4 +1,4 @@
-import { sortedAfter } from '../../../../src/domain/sorted.js'
+import { sortedAfter } from '../../../../src/kernel/sorted.js'
 import type { ArtifactCommand, RegisteredCommand } from '../../../../src/domain/artifact/commands.js'
 import type { CollectionState } from '../../../../src/domain/artifact/state.js'
 

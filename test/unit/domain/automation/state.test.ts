@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { versionAfter, type AutomationVersion } from '../../../../src/domain/automation/state.js'
-import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { contentOf, recorded } from './matching/given.js'
 
 const content = contentOf({ type: 'CALL_FAILED' })

@@ -7,7 +7,7 @@ import { snapshotIn, snapshotText, type Snapshot } from '../../../../src/domain/
 import type { TeamLimits } from '../../../../src/domain/limit/decider.js'
 import { Gate, type Admitted } from '../../../../src/domain/limit/gate.js'
 import { scopeText, TEAM, type LimitScope } from '../../../../src/domain/limit/scope.js'
-import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { decimalText } from '../../../../src/domain/price/decimal.js'
 import { COUNTS } from '../../../counts.js'
 import { aCall, ended, ONE, recorded, started } from './given.js'

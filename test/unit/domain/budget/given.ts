@@ -1,8 +1,8 @@
 import { termsOf, type GatewayCall } from '../../../../src/domain/budget/gateway-call.js'
 import { callStream } from '../../../../src/domain/call/events.js'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
-import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
+import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 
 /** What a token costs, in whole units: sums are then easy to read. */
 export const PRICE = {

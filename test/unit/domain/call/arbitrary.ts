@@ -10,8 +10,8 @@ import type { CallEnd, CallStart } from '../../../../src/domain/call/content.js'
 import { callDecider, type CallState } from '../../../../src/domain/call/decider.js'
 import type { CallEvent } from '../../../../src/domain/call/events.js'
 import { reportedUsageOf } from '../../../../src/domain/call/usage.js'
-import { parseInstant } from '../../../../src/domain/codec/instant.js'
-import type { Refusal } from '../../../../src/domain/decider.js'
+import { parseInstant } from '../../../../src/kernel/codec/instant.js'
+import type { Refusal } from '../../../../src/kernel/decider.js'
 
 const PROJECT = 'team/project'
 

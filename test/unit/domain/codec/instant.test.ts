@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { decode } from '../../../../src/domain/codec/codec.js'
-import { instant, instantOf, microseconds, parseInstant } from '../../../../src/domain/codec/instant.js'
+import { decode } from '../../../../src/kernel/codec/codec.js'
+import { instant, instantOf, microseconds, parseInstant } from '../../../../src/kernel/codec/instant.js'
 
 const FIRST = Date.UTC(1900, 0, 1)
 const END = Date.UTC(2300, 0, 1)

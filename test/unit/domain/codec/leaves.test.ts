@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { decode, type AnyCodec } from '../../../../src/domain/codec/codec.js'
+import { decode, type AnyCodec } from '../../../../src/kernel/codec/codec.js'
 import {
   boolean,
   int64,
@@ -10,8 +10,8 @@ import {
   number,
   oneOf,
   string,
-} from '../../../../src/domain/codec/leaves.js'
-import { textUpToBytes, textUpToCharacters, utf8Bytes } from '../../../../src/domain/codec/text.js'
+} from '../../../../src/kernel/codec/leaves.js'
+import { textUpToBytes, textUpToCharacters, utf8Bytes } from '../../../../src/kernel/codec/text.js'
 
 const typeOf = (codec: AnyCodec, value: unknown): string => {
   const decoded = decode(codec)(value)

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { decode, MAX_ERRORS, type AnyCodec } from '../../../../src/domain/codec/codec.js'
+import { decode, MAX_ERRORS, type AnyCodec } from '../../../../src/kernel/codec/codec.js'
 import {
   arrayOf,
   nullable,
   nullableText,
   recordOf,
   withDefault,
-} from '../../../../src/domain/codec/containers.js'
-import { boolean, int64, json, jsonObject, string } from '../../../../src/domain/codec/leaves.js'
-import type { Problem } from '../../../../src/domain/codec/problem.js'
-import { closed, open } from '../../../../src/domain/codec/struct.js'
+} from '../../../../src/kernel/codec/containers.js'
+import { boolean, int64, json, jsonObject, string } from '../../../../src/kernel/codec/leaves.js'
+import type { Problem } from '../../../../src/kernel/codec/problem.js'
+import { closed, open } from '../../../../src/kernel/codec/struct.js'
 
 const inner = open('Inner', { required: { n: int64 }, optional: { list: nullable(arrayOf(string)) } })
 const outer = closed('Outer', {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
-import { canonicalJson } from '../../../../src/domain/json/canonical.js'
-import type { Json, JsonObject } from '../../../../src/domain/json/json.js'
+import { canonicalJson } from '../../../../src/kernel/json/canonical.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { COUNTS } from '../../../counts.js'
 import { arbitraryJson } from '../../../support/arbitrary-json.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
 import { ANSWER_LIMITS } from '../../../../src/domain/completion/answer-memory.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
 
 const take = (answer: AnswerBuilder, index: number, delta: JsonObject, more: JsonObject = {}) =>
   answer.take({}, [{ index, delta, finish_reason: null, ...more }])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { promptTokensOf } from '../../../../src/domain/completion/prompt.js'
-import type { Json, JsonObject } from '../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { arbitraryJson } from '../../../support/arbitrary-json.js'
 
 const MESSAGES: readonly JsonObject[] = [{ role: 'user', content: 'Hello' }]

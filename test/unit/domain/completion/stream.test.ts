@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { AnswerBuilder } from '../../../../src/domain/completion/answer-builder.js'
 import { CompletionStream } from '../../../../src/domain/completion/stream.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
 
 const streamOf = (more: object = {}, answer: AnswerBuilder | null = null) =>
   new CompletionStream(

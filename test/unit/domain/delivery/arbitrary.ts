@@ -1,4 +1,4 @@
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { FinishAttempt, AttemptObservation } from '../../../../src/domain/delivery/commands.js'
 import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
 import type { DeliveryEvent, DeliveryScheduled } from '../../../../src/domain/delivery/events.js'

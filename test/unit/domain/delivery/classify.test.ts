@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { classify, failureText, isReceiverUp } from '../../../../src/domain/delivery/classify.js'
-import type { SendError } from '../../../../src/domain/ports/webhook-sender.js'
+import type { SendError } from '../../../../src/kernel/ports/webhook-sender.js'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 

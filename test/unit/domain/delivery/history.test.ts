@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { deliveryHistory } from '../../../../src/domain/delivery/history.js'
-import type { RecordedEvent } from '../../../../src/domain/ports/event-store.js'
+import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { recorded } from '../automation/matching/given.js'
 
 const of = { delivery_id: 'd', team: 'team' }

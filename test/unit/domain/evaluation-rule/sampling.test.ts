@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { sha256 } from '../../../../src/adapters/system/system.js'
 import { isOfEvaluation, isSampled, scoreIdOf } from '../../../../src/domain/evaluation-rule/sampling.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
 
 const sampled = (rate: number, rule = 'r') =>
   Array.from({ length: 2000 }, (_, at) => `call-${at}`).filter((id) => isSampled(sha256, rate, rule, id))

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { compareRuns, type ComparedRun } from '../../../../src/domain/evaluation/comparison.js'
 import type { EvaluationRow } from '../../../../src/domain/evaluation/row.js'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
-import type { Json } from '../../../../src/domain/json/json.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
 
 const AT = '2026-11-24T12:00:00.000000Z' as Instant
 

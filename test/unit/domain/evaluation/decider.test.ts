@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { EvaluationCommand } from '../../../../src/domain/evaluation/commands.js'
 import { evaluationDecider } from '../../../../src/domain/evaluation/decider.js'
 import { deciding } from '../../../support/decided.js'

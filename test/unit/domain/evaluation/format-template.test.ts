@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { formatTemplate } from '../../../../src/domain/evaluation/format-template.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
-import { parseJson } from '../../../../src/domain/json/parse.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
+import { parseJson } from '../../../../src/kernel/json/parse.js'
 import { arbitraryModestObject, troublesomeText } from '../../../support/arbitrary-json.js'
 
 const VARIABLES: JsonObject = {

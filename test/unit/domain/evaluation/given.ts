@@ -1,5 +1,5 @@
 import type { EvaluationCall } from '../../../../src/domain/evaluation/run-calls.js'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 
 export const at = (seconds: number): Instant =>
   `2026-01-01T00:00:${String(seconds).padStart(2, '0')}.000000Z` as Instant

@@ -6,7 +6,7 @@ import {
   newLeaderboard,
   type LeaderboardRun,
 } from '../../../../src/domain/evaluation/leaderboard.js'
-import type { Json } from '../../../../src/domain/json/json.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
 import { at } from './given.js'
 
 const column = (summary_metric_path: string, evaluation_object_ref = 'e') => ({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { scoreFeedbackOf, type RowCalls } from '../../../../src/domain/evaluation/rows-of-calls.js'
 import { roleOf, type EvaluationCall } from '../../../../src/domain/evaluation/run-calls.js'
-import type { Json } from '../../../../src/domain/json/json.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
 
 export interface RecordedRun {
   readonly calls: readonly EvaluationCall[]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { newSummary } from '../../../../src/domain/evaluation/summary.js'
-import type { Json, JsonObject } from '../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { arbitraryModestJson } from '../../../support/arbitrary-json.js'
 
 const summaryOf = (scores: readonly Json[]): Json => {

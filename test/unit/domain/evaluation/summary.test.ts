@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { newSummary } from '../../../../src/domain/evaluation/summary.js'
-import type { Json } from '../../../../src/domain/json/json.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
 
 const summaryOf = (...scores: readonly Json[]): Json => {
   const summary = newSummary()

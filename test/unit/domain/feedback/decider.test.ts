@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { FeedbackCommand } from '../../../../src/domain/feedback/commands.js'
 import { feedbackDecider, type FeedbackState } from '../../../../src/domain/feedback/decider.js'
 import { feedbackGiven, type FeedbackEvent } from '../../../../src/domain/feedback/events.js'

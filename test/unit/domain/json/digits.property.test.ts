@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { canonicalJson } from '../../../../src/domain/json/canonical.js'
-import { holdsDigits, withDigitsOf } from '../../../../src/domain/json/digits.js'
-import { jsonEqual } from '../../../../src/domain/json/equal.js'
-import type { JsonObject } from '../../../../src/domain/json/json.js'
-import { parseJson } from '../../../../src/domain/json/parse.js'
-import { jsonText, memberText } from '../../../../src/domain/json/text.js'
-import { wellFormed } from '../../../../src/domain/json/well-formed.js'
+import { canonicalJson } from '../../../../src/kernel/json/canonical.js'
+import { holdsDigits, withDigitsOf } from '../../../../src/kernel/json/digits.js'
+import { jsonEqual } from '../../../../src/kernel/json/equal.js'
+import type { JsonObject } from '../../../../src/kernel/json/json.js'
+import { parseJson } from '../../../../src/kernel/json/parse.js'
+import { jsonText, memberText } from '../../../../src/kernel/json/text.js'
+import { wellFormed } from '../../../../src/kernel/json/well-formed.js'
 
 type Tree = bigint | number | string | boolean | null | readonly Tree[] | Members
 interface Members {

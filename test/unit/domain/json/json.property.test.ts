@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { canonicalJson } from '../../../../src/domain/json/canonical.js'
-import { jsonEqual } from '../../../../src/domain/json/equal.js'
-import type { Json } from '../../../../src/domain/json/json.js'
-import { deeperThan, jsonBytesAtMost } from '../../../../src/domain/json/measure.js'
-import { wellFormed } from '../../../../src/domain/json/well-formed.js'
+import { canonicalJson } from '../../../../src/kernel/json/canonical.js'
+import { jsonEqual } from '../../../../src/kernel/json/equal.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
+import { deeperThan, jsonBytesAtMost } from '../../../../src/kernel/json/measure.js'
+import { wellFormed } from '../../../../src/kernel/json/well-formed.js'
 
 const key = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 6 }),

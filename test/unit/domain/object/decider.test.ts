@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { ObjectCommand } from '../../../../src/domain/object/commands.js'
 import { objectDecider } from '../../../../src/domain/object/decider.js'
 import type { ObjectEvent } from '../../../../src/domain/object/events.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
-import { clickHouseAddress } from '../../../../src/domain/ports/clickhouse-url.js'
+import { clickHouseAddress } from '../../../../src/kernel/ports/clickhouse-url.js'
 
 describe('the URL of a ClickHouse server', () => {
   it('gives back any user and password that were written with %', () => {

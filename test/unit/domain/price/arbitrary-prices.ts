@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { FIGURES, type ModelUsage } from '../../../../src/domain/call/usage.js'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { TokenCosts } from '../../../../src/domain/price/change.js'
 import { DEFAULT_LIST, teamsList } from '../../../../src/domain/price/events.js'
 import type { ChargedCall } from '../../../../src/domain/price/call-cost.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import { priceAt, timelineOf, type Candidate } from '../../../../src/domain/price/choice.js'
 
 const arbitraryDay = fc

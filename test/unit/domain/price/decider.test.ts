@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { OfferedPrice, PriceCommand } from '../../../../src/domain/price/commands.js'
 import { priceDecider } from '../../../../src/domain/price/decider.js'
 import { priceContent, type PriceContent, type PriceEvent } from '../../../../src/domain/price/events.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { ProjectCommand } from '../../../../src/domain/project/commands.js'
 import { projectDecider } from '../../../../src/domain/project/decider.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
-import { decode } from '../../../../src/domain/codec/codec.js'
+import { decode } from '../../../../src/kernel/codec/codec.js'
 import {
   MAX_EXPRESSION_DEPTH,
   MAX_EXPRESSION_SIZE,

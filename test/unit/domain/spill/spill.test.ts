@@ -4,10 +4,10 @@ import { openInMemoryBlobStore } from '../../../../src/adapters/blobs/in-memory-
 import type { CallEnd, CallStart } from '../../../../src/domain/call/content.js'
 import { sameEnd, sameStart } from '../../../../src/domain/call/content.js'
 import { END_PAYLOAD, START_PAYLOAD } from '../../../../src/domain/call/payload.js'
-import type { Json } from '../../../../src/domain/json/json.js'
-import { EventTooLarge } from '../../../../src/domain/ports/event-store-errors.js'
-import type { SpilledField } from '../../../../src/domain/spill/fields.js'
-import { spill } from '../../../../src/domain/spill/spill.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
+import { EventTooLarge } from '../../../../src/kernel/ports/event-store-errors.js'
+import type { SpilledField } from '../../../../src/kernel/spill/fields.js'
+import { spill } from '../../../../src/kernel/spill/spill.js'
 import { endCall, startCall } from '../call/arbitrary.js'
 
 const KIB = 1024

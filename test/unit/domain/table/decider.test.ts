@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { TableCommand } from '../../../../src/domain/table/commands.js'
 import { tableDecider } from '../../../../src/domain/table/decider.js'
 import type { TableEvent } from '../../../../src/domain/table/events.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
-import type { Json } from '../../../../src/domain/json/json.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
 import { parseTemplate } from '../../../../src/domain/template/parse.js'
 import { redacted, render } from '../../../../src/domain/template/render.js'
 import { secretsIn } from '../../../../src/domain/template/template.js'

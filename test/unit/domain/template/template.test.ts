@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Json } from '../../../../src/domain/json/json.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
 import { parseTemplate, type KnownSecrets } from '../../../../src/domain/template/parse.js'
 import { redacted, render, type SecretValues } from '../../../../src/domain/template/render.js'
 import { MAX_BODY_BYTES, secretsIn, variablesIn } from '../../../../src/domain/template/template.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Json } from '../../../../src/domain/json/json.js'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { Json } from '../../../../src/kernel/json/json.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import type { Operation } from '../../../../src/domain/query/expression.js'
 import { callsProjection } from '../../../../src/projections/calls/project.js'
 import { callIdPages, callIds } from '../../../../src/projections/calls/queries.js'

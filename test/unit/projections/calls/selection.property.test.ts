@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { query } from '../../../../src/domain/query/query.js'
 import { callsProjection } from '../../../../src/projections/calls/project.js'
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import type { Operation } from '../../../../src/domain/query/expression.js'
 import { callsProjection } from '../../../../src/projections/calls/project.js'
 import { callIds } from '../../../../src/projections/calls/queries.js'

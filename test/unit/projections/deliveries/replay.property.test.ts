@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import type { DeliveryState } from '../../../../src/domain/delivery/state.js'
 import { deliveriesProjection } from '../../../../src/projections/deliveries/project.js'
 import { countDeliveries, deliveriesOf } from '../../../../src/projections/deliveries/queries.js'

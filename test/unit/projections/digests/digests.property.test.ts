@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { projections } from '../../../../src/projections/all.js'
 import { digestsOf } from '../../../../src/projections/digests/queries.js'
 import { migrate } from '../../../../src/projections/migrate.js'

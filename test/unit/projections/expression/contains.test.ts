@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { compileCondition } from '../../../../src/projections/expression/compile.js'
 import { JSON_SETTINGS } from '../../../../src/projections/expression/readable-json.js'
 import { openTestClickHouse } from '../../../support/engine.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import type { Operand, Operation } from '../../../../src/domain/query/expression.js'
 import { query } from '../../../../src/domain/query/query.js'
 import { compileCondition } from '../../../../src/projections/expression/compile.js'

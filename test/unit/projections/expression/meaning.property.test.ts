@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { query } from '../../../../src/domain/query/query.js'
 import { compileCondition } from '../../../../src/projections/expression/compile.js'
 import { JSON_SETTINGS, readableJson } from '../../../../src/projections/expression/readable-json.js'

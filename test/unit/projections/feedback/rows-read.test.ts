@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { EmbeddedConnection } from '../../../../src/adapters/clickhouse/embedded-connection.js'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import type { Operation } from '../../../../src/domain/query/expression.js'
 import {
   countFeedback,

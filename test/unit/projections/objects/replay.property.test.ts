@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import { objectsProjection } from '../../../../src/projections/objects/project.js'
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import { priceAt } from '../../../../src/domain/price/choice.js'
 import { DEFAULT_LIST, teamsList } from '../../../../src/domain/price/events.js'
 import { bookOf } from '../../../../src/projections/prices/book.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Instant } from '../../../../src/domain/codec/instant.js'
+import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
 import { bookOf, type PriceBook } from '../../../../src/projections/prices/book.js'
 import type { StoredPrice } from '../../../../src/projections/prices/queries.js'

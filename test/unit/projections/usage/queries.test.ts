@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClickHouse } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse } from '../../../../src/kernel/ports/clickhouse.js'
 import { NO_FILTER } from '../../../../src/projections/calls/queries.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import {

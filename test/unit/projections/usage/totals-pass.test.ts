@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Rows } from '../../../../src/domain/ports/clickhouse.js'
+import type { Rows } from '../../../../src/kernel/ports/clickhouse.js'
 import { readTotalsState } from '../../../../src/projections/usage/queries-of-totals.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { ended, started } from '../../../support/oracle/given.js'

@@ -1,4 +1,4 @@
-import type { ClickHouse, Rows } from '../../../../src/domain/ports/clickhouse.js'
+import type { ClickHouse, Rows } from '../../../../src/kernel/ports/clickhouse.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import { runTotalsPass } from '../../../../src/projections/usage/totals-pass.js'
 import { openTestClickHouse } from '../../../support/engine.js'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Expected } from '../../../../../src/domain/ports/event-store.js'
-import { ConcurrencyConflict, InvalidAppend } from '../../../../../src/domain/ports/event-store-errors.js'
+import type { Expected } from '../../../../../src/kernel/ports/event-store.js'
+import { ConcurrencyConflict, InvalidAppend } from '../../../../../src/kernel/ports/event-store-errors.js'
 import {
   arbitraryEvent,
   arbitraryEvents,

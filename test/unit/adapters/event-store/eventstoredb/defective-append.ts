@@ -1,6 +1,6 @@
 import { EventStoreDBClient, type JSONEventData } from '@eventstore/db-client'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import type { JsonObject } from '../../../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../../../src/kernel/json/json.js'
 import { arbitraryEvent } from '../../../../contract/event-store/arbitrary-events.js'
 
 // Appends data that JSON cannot hold, with the client alone or through the adapter, and says how that ended.

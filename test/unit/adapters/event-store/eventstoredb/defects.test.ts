@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { CancelledError, EventStoreDBClient, jsonEvent, UnavailableError } from '@eventstore/db-client'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import { StoreUnavailable } from '../../../../../src/domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../../../src/kernel/ports/event-store-errors.js'
 import {
   arbitraryEvent,
   arbitraryEvents,

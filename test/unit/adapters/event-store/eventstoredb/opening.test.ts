@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import { StoreUnavailable } from '../../../../../src/domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../../../src/kernel/ports/event-store-errors.js'
 import {
   arbitraryEvent,
   arbitraryStream,

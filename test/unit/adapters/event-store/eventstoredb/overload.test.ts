@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { openEventStoreDb } from '../../../../../src/adapters/event-store/eventstoredb/event-store-db.js'
-import type { EventStore } from '../../../../../src/domain/ports/event-store.js'
-import { ConcurrencyConflict } from '../../../../../src/domain/ports/event-store-errors.js'
+import type { EventStore } from '../../../../../src/kernel/ports/event-store.js'
+import { ConcurrencyConflict } from '../../../../../src/kernel/ports/event-store-errors.js'
 import { arbitraryEvent, arbitraryStream } from '../../../../contract/event-store/arbitrary-events.js'
 import { collect, idsIn } from '../../../../contract/event-store/collect.js'
 import {

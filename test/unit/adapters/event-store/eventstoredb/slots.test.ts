@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { slots } from '../../../../../src/adapters/event-store/eventstoredb/slots.js'
-import { StoreUnavailable } from '../../../../../src/domain/ports/event-store-errors.js'
+import { StoreUnavailable } from '../../../../../src/kernel/ports/event-store-errors.js'
 
 describe('slots for requests', () => {
   it('are given in order, and never more than there are', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { shareClient } from '../../../../../src/adapters/event-store/eventstoredb/one-client.js'
-import type { TailItem } from '../../../../../src/domain/ports/event-store.js'
+import type { TailItem } from '../../../../../src/kernel/ports/event-store.js'
 import type { ProposedEvent } from '../../../../support/eventstoredb-protocol-double/log.js'
 import {
   arbitraryEvent,

@@ -9,7 +9,7 @@ import {
   type ClosableWebhookSender,
   type WebhookSenderOptions,
 } from '../../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
-import type { SendResult } from '../../../../../src/domain/ports/webhook-sender.js'
+import type { SendResult } from '../../../../../src/kernel/ports/webhook-sender.js'
 import { answers, answersAndCloses, redirects } from '../../../../support/receivers/behaviours.js'
 import { startNameServer, type NameServer } from '../../../../support/receivers/name-server.js'
 import { startReceiver, type Receiver } from '../../../../support/receivers/receiver.js'

@@ -6,7 +6,7 @@ import {
   type ClosableWebhookSender,
   type WebhookSenderOptions,
 } from '../../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
-import type { SendError, SendResult } from '../../../../../src/domain/ports/webhook-sender.js'
+import type { SendError, SendResult } from '../../../../../src/kernel/ports/webhook-sender.js'
 import { COUNTS } from '../../../../counts.js'
 import * as receivers from '../../../../support/receivers/behaviours.js'
 import { startNameServer } from '../../../../support/receivers/name-server.js'

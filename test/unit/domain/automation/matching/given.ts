@@ -3,9 +3,9 @@ import { automationContent } from '../../../../../src/domain/automation/events.j
 import type { AutomationVersion } from '../../../../../src/domain/automation/state.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { Trigger } from '../../../../../src/domain/automation/matching/trigger.js'
-import type { Codec } from '../../../../../src/domain/codec/codec.js'
-import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
-import type { RecordedEvent } from '../../../../../src/domain/ports/event-store.js'
+import type { Codec } from '../../../../../src/kernel/codec/codec.js'
+import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
+import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
 
 export const complete = <A>(codec: Codec<A>, value: unknown): A => {
   const decoded = codec.decode(value)

@@ -5,12 +5,12 @@ import {
   valuesNeeded,
   type JudgeContext,
 } from '../../../../../src/domain/automation/matching/judge.js'
-import { cachedPatterns } from '../../../../../src/runtime/patterns.js'
+import { cachedPatterns } from '../../../../../src/kernel/patterns.js'
 import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
 import type { AutomationVersion } from '../../../../../src/domain/automation/state.js'
-import type { JsonObject } from '../../../../../src/domain/json/json.js'
+import type { JsonObject } from '../../../../../src/kernel/json/json.js'
 import { amountFrom, type Amount } from '../../../../../src/domain/price/decimal.js'
-import type { RecordedEvent } from '../../../../../src/domain/ports/event-store.js'
+import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
 import {
   contentOf,
   IN_PROJECT,

@@ -5,7 +5,7 @@ import {
   argumentReader,
   fieldReader,
 } from '../../../../../src/domain/evaluation/scorers/column-map.js'
-import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 import { arbitraryModestJson, arbitraryModestObject } from '../../../../support/arbitrary-json.js'
 
 const example: JsonObject = {

@@ -5,7 +5,7 @@ import { BUILT_IN_SETTINGS } from '../../../../../src/domain/evaluation/scorers/
 import { compileBuiltIn } from '../../../../../src/domain/evaluation/scorers/compile.js'
 import { decodeScorer } from '../../../../../src/domain/evaluation/scorers/scorer.js'
 import type { Scored } from '../../../../../src/domain/evaluation/scoring.js'
-import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 import { arbitraryModestJson } from '../../../../support/arbitrary-json.js'
 import { scoringTools } from '../../../../../src/composition/scoring-tools.js'
 

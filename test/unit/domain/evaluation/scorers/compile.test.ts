@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { compileBuiltIn } from '../../../../../src/domain/evaluation/scorers/compile.js'
 import { decodeScorer } from '../../../../../src/domain/evaluation/scorers/scorer.js'
 import type { ScorableRow } from '../../../../../src/domain/evaluation/scoring.js'
-import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 import { scoringTools } from '../../../../../src/composition/scoring-tools.js'
 
 const compiled = (className: string, settings: JsonObject = {}) => {

@@ -6,7 +6,7 @@ import {
   decodeMessagesPrompt,
 } from '../../../../../src/domain/evaluation/scorers/judge-settings.js'
 import { decodeScorer, type Scorer } from '../../../../../src/domain/evaluation/scorers/scorer.js'
-import type { Json, JsonObject } from '../../../../../src/domain/json/json.js'
+import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 import { arbitraryModestJson, arbitraryModestObject } from '../../../../support/arbitrary-json.js'
 
 const REF = 'weave:///team/project/object/my-scorer:abc'

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { Decider, DomainEvent } from '../domain/decider.js'
-import type { Cause } from '../domain/event.js'
-import type { Position, RecordedEvent } from '../domain/ports/event-store.js'
-import type { Ports } from '../domain/ports/ports.js'
+import type { Decider, DomainEvent } from './decider.js'
+import type { Cause } from './event.js'
+import type { Position, RecordedEvent } from './ports/event-store.js'
+import type { Ports } from './ports/ports.js'
 import { appendDecided, type ExecuteResult, type LoadedState } from './execute.js'
 import { KeyedMutex } from './keyed-mutex.js'
 

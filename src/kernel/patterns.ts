@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { CompilePattern, Pattern } from '../domain/ports/patterns.js'
+import type { CompilePattern, Pattern } from './ports/patterns.js'
 
 /** Longer texts match nothing: aliases, tags and run names are all shorter. */
 const MAX_CHARACTERS = 4096

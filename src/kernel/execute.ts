@@ -1,13 +1,13 @@
-import type { Decider, DomainEvent, Refusal } from '../domain/decider.js'
-import { newEvent, type Cause } from '../domain/event.js'
-import type { Appended, Expected, NewEvent, Position } from '../domain/ports/event-store.js'
+import type { Decider, DomainEvent, Refusal } from './decider.js'
+import { newEvent, type Cause } from './event.js'
+import type { Appended, Expected, NewEvent, Position } from './ports/event-store.js'
 import {
   AppendOutcomeUnknown,
   ConcurrencyConflict,
   StreamContention,
   EventTooLarge,
-} from '../domain/ports/event-store-errors.js'
-import type { Ports } from '../domain/ports/ports.js'
+} from './ports/event-store-errors.js'
+import type { Ports } from './ports/ports.js'
 import { KeyedMutex } from './keyed-mutex.js'
 
 export interface ExecuteResult<State, Event = DomainEvent> {

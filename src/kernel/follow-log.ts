@@ -1,4 +1,4 @@
-import type { EventStore, Position, RecordedEvent, TailItem } from '../domain/ports/event-store.js'
+import type { EventStore, Position, RecordedEvent, TailItem } from './ports/event-store.js'
 import { backoff } from './backoff.js'
 import { within } from './within.js'
 

@@ -1,8 +1,4 @@
-import {
-  AppendOutcomeUnknown,
-  StreamContention,
-  StoreUnavailable,
-} from '../domain/ports/event-store-errors.js'
+import { AppendOutcomeUnknown, StreamContention, StoreUnavailable } from './ports/event-store-errors.js'
 
 /**
  * Runs tasks with the same key one after another, in the order of the calls. If the event store times out, the tasks

@@ -11,8 +11,8 @@ import { open } from './kernel/codec/struct.js'
 import { textLike } from './kernel/codec/text.js'
 import { IDENTIFIER } from './kernel/ports/clickhouse-url.js'
 import { OperatorError } from './kernel/ports/operator-error.js'
-import { VENDOR } from './domain/webhook/signing.js'
-import { masterKeys, type MasterKeyText } from './domain/secret/master-keys.js'
+import { VENDOR } from './domain/webhooks/signing.js'
+import { masterKeys, type MasterKeyText } from './domain/secrets/master-keys.js'
 
 const environment = open('Environment', {
   optional: {

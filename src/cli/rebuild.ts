@@ -10,8 +10,8 @@ import { instantOf } from '../kernel/codec/instant.js'
 import { cleanupStack } from '../kernel/cleanup-stack.js'
 import { execute } from '../kernel/execute.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
-import { rebuildDecider } from '../domain/rebuild/decider.js'
-import { rebuildStream } from '../domain/rebuild/events.js'
+import { rebuildDecider } from '../domain/rebuilds/decider.js'
+import { rebuildStream } from '../domain/rebuilds/events.js'
 import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuild/queries.js'
 
 /** How long to wait for the projector before looking for an unfinished rebuild. */

@@ -4,9 +4,9 @@ import { decode } from '../kernel/codec/codec.js'
 import { instantOf } from '../kernel/codec/instant.js'
 import { execute } from '../kernel/execute.js'
 import type { Ports } from '../kernel/ports/ports.js'
-import { priceDecider } from '../domain/price/decider.js'
-import { DEFAULT_LIST, priceStream } from '../domain/price/events.js'
-import { contentsOf, priceListFile, type PriceListFile } from '../domain/price/list-file.js'
+import { priceDecider } from '../domain/prices/decider.js'
+import { DEFAULT_LIST, priceStream } from '../domain/prices/events.js'
+import { contentsOf, priceListFile, type PriceListFile } from '../domain/prices/list-file.js'
 import { DEFAULT_PRICES } from '../files.js'
 
 /**

@@ -5,7 +5,7 @@ import { LevelsTold } from '../api/inference/limits/levels.js'
 import { openLedger, type LedgerPorts, type LiveLedger } from '../api/inference/limits/live-ledger.js'
 import { recovering } from '../api/inference/limits/recovery.js'
 import type { Config } from '../config.js'
-import { Gate } from '../domain/limit/gate.js'
+import { Gate } from '../domain/gateway/limits/gate.js'
 
 /** What the limits of completions need. */
 export interface OpenLimits {

@@ -1,4 +1,4 @@
-import type { DispatcherState } from '../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../domain/webhooks/deliveries/dispatcher-state.js'
 import { isCorruption } from './open-or-recreate.js'
 
 type Method = (...args: readonly unknown[]) => unknown

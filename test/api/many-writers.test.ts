@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { registryStream } from '../../src/domain/artifact/events.js'
+import { registryStream } from '../../src/domain/artifacts/events.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
-import { limitsStream } from '../../src/domain/limit/events.js'
+import { limitsStream } from '../../src/domain/gateway/limits/events.js'
 import { startTestService, type Answered, type TestService } from '../support/service.js'
 import { aStart, anEnd, eventsOf } from './tracing/given.js'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sha256 } from '../../src/adapters/system/system.js'
-import { digestedRow, tableDigest } from '../../src/domain/table/digests.js'
+import { digestedRow, tableDigest } from '../../src/domain/tables/digests.js'
 import type { JsonObject } from '../../src/kernel/json/json.js'
 import type { TestService } from '../support/service.js'
 import { accepted, aCompleted, anEnd, aStart, endItem, startItem } from './tracing/given.js'

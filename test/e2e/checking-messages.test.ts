@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import { hmacSha256 } from '../../src/adapters/system/system.js'
-import { messageHeaders } from '../../src/domain/webhook/signing.js'
+import { messageHeaders } from '../../src/domain/webhooks/signing.js'
 import { pageOf } from './pages.js'
 
 type IsGenuine = (secret: string, headers: Readonly<Record<string, string>>, body: Buffer) => boolean

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Instant } from '../../kernel/codec/instant.js'
-import type { OpenDelivery } from '../../domain/delivery/state.js'
-import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import type { OpenDelivery } from '../../domain/webhooks/deliveries/state.js'
+import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 
 interface Row {
   readonly id: string

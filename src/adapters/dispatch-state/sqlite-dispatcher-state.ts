@@ -1,7 +1,7 @@
 import type { Json } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import { jsonText } from '../../kernel/json/text.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import { deliveriesIn } from './deliveries.js'
 import { openStateFile } from './open-state-file.js'
 

@@ -13,7 +13,7 @@ import { dirname } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { decode } from '../../kernel/codec/codec.js'
 import { OperatorError } from '../../kernel/ports/operator-error.js'
-import { masterKeys, type MasterKeyText } from '../../domain/secret/master-keys.js'
+import { masterKeys, type MasterKeyText } from '../../domain/secrets/master-keys.js'
 
 /** Returns no keys if the file does not exist. */
 export const readKeyFile = (path: string): readonly MasterKeyText[] => {

@@ -1,5 +1,5 @@
 import { OperatorError } from '../../kernel/ports/operator-error.js'
-import type { MasterKeyText } from '../../domain/secret/master-keys.js'
+import type { MasterKeyText } from '../../domain/secrets/master-keys.js'
 import { makeKeyFile, readKeyFile } from './key-file.js'
 import { masterKey, type MasterKey } from './master-key.js'
 

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import type { MasterKeyText } from '../../domain/secret/master-keys.js'
+import type { MasterKeyText } from '../../domain/secrets/master-keys.js'
 
 export interface MasterKey {
   readonly id: string

@@ -4,15 +4,15 @@ import { integerBetween } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { execute } from '../../kernel/execute.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { priceDecider } from '../../domain/price/decider.js'
+import { priceDecider } from '../../domain/prices/decider.js'
 import {
   DEFAULT_LIST,
   listName,
   MAX_LISTED_PRICES,
   priceStream,
   priceText,
-} from '../../domain/price/events.js'
-import { contentsOf, listProblem, priceListMembers } from '../../domain/price/list-file.js'
+} from '../../domain/prices/events.js'
+import { contentsOf, listProblem, priceListMembers } from '../../domain/prices/list-file.js'
 import { administratorKey } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import type { Reading } from '../reading.js'

@@ -4,8 +4,8 @@ import { number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { execute } from '../../kernel/execute.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { rebuildDecider } from '../../domain/rebuild/decider.js'
-import { rebuildStream } from '../../domain/rebuild/events.js'
+import { rebuildDecider } from '../../domain/rebuilds/decider.js'
+import { rebuildStream } from '../../domain/rebuilds/events.js'
 import {
   rebuildOf,
   rebuildsIn,

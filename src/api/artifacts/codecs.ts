@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
-import { versionMetadata } from '../../domain/artifact/content.js'
-import { alias, artifactFile, artifactType, tag } from '../../domain/artifact/events.js'
+import { versionMetadata } from '../../domain/artifacts/content.js'
+import { alias, artifactFile, artifactType, tag } from '../../domain/artifacts/events.js'
 import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { integerBetween, jsonObject, string } from '../../kernel/codec/leaves.js'

@@ -1,4 +1,4 @@
-import { collectionName, type CollectionPlace } from '../../domain/artifact/place.js'
+import { collectionName, type CollectionPlace } from '../../domain/artifacts/place.js'
 import { entityOf } from '../../kernel/ids.js'
 import { Failure, invalid } from '../failure.js'
 import type { RouteRequest } from '../route.js'

@@ -1,4 +1,4 @@
-import type { KnownVersion, CollectionState } from '../../domain/artifact/state.js'
+import type { KnownVersion, CollectionState } from '../../domain/artifacts/state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 

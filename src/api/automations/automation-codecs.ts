@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
-import type { Automation } from '../../domain/automation/decider.js'
+import type { Automation } from '../../domain/webhooks/automations/decider.js'
 import {
   automationDescription,
   condition,
@@ -12,13 +12,13 @@ import {
   scopeFields,
   templateText,
   type AutomationCondition,
-} from '../../domain/automation/events.js'
+} from '../../domain/webhooks/automations/events.js'
 import type { AnyCodec, Codec } from '../../kernel/codec/codec.js'
 import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { boolean } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, teamName } from '../../kernel/ids.js'
-import { givenMetricName } from '../../domain/run/given-metrics.js'
+import { givenMetricName } from '../../domain/runs/given-metrics.js'
 import { definedFields } from './defined-fields.js'
 import { resourceName } from './webhook-codecs.js'
 

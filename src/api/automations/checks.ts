@@ -1,18 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Automation } from '../../domain/automation/decider.js'
+import type { Automation } from '../../domain/webhooks/automations/decider.js'
 import {
   automationStream,
   type AutomationContent,
   type AutomationScope,
-} from '../../domain/automation/events.js'
-import { completeWatchConfig, type WatchConfig } from '../../domain/automation/watch-config.js'
+} from '../../domain/webhooks/automations/events.js'
+import { completeWatchConfig, type WatchConfig } from '../../domain/webhooks/automations/watch-config.js'
 import type { Problem } from '../../kernel/codec/problem.js'
 import type { Role } from '../../domain/access/roles.js'
 import type { Cause } from '../../kernel/event.js'
-import { ownerOf } from '../../domain/names/decider.js'
-import { parseTemplate } from '../../domain/template/parse.js'
-import type { Webhook } from '../../domain/webhook/decider.js'
-import { webhookStream } from '../../domain/webhook/events.js'
+import { ownerOf } from '../../domain/webhooks/names/decider.js'
+import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
+import type { Webhook } from '../../domain/webhooks/decider.js'
+import { webhookStream } from '../../domain/webhooks/events.js'
 import { invalidBody, invalidField } from '../failure.js'
 import type { ValidationPorts } from './automations.js'
 import { hasRegistry, rosterOf, webhookById } from './current-state.js'

@@ -1,15 +1,15 @@
-import { registryStream } from '../../domain/artifact/events.js'
-import { automationDecider, type Automation } from '../../domain/automation/decider.js'
-import { automationStream } from '../../domain/automation/events.js'
+import { registryStream } from '../../domain/artifacts/events.js'
+import { automationDecider, type Automation } from '../../domain/webhooks/automations/decider.js'
+import { automationStream } from '../../domain/webhooks/automations/events.js'
 import type { Cause } from '../../kernel/event.js'
 import { execute } from '../../kernel/execute.js'
 import { id as idCodec } from '../../kernel/ids.js'
-import { namesDecider, type NameRegistry } from '../../domain/names/decider.js'
-import { namesStream } from '../../domain/names/events.js'
+import { namesDecider, type NameRegistry } from '../../domain/webhooks/names/decider.js'
+import { namesStream } from '../../domain/webhooks/names/events.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { secretStream } from '../../domain/secret/events.js'
-import { webhookDecider, type Webhook } from '../../domain/webhook/decider.js'
-import { webhookStream } from '../../domain/webhook/events.js'
+import { secretStream } from '../../domain/secrets/events.js'
+import { webhookDecider, type Webhook } from '../../domain/webhooks/decider.js'
+import { webhookStream } from '../../domain/webhooks/events.js'
 
 type Streams = Pick<Ports, 'eventStore' | 'ids'>
 

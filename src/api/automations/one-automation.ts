@@ -1,6 +1,10 @@
 import { missingRight } from '../../domain/access/rights.js'
-import { automationDecider, noSuchAutomation, type Automation } from '../../domain/automation/decider.js'
-import { automationStream, type AutomationContent } from '../../domain/automation/events.js'
+import {
+  automationDecider,
+  noSuchAutomation,
+  type Automation,
+} from '../../domain/webhooks/automations/decider.js'
+import { automationStream, type AutomationContent } from '../../domain/webhooks/automations/events.js'
 import { execute } from '../../kernel/execute.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 import { throwIfRefused, requireRole } from '../auth/rights.js'

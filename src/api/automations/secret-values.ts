@@ -1,7 +1,7 @@
 import type { Ports } from '../../kernel/ports/ports.js'
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
-import { secretStream } from '../../domain/secret/events.js'
-import type { SigningSecret } from '../../domain/webhook/signing.js'
+import { secretStream } from '../../domain/secrets/events.js'
+import type { SigningSecret } from '../../domain/webhooks/signing.js'
 
 interface SecretPorts extends Pick<Ports, 'eventStore'> {
   readonly secrets: Pick<SecretStore, 'get'>

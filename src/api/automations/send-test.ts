@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { failureText } from '../../domain/delivery/classify.js'
+import { failureText } from '../../domain/webhooks/deliveries/classify.js'
 import type { Clock, Ids } from '../../kernel/ports/clock.js'
 import type { HmacSha256 } from '../../kernel/ports/hmac.js'
 import type { WebhookSender } from '../../kernel/ports/webhook-sender.js'
-import { redactSecrets, secretMatcher } from '../../domain/secret/redact-secrets.js'
-import { redactAnswer } from '../../domain/webhook/redact-answer.js'
-import { messageHeaders, type SigningSecret } from '../../domain/webhook/signing.js'
+import { redactSecrets, secretMatcher } from '../../domain/secrets/redact-secrets.js'
+import { redactAnswer } from '../../domain/webhooks/redact-answer.js'
+import { messageHeaders, type SigningSecret } from '../../domain/webhooks/signing.js'
 
 export interface TestPorts {
   readonly webhookSender: WebhookSender

@@ -4,8 +4,8 @@ import { boolean } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
 import { id, teamName } from '../../kernel/ids.js'
-import type { Webhook } from '../../domain/webhook/decider.js'
-import { disablingReason, webhookOptions } from '../../domain/webhook/events.js'
+import type { Webhook } from '../../domain/webhooks/decider.js'
+import { disablingReason, webhookOptions } from '../../domain/webhooks/events.js'
 
 /** Names follow the rules of ids: 1 to 256 bytes without control characters. */
 export const resourceName = id

@@ -5,7 +5,7 @@ import { instant } from '../../kernel/codec/instant.js'
 import { integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id, projectId } from '../../kernel/ids.js'
-import { offeredCosts } from '../../domain/price/offered.js'
+import { offeredCosts } from '../../domain/prices/offered.js'
 import { query } from '../../domain/query/query.js'
 
 const offeredCost = open('OfferedCost', {

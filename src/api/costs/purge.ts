@@ -1,6 +1,6 @@
 import { execute } from '../../kernel/execute.js'
-import { priceDecider } from '../../domain/price/decider.js'
-import { priceStream } from '../../domain/price/events.js'
+import { priceDecider } from '../../domain/prices/decider.js'
+import { priceStream } from '../../domain/prices/events.js'
 import { inBody } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'
 import { namedIds } from '../purging.js'

@@ -1,4 +1,4 @@
-import { amountFrom, numberFrom } from '../../domain/price/decimal.js'
+import { amountFrom, numberFrom } from '../../domain/prices/decimal.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
 import { pricesOf, type StoredPrice } from '../../projections/prices/queries.js'
 import { inBody } from '../authorization.js'

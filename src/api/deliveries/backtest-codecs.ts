@@ -4,7 +4,7 @@ import { arrayOf, nullable, withDefault } from '../../kernel/codec/containers.js
 import { parseInstant, type Instant } from '../../kernel/codec/instant.js'
 import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { deliverySource } from '../../domain/delivery/events.js'
+import { deliverySource } from '../../domain/webhooks/deliveries/events.js'
 import { id } from '../../kernel/ids.js'
 import { automationChange } from '../automations/automation-codecs.js'
 

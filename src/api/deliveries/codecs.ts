@@ -2,7 +2,7 @@ import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/con
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { deliverySource } from '../../domain/delivery/events.js'
+import { deliverySource } from '../../domain/webhooks/deliveries/events.js'
 import { id, teamName } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { pageFields } from '../access/page.js'

@@ -1,5 +1,5 @@
 import type * as t from 'io-ts'
-import type { DeliveryHistory, AttemptHistory } from '../../domain/delivery/history.js'
+import type { DeliveryHistory, AttemptHistory } from '../../domain/webhooks/deliveries/history.js'
 import type { AttemptRecord } from '../../kernel/ports/attempt-records.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { readDirectory } from '../route-kinds.js'

@@ -3,11 +3,11 @@ import { nullable, withDefault } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
-import { deliveryDecider } from '../../domain/delivery/decider.js'
-import { deliveryStream } from '../../domain/delivery/events.js'
+import { deliveryDecider } from '../../domain/webhooks/deliveries/decider.js'
+import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
 import { execute, load } from '../../kernel/execute.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { redrivenStates, redriveFilters } from '../../domain/redrive/events.js'
+import { redrivenStates, redriveFilters } from '../../domain/webhooks/redrives/events.js'
 import {
   countDeliveries,
   deliveriesOf,

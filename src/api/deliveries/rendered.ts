@@ -3,13 +3,13 @@ import {
   automationContent,
   automationStream,
   type AutomationContent,
-} from '../../domain/automation/events.js'
-import type { DeliveryScheduled } from '../../domain/delivery/events.js'
+} from '../../domain/webhooks/automations/events.js'
+import type { DeliveryScheduled } from '../../domain/webhooks/deliveries/events.js'
 import type { EventStore } from '../../kernel/ports/event-store.js'
-import { parseTemplate } from '../../domain/template/parse.js'
-import { redacted, render } from '../../domain/template/render.js'
-import type { Template } from '../../domain/template/template.js'
-import type { Variables } from '../../domain/template/variables.js'
+import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
+import { redacted, render } from '../../domain/webhooks/templates/render.js'
+import type { Template } from '../../domain/webhooks/templates/template.js'
+import type { Variables } from '../../domain/webhooks/templates/variables.js'
 
 /** A rendered payload with the names of secrets instead of their values; null if it cannot be rendered. */
 export interface RenderedPayload {

@@ -1,12 +1,15 @@
 import { cachedPatterns } from '../../kernel/patterns.js'
-import { depthOf } from '../../domain/automation/matching/past-variables.js'
-import { pastDecisions, type PastDecision } from '../../domain/automation/matching/past-decisions.js'
-import type { VersionHistory } from '../../domain/automation/matching/version-history.js'
-import type { AutomationVersion } from '../../domain/automation/state.js'
-import { DEEPEST } from '../../domain/delivery/events.js'
-import { deliveryIdOf } from '../../domain/delivery/id.js'
+import { depthOf } from '../../domain/webhooks/automations/matching/past-variables.js'
+import {
+  pastDecisions,
+  type PastDecision,
+} from '../../domain/webhooks/automations/matching/past-decisions.js'
+import type { VersionHistory } from '../../domain/webhooks/automations/matching/version-history.js'
+import type { AutomationVersion } from '../../domain/webhooks/automations/state.js'
+import { DEEPEST } from '../../domain/webhooks/deliveries/events.js'
+import { deliveryIdOf } from '../../domain/webhooks/deliveries/id.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-import { webhookStream } from '../../domain/webhook/events.js'
+import { webhookStream } from '../../domain/webhooks/events.js'
 import type { Deliveries } from './deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore' | 'sha256' | 'compilePattern'>

@@ -1,7 +1,11 @@
 import { missingRight } from '../../domain/access/rights.js'
-import type { Automation } from '../../domain/automation/decider.js'
-import { deliveryHistory, type DeliveryHistory, type AttemptRange } from '../../domain/delivery/history.js'
-import { deliveryStream } from '../../domain/delivery/events.js'
+import type { Automation } from '../../domain/webhooks/automations/decider.js'
+import {
+  deliveryHistory,
+  type DeliveryHistory,
+  type AttemptRange,
+} from '../../domain/webhooks/deliveries/history.js'
+import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import { requireRole } from '../auth/rights.js'
 import { roleFor } from '../automations/checks.js'

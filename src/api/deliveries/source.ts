@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
 import { instantOf } from '../../kernel/codec/instant.js'
-import type { deliverySource } from '../../domain/delivery/events.js'
+import type { deliverySource } from '../../domain/webhooks/deliveries/events.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The event that triggered a delivery, in the format of delivery events. */

@@ -1,5 +1,5 @@
 import type { Position } from '../../kernel/ports/event-store.js'
-import { webhookStatus, type WebhookStatus } from '../../domain/webhook/status.js'
+import { webhookStatus, type WebhookStatus } from '../../domain/webhooks/status.js'
 import type { Deliveries } from './deliveries.js'
 
 type Ports = Pick<Deliveries['ports'], 'eventStore'>

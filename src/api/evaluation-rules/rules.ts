@@ -7,9 +7,9 @@ import {
   existingRules,
   MAX_RULES,
   type EvaluationRules,
-} from '../../domain/evaluation-rule/decider.js'
-import type { EvaluationRuleCommand } from '../../domain/evaluation-rule/commands.js'
-import { evaluationRulesStream, ruleName, type RuleContent } from '../../domain/evaluation-rule/events.js'
+} from '../../domain/evaluations/rules/decider.js'
+import type { EvaluationRuleCommand } from '../../domain/evaluations/rules/commands.js'
+import { evaluationRulesStream, ruleName, type RuleContent } from '../../domain/evaluations/rules/events.js'
 import type { Cause } from '../../kernel/event.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { query } from '../../domain/query/query.js'

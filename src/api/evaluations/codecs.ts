@@ -4,7 +4,7 @@ import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { boolean, integerBetween, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
 import { textUpToBytes } from '../../kernel/codec/text.js'
-import { isOpRef, parseRef } from '../../domain/ref/ref.js'
+import { isOpRef, parseRef } from '../../domain/refs/ref.js'
 import { invalid } from '../failure.js'
 import { integerInQuery } from '../integer-in-query.js'
 

@@ -4,9 +4,9 @@ import {
   type ComparedRun,
   type ComparedScore,
   type ScoreField,
-} from '../../domain/evaluation/comparison.js'
-import type { EvaluationRow } from '../../domain/evaluation/row.js'
-import { predictionOf, rowOfCalls } from '../../domain/evaluation/rows-of-calls.js'
+} from '../../domain/evaluations/comparison.js'
+import type { EvaluationRow } from '../../domain/evaluations/row.js'
+import { predictionOf, rowOfCalls } from '../../domain/evaluations/rows-of-calls.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import { inBody } from '../authorization.js'

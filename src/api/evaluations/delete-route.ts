@@ -1,5 +1,5 @@
 import { open } from '../../kernel/codec/struct.js'
-import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { inPath } from '../authorization.js'
 import type { AnyRoute } from '../route.js'
 import { alsoReads, changeProject } from '../route-kinds.js'

@@ -2,15 +2,15 @@ import { nullable } from '../../kernel/codec/containers.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { evaluationDecider } from '../../domain/evaluation/decider.js'
+import { evaluationDecider } from '../../domain/evaluations/decider.js'
 import {
   decodeEvaluation,
   tableOfDataset,
   type EvaluationObject,
-} from '../../domain/evaluation/evaluation-object.js'
-import { evaluationStream } from '../../domain/evaluation/events.js'
-import { resolveMessages } from '../../domain/evaluation/resolve-judge.js'
-import { decodeJudgeModel } from '../../domain/evaluation/scorers/judge-settings.js'
+} from '../../domain/evaluations/evaluation-object.js'
+import { evaluationStream } from '../../domain/evaluations/events.js'
+import { resolveMessages } from '../../domain/evaluations/resolve-judge.js'
+import { decodeJudgeModel } from '../../domain/evaluations/scorers/judge-settings.js'
 import { projectId } from '../../kernel/ids.js'
 import { tableStats } from '../../projections/tables/queries.js'
 import { execute } from '../../kernel/execute.js'

@@ -1,4 +1,4 @@
-import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { id as idCodec } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { Failure } from '../failure.js'

@@ -1,4 +1,4 @@
-import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
 import type { StoredCall } from '../../projections/calls/queries.js'

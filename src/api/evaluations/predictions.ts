@@ -2,14 +2,14 @@ import { arrayOf, nullable, nullableText } from '../../kernel/codec/containers.j
 import { instantOf } from '../../kernel/codec/instant.js'
 import { json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { exampleOf, predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluation/rows-of-calls.js'
+import { exampleOf, predictionOf, rowOfCalls, type RowCalls } from '../../domain/evaluations/rows-of-calls.js'
 import {
   PREDICTION_OP,
   ROW_OP,
   roleOf,
   weaveAttributes,
   type EvaluationCall,
-} from '../../domain/evaluation/run-calls.js'
+} from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
 import { isJsonObject, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'

@@ -1,12 +1,12 @@
-import type { EvaluationRow } from '../../domain/evaluation/row.js'
+import type { EvaluationRow } from '../../domain/evaluations/row.js'
 import {
   rowOfCalls,
   scoreFeedbackOf,
   type RowCalls,
   type ScoreFeedback,
-} from '../../domain/evaluation/rows-of-calls.js'
-import { roleOf, type EvaluationCall } from '../../domain/evaluation/run-calls.js'
-import { callRef } from '../../domain/ref/ref.js'
+} from '../../domain/evaluations/rows-of-calls.js'
+import { roleOf, type EvaluationCall } from '../../domain/evaluations/run-calls.js'
+import { callRef } from '../../domain/refs/ref.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'

@@ -3,7 +3,7 @@ import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/con
 import { instant } from '../../kernel/codec/instant.js'
 import { boolean, int64, integerBetween, json, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { isSortField, type RowOrder } from '../../domain/evaluation/grouped-rows.js'
+import { isSortField, type RowOrder } from '../../domain/evaluations/grouped-rows.js'
 import { id } from '../../kernel/ids.js'
 import { invalidField } from '../failure.js'
 import { requireFew } from './codecs.js'

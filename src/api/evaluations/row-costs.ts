@@ -1,4 +1,4 @@
-import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'

@@ -9,7 +9,7 @@ import {
   roleOf,
   weaveAttributes,
   type EvaluationCall,
-} from '../../domain/evaluation/run-calls.js'
+} from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'

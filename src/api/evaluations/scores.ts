@@ -4,18 +4,18 @@ import { decode } from '../../kernel/codec/codec.js'
 import { nullable, nullableText } from '../../kernel/codec/containers.js'
 import { json, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { feedbackTypeOf, scoreCallsOf } from '../../domain/evaluation/rows-of-calls.js'
+import { feedbackTypeOf, scoreCallsOf } from '../../domain/evaluations/rows-of-calls.js'
 import {
   nameIn,
   roleOf,
   SCORE_OP,
   weaveAttributes,
   type EvaluationCall,
-} from '../../domain/evaluation/run-calls.js'
+} from '../../domain/evaluations/run-calls.js'
 import { id } from '../../kernel/ids.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
-import { callRef } from '../../domain/ref/ref.js'
+import { callRef } from '../../domain/refs/ref.js'
 import { inPath } from '../authorization.js'
 import { invalidField } from '../failure.js'
 import { feedbackCreate, type FeedbackCreate } from '../feedback/codecs.js'

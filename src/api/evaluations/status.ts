@@ -1,15 +1,15 @@
 import { closed } from '../../kernel/codec/struct.js'
-import { evaluationDecider } from '../../domain/evaluation/decider.js'
+import { evaluationDecider } from '../../domain/evaluations/decider.js'
 import {
   evaluationStream,
   type EvaluationEvent,
   type EvaluationRunFinished,
-} from '../../domain/evaluation/events.js'
-import { isEvaluationRun } from '../../domain/evaluation/run-calls.js'
+} from '../../domain/evaluations/events.js'
+import { isEvaluationRun } from '../../domain/evaluations/run-calls.js'
 import { id, projectId } from '../../kernel/ids.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 import { parseJson } from '../../kernel/json/parse.js'
-import { parseRef } from '../../domain/ref/ref.js'
+import { parseRef } from '../../domain/refs/ref.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { StoredCall } from '../../projections/calls/queries.js'

@@ -1,5 +1,5 @@
-import type { EvaluationRow } from '../../domain/evaluation/row.js'
-import { newSummary } from '../../domain/evaluation/summary.js'
+import type { EvaluationRow } from '../../domain/evaluations/row.js'
+import { newSummary } from '../../domain/evaluations/summary.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 
 /** The summary of a run by the names of its scorers, with the mean latency of the model where it is known. */

@@ -1,5 +1,5 @@
 import { instantOf, type Instant } from '../../kernel/codec/instant.js'
-import { OP_WITHOUT_CODE, refOfOp } from '../../domain/evaluation/ops.js'
+import { OP_WITHOUT_CODE, refOfOp } from '../../domain/evaluations/ops.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import { endWrite, startWrite, type CallWrite } from '../tracing/call-writes.js'

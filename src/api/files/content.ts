@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { string } from '../../kernel/codec/leaves.js'
 import { closed } from '../../kernel/codec/struct.js'
-import { fileStream, type FileEvent } from '../../domain/file/events.js'
+import { fileStream, type FileEvent } from '../../domain/files/events.js'
 import { projectId } from '../../kernel/ids.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import type { Ports } from '../../kernel/ports/ports.js'

@@ -1,5 +1,5 @@
-import { callDecider } from '../../domain/call/decider.js'
-import { callStream } from '../../domain/call/events.js'
+import { callDecider } from '../../domain/calls/decider.js'
+import { callStream } from '../../domain/calls/events.js'
 import { instantOf } from '../../kernel/codec/instant.js'
 import { execute } from '../../kernel/execute.js'
 import type { JsonObject } from '../../kernel/json/json.js'

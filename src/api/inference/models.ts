@@ -1,4 +1,4 @@
-import { modelsOf, targetsOf } from '../../domain/upstream/offered.js'
+import { modelsOf, targetsOf } from '../../domain/gateway/upstreams/offered.js'
 import { arrayOf } from '../../kernel/codec/containers.js'
 import { integerBetween, oneOf, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'

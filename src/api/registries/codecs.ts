@@ -1,4 +1,4 @@
-import { collectionName, registryName } from '../../domain/artifact/place.js'
+import { collectionName, registryName } from '../../domain/artifacts/place.js'
 import { arrayOf, nullable } from '../../kernel/codec/containers.js'
 import { instant } from '../../kernel/codec/instant.js'
 import { jsonObject, string } from '../../kernel/codec/leaves.js'

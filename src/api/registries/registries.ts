@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
-import { registryStream } from '../../domain/artifact/events.js'
-import { registryDecider } from '../../domain/artifact/registry.js'
+import { registryStream } from '../../domain/artifacts/events.js'
+import { registryDecider } from '../../domain/artifacts/registry.js'
 import { open } from '../../kernel/codec/struct.js'
 import type { Cause } from '../../kernel/event.js'
 import { executeOnFold } from '../../kernel/fold-cache.js'

@@ -3,8 +3,8 @@ import { instant } from '../../kernel/codec/instant.js'
 import { int64, integerBetween, number, oneOf, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { id } from '../../kernel/ids.js'
-import { endState, runName } from '../../domain/run/events.js'
-import { givenMetrics } from '../../domain/run/given-metrics.js'
+import { endState, runName } from '../../domain/runs/events.js'
+import { givenMetrics } from '../../domain/runs/given-metrics.js'
 
 /** A second request with the same id and name is a retry. */
 export const newRun = closed('NewRun', { required: { name: runName }, optional: { id: nullableText(id) } })

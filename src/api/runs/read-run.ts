@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../domain/run/events.js'
+import type { RunEvent } from '../../domain/runs/events.js'
 import type { Ports } from '../../kernel/ports/ports.js'
 
 /** The first event and the last two have the start, the end and the latest metrics of a run. */

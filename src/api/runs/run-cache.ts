@@ -1,8 +1,8 @@
 import type { LoadedState } from '../../kernel/execute.js'
 import { foldCache } from '../../kernel/fold-cache.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import type { RunState } from '../../domain/run/decider.js'
-import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/run/events.js'
+import type { RunState } from '../../domain/runs/decider.js'
+import type { EndState, MetricsLogged, RunEvent, RunStarted } from '../../domain/runs/events.js'
 import { LoggedSteps } from './logged-steps.js'
 
 /** The cached part of a run: its steps with their event revisions, without the metrics. */

@@ -1,6 +1,6 @@
 import { execute } from '../../kernel/execute.js'
-import { secretDecider } from '../../domain/secret/decider.js'
-import { secretStream } from '../../domain/secret/events.js'
+import { secretDecider } from '../../domain/secrets/decider.js'
+import { secretStream } from '../../domain/secrets/events.js'
 import { reconcileSecret } from './reconcile.js'
 import { roleInTeam } from '../authorization.js'
 import { emptyResponse } from '../empty-response.js'

@@ -1,5 +1,5 @@
-import { bucketStarts } from '../../domain/buckets/starts.js'
-import { offsetsOf } from '../../domain/buckets/zone.js'
+import { bucketStarts } from '../../domain/usage/starts.js'
+import { offsetsOf } from '../../domain/usage/zone.js'
 import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import { invalidField } from '../failure.js'
 

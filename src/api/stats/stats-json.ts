@@ -1,5 +1,5 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import { decimalText } from '../../domain/price/decimal.js'
+import { decimalText } from '../../domain/prices/decimal.js'
 import type { Figures } from '../../projections/stats/queries.js'
 
 interface Bucket {

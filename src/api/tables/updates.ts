@@ -1,6 +1,6 @@
 import type { Sha256 } from '../../kernel/ports/sha256.js'
-import { digestedRow } from '../../domain/table/digests.js'
-import { RowOrder } from '../../domain/table/row-order.js'
+import { digestedRow } from '../../domain/tables/digests.js'
+import { RowOrder } from '../../domain/tables/row-order.js'
 import { invalidField } from '../failure.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 import type { TableUpdate } from './codecs.js'

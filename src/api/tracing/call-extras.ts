@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json/json.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { callRef } from '../../domain/ref/ref.js'
+import { callRef } from '../../domain/refs/ref.js'
 import {
   callSizes,
   NO_FILTER,

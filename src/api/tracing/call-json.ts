@@ -1,4 +1,4 @@
-import { endStatus } from '../../domain/call/status.js'
+import { endStatus } from '../../domain/calls/status.js'
 import { nullable, recordOf } from '../../kernel/codec/containers.js'
 import { instant, microseconds } from '../../kernel/codec/instant.js'
 import { int64, json, jsonObject, string } from '../../kernel/codec/leaves.js'

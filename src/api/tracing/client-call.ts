@@ -4,7 +4,7 @@ import { nullable, nullableText, withDefault } from '../../kernel/codec/containe
 import { instant } from '../../kernel/codec/instant.js'
 import { int64, json, jsonObject, string } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { displayName, opName } from '../../domain/call/content.js'
+import { displayName, opName } from '../../domain/calls/content.js'
 import { id, projectId } from '../../kernel/ids.js'
 
 const begins = {

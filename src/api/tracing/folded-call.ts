@@ -1,5 +1,5 @@
-import { callDecider, nameOf, type CallState } from '../../domain/call/decider.js'
-import { callStream, type CallEnded, type CallEvent, type CallStarted } from '../../domain/call/events.js'
+import { callDecider, nameOf, type CallState } from '../../domain/calls/decider.js'
+import { callStream, type CallEnded, type CallEvent, type CallStarted } from '../../domain/calls/events.js'
 import type { JsonObject } from '../../kernel/json/json.js'
 import { jsonText, memberText } from '../../kernel/json/text.js'
 import type { Position } from '../../kernel/ports/event-store.js'

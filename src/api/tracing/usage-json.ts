@@ -1,8 +1,8 @@
 import { nullable } from '../../kernel/codec/containers.js'
 import { int64, number } from '../../kernel/codec/leaves.js'
 import { open } from '../../kernel/codec/struct.js'
-import { decimalText } from '../../domain/price/decimal.js'
-import type { Exact } from '../../domain/price/exact.js'
+import { decimalText } from '../../domain/prices/decimal.js'
+import type { Exact } from '../../domain/prices/exact.js'
 import {
   addCosts,
   SHOWN_COUNTERS,

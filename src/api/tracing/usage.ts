@@ -3,7 +3,7 @@ import { arrayOf, nullable, recordOf, withDefault } from '../../kernel/codec/con
 import { boolean, integerBetween, string } from '../../kernel/codec/leaves.js'
 import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
-import { listName } from '../../domain/price/events.js'
+import { listName } from '../../domain/prices/events.js'
 import { query } from '../../domain/query/query.js'
 import { NO_FILTER } from '../../projections/calls/queries.js'
 import {

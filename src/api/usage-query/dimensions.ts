@@ -1,5 +1,5 @@
-import { calendarStarts, CALENDAR_UNITS, type CalendarUnit } from '../../domain/buckets/calendar.js'
-import { offsetsOf } from '../../domain/buckets/zone.js'
+import { calendarStarts, CALENDAR_UNITS, type CalendarUnit } from '../../domain/usage/calendar.js'
+import { offsetsOf } from '../../domain/usage/zone.js'
 import { microseconds, type Instant } from '../../kernel/codec/instant.js'
 import {
   DIMENSIONS,

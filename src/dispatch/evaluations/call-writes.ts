@@ -1,4 +1,4 @@
-import { reportedUsageOf } from '../../domain/call/usage.js'
+import { reportedUsageOf } from '../../domain/calls/usage.js'
 import type { Instant } from '../../kernel/codec/instant.js'
 import type { Json, JsonObject } from '../../kernel/json/json.js'
 import type { CallWrite } from './ports.js'

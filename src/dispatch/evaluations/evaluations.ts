@@ -1,5 +1,5 @@
-import type { CallStarted } from '../../domain/call/events.js'
-import { isEvaluationRun } from '../../domain/evaluation/run-calls.js'
+import type { CallStarted } from '../../domain/calls/events.js'
+import { isEvaluationRun } from '../../domain/evaluations/run-calls.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Snapshots } from '../../kernel/ports/snapshots.js'

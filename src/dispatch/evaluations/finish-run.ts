@@ -1,10 +1,10 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import { evaluationDecider } from '../../domain/evaluation/decider.js'
+import { evaluationDecider } from '../../domain/evaluations/decider.js'
 import {
   evaluationStream,
   type EvaluationRunFinished,
   type EvaluationRunRequested,
-} from '../../domain/evaluation/events.js'
+} from '../../domain/evaluations/events.js'
 import type { Cause } from '../../kernel/event.js'
 import { EventTooLarge } from '../../kernel/ports/event-store-errors.js'
 import { execute } from '../../kernel/execute.js'

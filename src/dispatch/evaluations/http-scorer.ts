@@ -1,17 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { retryAfterMs } from '../../domain/delivery/retry-after.js'
-import { answeredJson } from '../../domain/evaluation/answered-json.js'
-import { allArguments } from '../../domain/evaluation/scorers/column-map.js'
-import type { HttpScorer } from '../../domain/evaluation/scorers/scorer.js'
-import type { Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
+import { retryAfterMs } from '../../domain/webhooks/deliveries/retry-after.js'
+import { answeredJson } from '../../domain/evaluations/answered-json.js'
+import { allArguments } from '../../domain/evaluations/scorers/column-map.js'
+import type { HttpScorer } from '../../domain/evaluations/scorers/scorer.js'
+import type { Scored, ScoreRow } from '../../domain/evaluations/scoring.js'
 import { entityOf } from '../../kernel/ids.js'
 import { isJsonObject, type Json } from '../../kernel/json/json.js'
 import { jsonText } from '../../kernel/json/text.js'
 import type { Clock } from '../../kernel/ports/clock.js'
 import type { HmacSha256 } from '../../kernel/ports/hmac.js'
 import type { SendError, SendResult, WebhookSender } from '../../kernel/ports/webhook-sender.js'
-import { messageHeaders, type SigningSecret } from '../../domain/webhook/signing.js'
+import { messageHeaders, type SigningSecret } from '../../domain/webhooks/signing.js'
 
 interface HttpScoring {
   readonly sender: WebhookSender

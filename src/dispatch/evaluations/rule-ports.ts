@@ -1,5 +1,5 @@
-import type { RuleFilter } from '../../domain/evaluation-rule/events.js'
-import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import type { RuleFilter } from '../../domain/evaluations/rules/events.js'
+import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Cause } from '../../kernel/event.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { Position } from '../../kernel/ports/event-store.js'

@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache'
-import type { EvaluationRuleCreated } from '../../domain/evaluation-rule/events.js'
+import type { EvaluationRuleCreated } from '../../domain/evaluations/rules/events.js'
 import {
   isOfEvaluation,
   isSampled,
   ruleAttributes,
   scoreIdOf,
-} from '../../domain/evaluation-rule/sampling.js'
+} from '../../domain/evaluations/rules/sampling.js'
 import { instantOf } from '../../kernel/codec/instant.js'
-import type { EvaluationCall } from '../../domain/evaluation/run-calls.js'
+import type { EvaluationCall } from '../../domain/evaluations/run-calls.js'
 import type { Cause } from '../../kernel/event.js'
 import { feedbackStream } from '../../domain/feedback/events.js'
 import type { Json } from '../../kernel/json/json.js'
 import type { Position } from '../../kernel/ports/event-store.js'
-import { callRef } from '../../domain/ref/ref.js'
+import { callRef } from '../../domain/refs/ref.js'
 import { endOfCall, startOfCall } from './call-writes.js'
 import { forEachAtMost } from './for-each-at-most.js'
 import { RunFailed } from './ports.js'

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import type { Scored, ScoreRow } from '../../domain/evaluation/scoring.js'
+import type { Scored, ScoreRow } from '../../domain/evaluations/scoring.js'
 import type { ReadyScorer } from './ports.js'
 
 /** A scorer of a run, which never has more rows under way than it may have, and ends each within the deadline. */

@@ -1,4 +1,4 @@
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { findAnchor } from '../../kernel/follow-log.js'
 

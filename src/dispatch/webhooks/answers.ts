@@ -4,9 +4,9 @@ import {
   failureText,
   isReceiverUp,
   type AttemptClassification,
-} from '../../domain/delivery/classify.js'
-import type { AttemptVerdict } from '../../domain/delivery/commands.js'
-import { instantAt } from '../../domain/delivery/times.js'
+} from '../../domain/webhooks/deliveries/classify.js'
+import type { AttemptVerdict } from '../../domain/webhooks/deliveries/commands.js'
+import { instantAt } from '../../domain/webhooks/deliveries/times.js'
 import type { SendResult } from '../../kernel/ports/webhook-sender.js'
 
 /** What an answer, or the lack of one, means. */

@@ -1,9 +1,13 @@
 import type { Clock } from '../../kernel/ports/clock.js'
-import type { AttemptObservation, AttemptVerdict } from '../../domain/delivery/commands.js'
-import { deliveryDecider } from '../../domain/delivery/decider.js'
-import { deliveryStream, type DeliveryEvent, type DeliveryScheduled } from '../../domain/delivery/events.js'
-import type { WaitingDelivery } from '../../domain/delivery/state.js'
-import { instantAt } from '../../domain/delivery/times.js'
+import type { AttemptObservation, AttemptVerdict } from '../../domain/webhooks/deliveries/commands.js'
+import { deliveryDecider } from '../../domain/webhooks/deliveries/decider.js'
+import {
+  deliveryStream,
+  type DeliveryEvent,
+  type DeliveryScheduled,
+} from '../../domain/webhooks/deliveries/events.js'
+import type { WaitingDelivery } from '../../domain/webhooks/deliveries/state.js'
+import { instantAt } from '../../domain/webhooks/deliveries/times.js'
 import type { AttemptRecord } from '../../kernel/ports/attempt-records.js'
 import { ConcurrencyConflict } from '../../kernel/ports/event-store-errors.js'
 import type { SendResult, WebhookSender } from '../../kernel/ports/webhook-sender.js'

@@ -1,6 +1,6 @@
-import type { EventType } from '../../domain/automation/events.js'
-import { versionAfter, type AutomationVersion } from '../../domain/automation/state.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { EventType } from '../../domain/webhooks/automations/events.js'
+import { versionAfter, type AutomationVersion } from '../../domain/webhooks/automations/state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The automations there are, by what they wait for; those that were deleted are not. */

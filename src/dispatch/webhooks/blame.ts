@@ -1,4 +1,4 @@
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { EventStore } from '../../kernel/ports/event-store.js'
 
 /** The log or the state failed, not what was to be done with an event: it passes, or somebody has to mend it. */

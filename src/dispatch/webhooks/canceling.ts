@@ -1,6 +1,6 @@
-import { deliveryDecider } from '../../domain/delivery/decider.js'
-import { deliveryStream } from '../../domain/delivery/events.js'
-import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import { deliveryDecider } from '../../domain/webhooks/deliveries/decider.js'
+import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
+import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import { record, type Recording } from './recording.js'
 
 const AT_ONCE = 200

@@ -1,5 +1,5 @@
-import { COOLDOWN_MS, type Match } from '../../domain/automation/matching/judge.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import { COOLDOWN_MS, type Match } from '../../domain/webhooks/automations/matching/judge.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 
 /** When an automation matched a run last. */
 export interface Cooldowns {

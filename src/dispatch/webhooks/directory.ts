@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
-import { webhookContent, type WebhookContent } from '../../domain/webhook/events.js'
+import { webhookContent, type WebhookContent } from '../../domain/webhooks/events.js'
 
 /** A webhook as the log has it so far. */
 export interface KnownWebhook {

@@ -1,8 +1,8 @@
 import { execute } from '../../kernel/execute.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Ports } from '../../kernel/ports/ports.js'
-import { webhookDecider } from '../../domain/webhook/decider.js'
-import { webhookStream, type DisablingReason } from '../../domain/webhook/events.js'
+import { webhookDecider } from '../../domain/webhooks/decider.js'
+import { webhookStream, type DisablingReason } from '../../domain/webhooks/events.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 import { beganAfterReset, failedForDays, type Directory } from './directory.js'
 

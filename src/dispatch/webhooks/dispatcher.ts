@@ -1,6 +1,6 @@
 import { cachedPatterns } from '../../kernel/patterns.js'
 import type { AttemptRecords } from '../../kernel/ports/attempt-records.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { HmacSha256 } from '../../kernel/ports/hmac.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { WebhookMetrics } from '../../kernel/ports/metrics.js'

@@ -1,5 +1,5 @@
-import { isReceiverUp } from '../../domain/delivery/classify.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import { isReceiverUp } from '../../domain/webhooks/deliveries/classify.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Sha256 } from '../../kernel/ports/sha256.js'
 import type { Automations } from './automations.js'

@@ -1,7 +1,12 @@
-import type { DeliveryEvent, DeliveryScheduled } from '../../domain/delivery/events.js'
-import { deliveryStream } from '../../domain/delivery/events.js'
-import { evolve, initialState, type DeliveryState, type OpenDelivery } from '../../domain/delivery/state.js'
-import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import type { DeliveryEvent, DeliveryScheduled } from '../../domain/webhooks/deliveries/events.js'
+import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
+import {
+  evolve,
+  initialState,
+  type DeliveryState,
+  type OpenDelivery,
+} from '../../domain/webhooks/deliveries/state.js'
+import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { EventStore, Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import { versionedCache } from '../../kernel/versioned-cache.js'
 

@@ -1,8 +1,8 @@
-import { deliveryDecider } from '../../domain/delivery/decider.js'
-import { deliveryStream } from '../../domain/delivery/events.js'
-import { instantAt, millisOf } from '../../domain/delivery/times.js'
+import { deliveryDecider } from '../../domain/webhooks/deliveries/decider.js'
+import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
+import { instantAt, millisOf } from '../../domain/webhooks/deliveries/times.js'
 import type { Clock } from '../../kernel/ports/clock.js'
-import type { DispatcherState, OpenEntry } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState, OpenEntry } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { KnownWebhook } from './directory.js'
 import { record, type Recording } from './recording.js'
 

@@ -1,4 +1,4 @@
-import { millisOf } from '../../domain/delivery/times.js'
+import { millisOf } from '../../domain/webhooks/deliveries/times.js'
 import type { WebhookMetrics } from '../../kernel/ports/metrics.js'
 import type { AttemptEnd, Claimed } from './attempt.js'
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { metricValue } from '../../domain/automation/matching/past-decisions.js'
+import { metricValue } from '../../domain/webhooks/automations/matching/past-decisions.js'
 import type { EventStore, RecordedEvent } from '../../kernel/ports/event-store.js'
 
 /** The last values of a run's metrics, in log order. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { deliveryStream } from '../../domain/delivery/events.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import { deliveryStream } from '../../domain/webhooks/deliveries/events.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import { ConcurrencyConflict } from '../../kernel/ports/event-store-errors.js'
 import type { Log } from '../../kernel/ports/log.js'
 import type { Company } from './company.js'

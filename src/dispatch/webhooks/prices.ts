@@ -1,8 +1,8 @@
 import { microseconds, type Instant } from '../../kernel/codec/instant.js'
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
-import { priceChange, type TokenCosts } from '../../domain/price/change.js'
-import type { PricesAtPosition } from '../../domain/price/call-cost.js'
+import { priceChange, type TokenCosts } from '../../domain/prices/change.js'
+import type { PricesAtPosition } from '../../domain/prices/call-cost.js'
 
 /** The prices as the log has them so far; none of them is in memory. */
 export interface Prices extends PricesAtPosition {

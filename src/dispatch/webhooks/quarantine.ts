@@ -1,4 +1,4 @@
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { Position, RecordedEvent } from '../../kernel/ports/event-store.js'
 import type { Log } from '../../kernel/ports/log.js'
 import { Unavailable } from './blame.js'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { SecretName, SecretStore } from '../../kernel/ports/secret-store.js'
-import { secretMatcher, type SecretMatcher } from '../../domain/secret/redact-secrets.js'
+import { secretMatcher, type SecretMatcher } from '../../domain/secrets/redact-secrets.js'
 import type { LiveSecret } from './secret-versions.js'
 
 /** All versions of a secret that are not destroyed. */

@@ -1,6 +1,6 @@
 import type { SecretStore } from '../../kernel/ports/secret-store.js'
-import { redactSecrets, type Redact } from '../../domain/secret/redact-secrets.js'
-import type { SigningSecret } from '../../domain/webhook/signing.js'
+import { redactSecrets, type Redact } from '../../domain/secrets/redact-secrets.js'
+import type { SigningSecret } from '../../domain/webhooks/signing.js'
 import type { KnownWebhook } from './directory.js'
 import { rememberedSecrets, type SecretRead } from './remembered-secrets.js'
 import type { LiveSecret, SecretVersions } from './secret-versions.js'

@@ -1,6 +1,6 @@
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { RecordedEvent } from '../../kernel/ports/event-store.js'
-import { MOST_SIGNATURES } from '../../domain/webhook/signing.js'
+import { MOST_SIGNATURES } from '../../domain/webhooks/signing.js'
 
 export interface LiveVersion {
   readonly version: number

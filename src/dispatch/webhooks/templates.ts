@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import * as E from 'fp-ts/lib/Either.js'
-import { parseTemplate } from '../../domain/template/parse.js'
-import type { Template } from '../../domain/template/template.js'
+import { parseTemplate } from '../../domain/webhooks/templates/parse.js'
+import type { Template } from '../../domain/webhooks/templates/template.js'
 
 const MOST_REMEMBERED = 1000
 

@@ -1,4 +1,4 @@
-import type { DispatcherState } from '../../domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../domain/webhooks/deliveries/dispatcher-state.js'
 import type { Scheduling } from './scheduling.js'
 
 /** What tells of which delivery it is. */

@@ -6,7 +6,7 @@ import { boolean, integerBetween, jsonObject, string } from '../../kernel/codec/
 import { open } from '../../kernel/codec/struct.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { JsonObject } from '../../kernel/json/json.js'
-import { modelName } from '../price/events.js'
+import { modelName } from '../prices/events.js'
 
 /** Upper bound for the length of a response. */
 export const MAX_TOKENS = 2 ** 31

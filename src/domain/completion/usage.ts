@@ -1,4 +1,4 @@
-import { cacheFiguresOf, figureOf } from '../call/usage.js'
+import { cacheFiguresOf, figureOf } from '../calls/usage.js'
 import { isJsonObject, type Json, type JsonObject } from '../../kernel/json/json.js'
 
 /** Source of a request's usage figures; `unknown` has none. */

@@ -1,5 +1,5 @@
-import { knownStartOf } from '../../domain/call/decider.js'
-import type { CallEnded, CallEvent, CallStarted } from '../../domain/call/events.js'
+import { knownStartOf } from '../../domain/calls/decider.js'
+import type { CallEnded, CallEvent, CallStarted } from '../../domain/calls/events.js'
 import { withDigitsOf } from '../../kernel/json/digits.js'
 import type { ProjectedEvent } from '../projection.js'
 import type { Naming } from './columns.js'

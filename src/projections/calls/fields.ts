@@ -1,6 +1,6 @@
 import { fieldPath } from '../../domain/query/field-path.js'
 import { UnknownField } from '../../domain/query/unknown-field.js'
-import { REF_SCHEME } from '../../domain/ref/ref.js'
+import { REF_SCHEME } from '../../domain/refs/ref.js'
 import { columnValue, fieldValue, type Column, type Derived, type Fields } from '../expression/fields.js'
 import { newParameters } from '../expression/parameters.js'
 import { readableJson } from '../expression/readable-json.js'

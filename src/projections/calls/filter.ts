@@ -1,4 +1,4 @@
-import { isOpRef, opOf } from '../../domain/call/op.js'
+import { isOpRef, opOf } from '../../domain/calls/op.js'
 import { endAsOf } from './columns.js'
 
 /** Keys are AND-ed, the values of one key OR-ed; an empty list is no condition. */

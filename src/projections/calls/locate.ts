@@ -2,7 +2,7 @@ import { microseconds, parseInstant } from '../../kernel/codec/instant.js'
 import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
 import type { Operand, Pair } from '../../domain/query/expression.js'
 import { fieldPath } from '../../domain/query/field-path.js'
-import { callRef, REF_SCHEME } from '../../domain/ref/ref.js'
+import { callRef, REF_SCHEME } from '../../domain/refs/ref.js'
 import { wholeMicroseconds, writtenInstant } from '../expression/written.js'
 import type { CallsFilter } from './filter.js'
 

@@ -1,4 +1,4 @@
-export { opOf } from '../../domain/call/op.js'
+export { opOf } from '../../domain/calls/op.js'
 export type { OrderBy } from '../expression/order.js'
 export type { PayloadColumn, StoredCall } from './columns.js'
 export { isCallField } from './fields.js'

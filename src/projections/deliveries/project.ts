@@ -1,5 +1,5 @@
 import { instantOf } from '../../kernel/codec/instant.js'
-import type { DeliveryEvent } from '../../domain/delivery/events.js'
+import type { DeliveryEvent } from '../../domain/webhooks/deliveries/events.js'
 import type { Rows } from '../../kernel/ports/clickhouse.js'
 import { dateTime64, int64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'

@@ -1,4 +1,4 @@
-import type { ObjectEvent } from '../../domain/object/events.js'
+import type { ObjectEvent } from '../../domain/objects/events.js'
 import { asText, dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 

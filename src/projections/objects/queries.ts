@@ -1,5 +1,5 @@
 import type { Instant } from '../../kernel/codec/instant.js'
-import { versionName } from '../../domain/object/version-name.js'
+import { versionName } from '../../domain/objects/version-name.js'
 import { inPages } from '../../kernel/pages.js'
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'

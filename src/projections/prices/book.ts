@@ -1,6 +1,6 @@
-import { timelineOf, type Candidate, type Timeline } from '../../domain/price/choice.js'
-import { amountFrom, type Amount } from '../../domain/price/decimal.js'
-import { DEFAULT_LIST, isTeamsList } from '../../domain/price/events.js'
+import { timelineOf, type Candidate, type Timeline } from '../../domain/prices/choice.js'
+import { amountFrom, type Amount } from '../../domain/prices/decimal.js'
+import { DEFAULT_LIST, isTeamsList } from '../../domain/prices/events.js'
 import type { StoredPrice } from './stored-price.js'
 
 export interface Price extends Candidate {

@@ -1,5 +1,5 @@
-import { withCacheCosts } from '../../domain/price/cache-costs.js'
-import type { PriceEvent } from '../../domain/price/events.js'
+import { withCacheCosts } from '../../domain/prices/cache-costs.js'
+import type { PriceEvent } from '../../domain/prices/events.js'
 import { dateTime64 } from '../clickhouse-values.js'
 import type { ProjectedEvent, Projection } from '../projection.js'
 import { COST_COLUMNS, PRICE_COLUMNS, TEXT_COLUMNS, type PriceColumn } from './stored-price.js'

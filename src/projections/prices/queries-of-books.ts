@@ -1,7 +1,7 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Position } from '../../kernel/ports/event-store.js'
 import { entityOf } from '../../kernel/ids.js'
-import { DEFAULT_LIST, teamsList } from '../../domain/price/events.js'
+import { DEFAULT_LIST, teamsList } from '../../domain/prices/events.js'
 import { versionedCache } from '../../kernel/versioned-cache.js'
 import { bookOf, type PriceBook } from './book.js'
 import { pricesAt, pricesChangedAt } from './queries.js'

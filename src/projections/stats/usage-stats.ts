@@ -1,5 +1,5 @@
 import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
-import { numberFrom } from '../../domain/price/decimal.js'
+import { numberFrom } from '../../domain/prices/decimal.js'
 import { SETTINGS } from '../calls/select.js'
 import type { PriceBook } from '../prices/book.js'
 import { priceSteps, type PriceSteps } from '../usage-query/price-steps.js'

@@ -1,4 +1,4 @@
-import type { CalendarUnit } from '../../domain/buckets/calendar.js'
+import type { CalendarUnit } from '../../domain/usage/calendar.js'
 import { microseconds } from '../../kernel/codec/instant.js'
 import type { ClickHouseReader, SqlParameters } from '../../kernel/ports/clickhouse.js'
 import { statementFields } from '../calls/fields.js'

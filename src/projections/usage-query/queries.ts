@@ -1,5 +1,5 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import { LARGEST_EXACT } from '../../domain/price/exact.js'
+import { LARGEST_EXACT } from '../../domain/prices/exact.js'
 import { SETTINGS } from '../calls/select.js'
 import { costName } from './price-steps.js'
 import { MEASURES, readGroups, type Measure, type UsageQuery } from './groups-sql.js'

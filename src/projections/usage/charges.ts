@@ -1,5 +1,5 @@
 import { microseconds } from '../../kernel/codec/instant.js'
-import { exact, product, sum, type Exact } from '../../domain/price/exact.js'
+import { exact, product, sum, type Exact } from '../../domain/prices/exact.js'
 import type { Price, PriceBook } from '../prices/book.js'
 import { COUNTERS, saturated, type Counter } from './own-usage.js'
 import { YEAR_2100, type TraceCalls } from './trace.js'

@@ -1,4 +1,4 @@
-import { FIGURES } from '../../domain/call/usage.js'
+import { FIGURES } from '../../domain/calls/usage.js'
 import { yielding } from '../../kernel/yield-to-event-loop.js'
 
 /** In microseconds since 1970. Doubles represent the microseconds since 2100 exactly for 1900 to 2299. */

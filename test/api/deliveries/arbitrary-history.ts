@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { EventStore, RecordedEvent } from '../../../src/kernel/ports/event-store.js'
 import { contentOf, IN_PROJECT, ofProject, recorded } from '../../unit/domain/automation/matching/given.js'
-import { priceStream, type PriceOwner } from '../../../src/domain/price/events.js'
+import { priceStream, type PriceOwner } from '../../../src/domain/prices/events.js'
 import type { JsonObject } from '../../../src/kernel/json/json.js'
 
 const HOUR = 3600 * 1000

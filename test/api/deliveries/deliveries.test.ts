@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { deliveryStream } from '../../../src/domain/delivery/events.js'
+import { deliveryStream } from '../../../src/domain/webhooks/deliveries/events.js'
 import { until } from '../../support/until.js'
 import { answers, hangs, inTurn } from '../../support/receivers/behaviours.js'
 import { accepted, reasonOf } from '../tracing/given.js'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { admitting } from '../../../src/api/inference/limits/admission.js'
 import { Failure } from '../../../src/api/failure.js'
-import { Ledger } from '../../../src/domain/budget/ledger.js'
-import { Gate } from '../../../src/domain/limit/gate.js'
-import type { LimitContent } from '../../../src/domain/limit/content.js'
-import { scopeText, TEAM } from '../../../src/domain/limit/scope.js'
+import { Ledger } from '../../../src/domain/gateway/budgets/ledger.js'
+import { Gate } from '../../../src/domain/gateway/limits/gate.js'
+import type { LimitContent } from '../../../src/domain/gateway/limits/content.js'
+import { scopeText, TEAM } from '../../../src/domain/gateway/limits/scope.js'
 import { aContent, aModel } from '../../unit/domain/upstream/given.js'
 
 const HOUR_MS = 3_600_000

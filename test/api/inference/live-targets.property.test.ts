@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { LiveTargets, type Visit } from '../../../src/api/inference/upstreams/live-targets.js'
-import type { RequestOutcome } from '../../../src/domain/upstream/health.js'
-import type { Target } from '../../../src/domain/upstream/offered.js'
+import type { RequestOutcome } from '../../../src/domain/gateway/upstreams/health.js'
+import type { Target } from '../../../src/domain/gateway/upstreams/offered.js'
 import { aContent, aModel } from '../../unit/domain/upstream/given.js'
 
 const targetOf = (concurrency: number | null, place: number): Target => {

@@ -5,8 +5,8 @@ import { openSqliteEventStore } from '../../../src/adapters/event-store/sqlite/s
 import { publishDefaultPrices } from '../../../src/composition/default-prices.js'
 import { load } from '../../../src/kernel/execute.js'
 import type { EventStore } from '../../../src/kernel/ports/event-store.js'
-import { priceDecider } from '../../../src/domain/price/decider.js'
-import { standingFor } from '../../../src/domain/price/state.js'
+import { priceDecider } from '../../../src/domain/prices/decider.js'
+import { standingFor } from '../../../src/domain/prices/state.js'
 import { scratchDirectory } from '../../support/scratch.js'
 
 describe('the default price list', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { microseconds, type Instant } from '../../../src/kernel/codec/instant.js'
-import { priceContent, type PricePublished } from '../../../src/domain/price/events.js'
+import { priceContent, type PricePublished } from '../../../src/domain/prices/events.js'
 import type { ProjectedEvent } from '../../../src/projections/projection.js'
 import { arbitraryOf } from '../../support/arbitrary-of-codec.js'
 import type { Fraction, OraclePrice } from '../../support/oracle/costs.js'

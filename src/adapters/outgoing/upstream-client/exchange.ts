@@ -6,8 +6,8 @@ import {
   UpstreamFault,
   type UpstreamEnd,
   type UpstreamAnswer,
-} from '../../../domain/ports/upstream-client.js'
-import type { Timeouts } from '../../../domain/upstream/content.js'
+} from '../../../domain/gateway/upstreams/upstream-client.js'
+import type { Timeouts } from '../../../domain/gateway/upstreams/content.js'
 import { faultFrom } from './faults.js'
 
 type Controller = Dispatcher.DispatchController

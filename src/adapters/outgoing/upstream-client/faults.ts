@@ -1,4 +1,8 @@
-import { KEPT_CONNECTION, UpstreamFault, type FaultKind } from '../../../domain/ports/upstream-client.js'
+import {
+  KEPT_CONNECTION,
+  UpstreamFault,
+  type FaultKind,
+} from '../../../domain/gateway/upstreams/upstream-client.js'
 import type { SendError } from '../../../kernel/ports/webhook-sender.js'
 
 /** What undici or the system says went wrong with a request, on a connection that was perhaps kept for too long. */

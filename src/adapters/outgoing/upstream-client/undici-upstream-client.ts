@@ -1,5 +1,5 @@
 import { Agent, Pool, type Dispatcher } from 'undici'
-import { UpstreamFault, type UpstreamClient } from '../../../domain/ports/upstream-client.js'
+import { UpstreamFault, type UpstreamClient } from '../../../domain/gateway/upstreams/upstream-client.js'
 import { guardedConnector, trustedConnector, type Connector, type Guarding } from './connecting.js'
 import { Connection, EXCHANGE } from './connection.js'
 import { Exchange } from './exchange.js'

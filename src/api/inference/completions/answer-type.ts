@@ -1,4 +1,4 @@
-import type { UpstreamAnswer } from '../../../domain/ports/upstream-client.js'
+import type { UpstreamAnswer } from '../../../domain/gateway/upstreams/upstream-client.js'
 import { badAnswer } from './upstream-failure.js'
 
 /** @throws Failure for an answer that is compressed, or a whole answer to a request for a stream, and the other way round */

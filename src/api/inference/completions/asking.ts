@@ -7,10 +7,10 @@ import {
   UpstreamFault,
   type UpstreamEnd,
   type UpstreamAnswer,
-} from '../../../domain/ports/upstream-client.js'
-import { redactSecrets, secretMatcher, type Redact } from '../../../domain/secret/redact-secrets.js'
-import type { RequestOutcome } from '../../../domain/upstream/health.js'
-import type { Target } from '../../../domain/upstream/offered.js'
+} from '../../../domain/gateway/upstreams/upstream-client.js'
+import { redactSecrets, secretMatcher, type Redact } from '../../../domain/secrets/redact-secrets.js'
+import type { RequestOutcome } from '../../../domain/gateway/upstreams/health.js'
+import type { Target } from '../../../domain/gateway/upstreams/offered.js'
 import { Failure } from '../../failure.js'
 import type { Inference } from '../inference.js'
 import type { Visit } from '../upstreams/live-targets.js'

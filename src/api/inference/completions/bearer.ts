@@ -1,5 +1,5 @@
-import { BEARER_EXPECTED, isBearer } from '../../../domain/secret/bearer.js'
-import type { Upstream } from '../../../domain/upstream/directory.js'
+import { BEARER_EXPECTED, isBearer } from '../../../domain/secrets/bearer.js'
+import type { Upstream } from '../../../domain/gateway/upstreams/directory.js'
 import { Failure } from '../../failure.js'
 import type { Inference } from '../inference.js'
 

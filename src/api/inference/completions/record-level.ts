@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { load } from '../../../kernel/execute.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
-import { projectDecider } from '../../../domain/project/decider.js'
-import { projectStream, recordLevel, type RecordLevel } from '../../../domain/project/events.js'
+import { projectDecider } from '../../../domain/projects/decider.js'
+import { projectStream, recordLevel, type RecordLevel } from '../../../domain/projects/events.js'
 import { invalid } from '../../failure.js'
 
 const HEADER = 'Tallytree-Record'

@@ -1,6 +1,10 @@
-import { SLOW_READER, UpstreamFault, type FaultKind } from '../../../domain/ports/upstream-client.js'
+import {
+  SLOW_READER,
+  UpstreamFault,
+  type FaultKind,
+} from '../../../domain/gateway/upstreams/upstream-client.js'
 import { isJsonObject, type Json } from '../../../kernel/json/json.js'
-import type { Redact } from '../../../domain/secret/redact-secrets.js'
+import type { Redact } from '../../../domain/secrets/redact-secrets.js'
 import { Failure, type FailureKind } from '../../failure.js'
 
 /** What a client can mend itself passes with its status; the rest is the upstream's fault. */

@@ -1,23 +1,23 @@
-import { dearest, mostCostOf } from '../../../domain/budget/charge.js'
+import { dearest, mostCostOf } from '../../../domain/gateway/budgets/charge.js'
 import {
   outcomeOf,
   teamOf,
   termsOf,
   type GatewayCall,
   type Outcome,
-} from '../../../domain/budget/gateway-call.js'
-import { maxCompletionTokens } from '../../../domain/budget/reservation.js'
-import { callStream } from '../../../domain/call/events.js'
+} from '../../../domain/gateway/budgets/gateway-call.js'
+import { maxCompletionTokens } from '../../../domain/gateway/budgets/reservation.js'
+import { callStream } from '../../../domain/calls/events.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { CompletionRequest } from '../../../domain/completion/request.js'
 import { summaryUsage, type Metered } from '../../../domain/completion/usage.js'
-import { reportedUsageOf } from '../../../domain/call/usage.js'
+import { reportedUsageOf } from '../../../domain/calls/usage.js'
 import type { JsonObject } from '../../../kernel/json/json.js'
-import type { Exceeded, Gate } from '../../../domain/limit/gate.js'
+import type { Exceeded, Gate } from '../../../domain/gateway/limits/gate.js'
 import type { Position } from '../../../kernel/ports/event-store.js'
 import { AppendOutcomeUnknown } from '../../../kernel/ports/event-store-errors.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
-import type { Target } from '../../../domain/upstream/offered.js'
+import type { Target } from '../../../domain/gateway/upstreams/offered.js'
 import type { LiveLedger } from './live-ledger.js'
 import { notReadYet, refusalOf } from './refusals.js'
 

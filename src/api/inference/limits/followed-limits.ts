@@ -1,5 +1,5 @@
-import { limitDecider, noLimits, type TeamLimits } from '../../../domain/limit/decider.js'
-import { LIMITS_PREFIX, limitsStream, type LimitEvent } from '../../../domain/limit/events.js'
+import { limitDecider, noLimits, type TeamLimits } from '../../../domain/gateway/limits/decider.js'
+import { LIMITS_PREFIX, limitsStream, type LimitEvent } from '../../../domain/gateway/limits/events.js'
 import type { EventStore, RecordedEvent } from '../../../kernel/ports/event-store.js'
 
 interface Followed {

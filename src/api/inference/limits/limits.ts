@@ -1,26 +1,26 @@
 import type * as t from 'io-ts'
-import { accountKey } from '../../../domain/budget/account.js'
-import { endOf, periodOf } from '../../../domain/budget/periods.js'
+import { accountKey } from '../../../domain/gateway/budgets/account.js'
+import { endOf, periodOf } from '../../../domain/gateway/budgets/periods.js'
 import { arrayOf, nullable } from '../../../kernel/codec/containers.js'
 import { instant, instantOf, type Instant } from '../../../kernel/codec/instant.js'
 import { integerBetween, number } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { rolesIn } from '../../../domain/access/look-ups.js'
 import { execute } from '../../../kernel/execute.js'
-import { budgetPeriod, rateFields, type LimitContent } from '../../../domain/limit/content.js'
-import { limitDecider, type ScopeLimits } from '../../../domain/limit/decider.js'
-import { limitsStream, periodName } from '../../../domain/limit/events.js'
-import type { Gate } from '../../../domain/limit/gate.js'
+import { budgetPeriod, rateFields, type LimitContent } from '../../../domain/gateway/limits/content.js'
+import { limitDecider, type ScopeLimits } from '../../../domain/gateway/limits/decider.js'
+import { limitsStream, periodName } from '../../../domain/gateway/limits/events.js'
+import type { Gate } from '../../../domain/gateway/limits/gate.js'
 import {
   limitScope,
   limitScopeFields,
   scopeProblems,
   scopeText,
   type LimitScope,
-} from '../../../domain/limit/scope.js'
+} from '../../../domain/gateway/limits/scope.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
-import { amountFrom, amountOf, decimalText, numberFrom, tokenCost } from '../../../domain/price/decimal.js'
-import { LARGEST_EXACT } from '../../../domain/price/exact.js'
+import { amountFrom, amountOf, decimalText, numberFrom, tokenCost } from '../../../domain/prices/decimal.js'
+import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
 import type { Access } from '../../auth/access.js'
 import { roleInTeam } from '../../authorization.js'
 import { invalidBody, invalidField } from '../../failure.js'

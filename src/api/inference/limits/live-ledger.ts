@@ -1,9 +1,14 @@
-import type { GatewayCall } from '../../../domain/budget/gateway-call.js'
-import { Ledger } from '../../../domain/budget/ledger.js'
-import { periodOf } from '../../../domain/budget/periods.js'
-import { anchorOf, snapshotIn, snapshotText, type Snapshot } from '../../../domain/budget/snapshot.js'
+import type { GatewayCall } from '../../../domain/gateway/budgets/gateway-call.js'
+import { Ledger } from '../../../domain/gateway/budgets/ledger.js'
+import { periodOf } from '../../../domain/gateway/budgets/periods.js'
+import {
+  anchorOf,
+  snapshotIn,
+  snapshotText,
+  type Snapshot,
+} from '../../../domain/gateway/budgets/snapshot.js'
 import { instantOf } from '../../../kernel/codec/instant.js'
-import type { TeamLimits } from '../../../domain/limit/decider.js'
+import type { TeamLimits } from '../../../domain/gateway/limits/decider.js'
 import type { Position, RecordedEvent } from '../../../kernel/ports/event-store.js'
 import type { Log } from '../../../kernel/ports/log.js'
 import type { Ports } from '../../../kernel/ports/ports.js'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { GatewayCall } from '../../../domain/budget/gateway-call.js'
+import type { GatewayCall } from '../../../domain/gateway/budgets/gateway-call.js'
 import type { Log } from '../../../kernel/ports/log.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
 import { giveUp } from '../giving-up.js'

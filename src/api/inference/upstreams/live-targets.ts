@@ -5,10 +5,10 @@ import {
   standingOf,
   type Health,
   type RequestOutcome,
-} from '../../../domain/upstream/health.js'
-import type { ServedModel } from '../../../domain/upstream/content.js'
-import type { Target } from '../../../domain/upstream/offered.js'
-import { inOrder } from '../../../domain/upstream/routing.js'
+} from '../../../domain/gateway/upstreams/health.js'
+import type { ServedModel } from '../../../domain/gateway/upstreams/content.js'
+import type { Target } from '../../../domain/gateway/upstreams/offered.js'
+import { inOrder } from '../../../domain/gateway/upstreams/routing.js'
 
 /** A request that a target has room for, until it ends. */
 export interface Visit {

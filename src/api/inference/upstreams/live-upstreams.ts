@@ -1,11 +1,11 @@
 import type { Cause } from '../../../kernel/event.js'
 import { execute, type ExecuteResult } from '../../../kernel/execute.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
-import type { UpstreamCommand } from '../../../domain/upstream/commands.js'
-import { upstreamDecider } from '../../../domain/upstream/decider.js'
-import { evolve, noUpstreams, type Upstreams } from '../../../domain/upstream/directory.js'
-import { withoutShadowed } from '../../../domain/upstream/offered.js'
-import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../../domain/upstream/events.js'
+import type { UpstreamCommand } from '../../../domain/gateway/upstreams/commands.js'
+import { upstreamDecider } from '../../../domain/gateway/upstreams/decider.js'
+import { evolve, noUpstreams, type Upstreams } from '../../../domain/gateway/upstreams/directory.js'
+import { withoutShadowed } from '../../../domain/gateway/upstreams/offered.js'
+import { UPSTREAMS_STREAM, type UpstreamEvent } from '../../../domain/gateway/upstreams/events.js'
 
 /**
  * The upstreams as this process knows them, those of its operator's file and those of the log: its own writes at once,

@@ -1,6 +1,6 @@
 import { missingRight } from '../../../domain/access/rights.js'
-import { noSuchUpstream } from '../../../domain/upstream/decider.js'
-import type { Upstream } from '../../../domain/upstream/directory.js'
+import { noSuchUpstream } from '../../../domain/gateway/upstreams/decider.js'
+import type { Upstream } from '../../../domain/gateway/upstreams/directory.js'
 import { throwIfRefused } from '../../auth/rights.js'
 import { definedFields } from '../../automations/defined-fields.js'
 import type { Authorization } from '../../authorization.js'

@@ -1,5 +1,5 @@
-import type { UpstreamClient } from '../../../domain/ports/upstream-client.js'
-import type { Upstream, Upstreams } from '../../../domain/upstream/directory.js'
+import type { UpstreamClient } from '../../../domain/gateway/upstreams/upstream-client.js'
+import type { Upstream, Upstreams } from '../../../domain/gateway/upstreams/directory.js'
 import type { LiveTargets } from './live-targets.js'
 
 const EVERY_MS = 10_000

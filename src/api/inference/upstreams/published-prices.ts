@@ -2,10 +2,10 @@ import { instantOf } from '../../../kernel/codec/instant.js'
 import type { Cause } from '../../../kernel/event.js'
 import { execute } from '../../../kernel/execute.js'
 import type { Ports } from '../../../kernel/ports/ports.js'
-import { priceDecider } from '../../../domain/price/decider.js'
-import { priceStream } from '../../../domain/price/events.js'
-import type { Upstreams } from '../../../domain/upstream/directory.js'
-import { priceListOf, pricesOf } from '../../../domain/upstream/prices.js'
+import { priceDecider } from '../../../domain/prices/decider.js'
+import { priceStream } from '../../../domain/prices/events.js'
+import type { Upstreams } from '../../../domain/gateway/upstreams/directory.js'
+import { priceListOf, pricesOf } from '../../../domain/gateway/upstreams/prices.js'
 
 /** Makes what the upstreams of an owner cost the prices of their models, from now on; what is in force stays. */
 export const publishPrices =

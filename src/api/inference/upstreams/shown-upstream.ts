@@ -1,7 +1,7 @@
 import { instantOf } from '../../../kernel/codec/instant.js'
 import type { Clock } from '../../../kernel/ports/clock.js'
-import type { ServedModel } from '../../../domain/upstream/content.js'
-import type { Upstream } from '../../../domain/upstream/directory.js'
+import type { ServedModel } from '../../../domain/gateway/upstreams/content.js'
+import type { Upstream } from '../../../domain/gateway/upstreams/directory.js'
 import type { LiveTargets } from './live-targets.js'
 import type { ModelHealth, ShownUpstream } from './upstream-codecs.js'
 

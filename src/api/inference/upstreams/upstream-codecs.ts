@@ -4,7 +4,7 @@ import { instant } from '../../../kernel/codec/instant.js'
 import { boolean, integerBetween, oneOf, string } from '../../../kernel/codec/leaves.js'
 import { closed, open } from '../../../kernel/codec/struct.js'
 import { id } from '../../../kernel/ids.js'
-import { owner, timeouts, upstreamFields } from '../../../domain/upstream/content.js'
+import { owner, timeouts, upstreamFields } from '../../../domain/gateway/upstreams/content.js'
 
 const { required, optional } = upstreamFields
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json/json.js'
 import { id } from '../../../kernel/ids.js'
-import { recordLevel } from '../../../domain/project/events.js'
+import { recordLevel } from '../../../domain/projects/events.js'
 import type { RequestHeader, ResponseHeader } from '../../route.js'
 
 type CommonHeader = 'x-request-id' | 'WWW-Authenticate'

@@ -2,12 +2,19 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import { initialState, evolve, type WaitingDelivery } from '../../../../src/domain/delivery/state.js'
-import { instantAt } from '../../../../src/domain/delivery/times.js'
+import {
+  initialState,
+  evolve,
+  type WaitingDelivery,
+} from '../../../../src/domain/webhooks/deliveries/state.js'
+import { instantAt } from '../../../../src/domain/webhooks/deliveries/times.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
 import { parseJson } from '../../../../src/kernel/json/parse.js'
 import { jsonText } from '../../../../src/kernel/json/text.js'
-import type { DispatcherState, OpenEntry } from '../../../../src/domain/ports/dispatcher-state.js'
+import type {
+  DispatcherState,
+  OpenEntry,
+} from '../../../../src/domain/webhooks/deliveries/dispatcher-state.js'
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
 import { temporaryDirectory, type TemporaryDirectory } from '../event-store/temporary-directory.js'
 

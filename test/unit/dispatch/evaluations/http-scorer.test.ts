@@ -4,8 +4,8 @@ import { Webhook } from 'standardwebhooks'
 import { webhookSender } from '../../../../src/adapters/outgoing/webhook-sender/webhook-sender.js'
 import { hmacSha256, systemClock } from '../../../../src/adapters/system/system.js'
 import { httpScorer } from '../../../../src/dispatch/evaluations/http-scorer.js'
-import { decodeScorer } from '../../../../src/domain/evaluation/scorers/scorer.js'
-import type { ScoreContext, Scored } from '../../../../src/domain/evaluation/scoring.js'
+import { decodeScorer } from '../../../../src/domain/evaluations/scorers/scorer.js'
+import type { ScoreContext, Scored } from '../../../../src/domain/evaluations/scoring.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import {
   answers,

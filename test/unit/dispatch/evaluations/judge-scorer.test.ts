@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import { judgeScorer, type AskModel } from '../../../../src/dispatch/evaluations/judge-scorer.js'
 import { RunFailed } from '../../../../src/dispatch/evaluations/ports.js'
-import { decodeScorer, type JudgeScorer } from '../../../../src/domain/evaluation/scorers/scorer.js'
-import type { ScoreContext } from '../../../../src/domain/evaluation/scoring.js'
+import { decodeScorer, type JudgeScorer } from '../../../../src/domain/evaluations/scorers/scorer.js'
+import type { ScoreContext } from '../../../../src/domain/evaluations/scoring.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
 const contextOf = (signal = new AbortController().signal): ScoreContext => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReadyScorer } from '../../../../src/dispatch/evaluations/ports.js'
 import { queuedScorer } from '../../../../src/dispatch/evaluations/scorer-queue.js'
-import type { ScoreContext, ScoreRow } from '../../../../src/domain/evaluation/scoring.js'
+import type { ScoreContext, ScoreRow } from '../../../../src/domain/evaluations/scoring.js'
 
 const contextOf = (signal = new AbortController().signal): ScoreContext => ({
   projectId: 'team/project',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import type { AttemptEnd } from '../../../../src/dispatch/webhooks/attempt.js'
 import { openSender } from '../../../../src/dispatch/webhooks/sending.js'
-import { instantAt } from '../../../../src/domain/delivery/times.js'
+import { instantAt } from '../../../../src/domain/webhooks/deliveries/times.js'
 import { until } from '../../../support/until.js'
 import { aKnownWebhook, answered, aWaitingDelivery } from './waiting-deliveries.js'
 

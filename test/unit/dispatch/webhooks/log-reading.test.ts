@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { openInMemoryEventStore } from '../../../../src/adapters/event-store/in-memory.js'
 import { readLog } from '../../../../src/dispatch/webhooks/log-reading.js'
-import type { DispatcherState } from '../../../../src/domain/ports/dispatcher-state.js'
+import type { DispatcherState } from '../../../../src/domain/webhooks/deliveries/dispatcher-state.js'
 import { StoreUnavailable } from '../../../../src/kernel/ports/event-store-errors.js'
 import type { EventStore } from '../../../../src/kernel/ports/event-store.js'
 import {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { openSqliteDispatcherState } from '../../../../src/adapters/dispatch-state/sqlite-dispatcher-state.js'
 import type { Claimed } from '../../../../src/dispatch/webhooks/attempt.js'
 import { openSender } from '../../../../src/dispatch/webhooks/sending.js'
-import { instantAt } from '../../../../src/domain/delivery/times.js'
+import { instantAt } from '../../../../src/domain/webhooks/deliveries/times.js'
 import { until } from '../../../support/until.js'
 import { aKnownWebhook, answered, aWaitingDelivery } from './waiting-deliveries.js'
 

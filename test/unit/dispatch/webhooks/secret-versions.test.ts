@@ -4,7 +4,7 @@ import type { KnownWebhook } from '../../../../src/dispatch/webhooks/directory.j
 import { secretValues } from '../../../../src/dispatch/webhooks/secret-values.js'
 import { openSecretVersions } from '../../../../src/dispatch/webhooks/secret-versions.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
-import { MOST_SIGNATURES } from '../../../../src/domain/webhook/signing.js'
+import { MOST_SIGNATURES } from '../../../../src/domain/webhooks/signing.js'
 
 const stored = (version: number): RecordedEvent => ({
   id: `event-${version}`,

@@ -2,7 +2,11 @@ import type { AnswerRead } from '../../../../src/dispatch/webhooks/answers.js'
 import type { AttemptEnd } from '../../../../src/dispatch/webhooks/attempt.js'
 import type { KnownWebhook } from '../../../../src/dispatch/webhooks/directory.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import { evolve, initialState, type WaitingDelivery } from '../../../../src/domain/delivery/state.js'
+import {
+  evolve,
+  initialState,
+  type WaitingDelivery,
+} from '../../../../src/domain/webhooks/deliveries/state.js'
 import { aScheduled } from '../../domain/delivery/arbitrary.js'
 
 /** A webhook as the sender knows it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { LabelCommand } from '../../../../src/domain/artifact/commands.js'
-import type { CollectionPlace } from '../../../../src/domain/artifact/place.js'
+import type { LabelCommand } from '../../../../src/domain/artifacts/commands.js'
+import type { CollectionPlace } from '../../../../src/domain/artifacts/place.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 
 export const NOW = '2026-01-01T00:00:00.000000Z' as Instant

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { ArtifactCommand, RegisteredCommand } from '../../../../src/domain/artifact/commands.js'
-import { artifactDecider } from '../../../../src/domain/artifact/decider.js'
+import type { ArtifactCommand, RegisteredCommand } from '../../../../src/domain/artifacts/commands.js'
+import { artifactDecider } from '../../../../src/domain/artifacts/decider.js'
 import {
   artifactEvents,
   registeredEvents,
   type ArtifactEvent,
   type RegisteredEvent,
-} from '../../../../src/domain/artifact/events.js'
-import { registeredDecider } from '../../../../src/domain/artifact/registered-decider.js'
+} from '../../../../src/domain/artifacts/events.js'
+import { registeredDecider } from '../../../../src/domain/artifacts/registered-decider.js'
 import type { AnyCodec } from '../../../../src/kernel/codec/codec.js'
 import type { Decider } from '../../../../src/kernel/decider.js'
-import { emptyCollection, type CollectionState } from '../../../../src/domain/artifact/state.js'
+import { emptyCollection, type CollectionState } from '../../../../src/domain/artifacts/state.js'
 import { arbitraryLabelling, inProject, inRegistry, NOW, someAlias, someVersion } from './arbitrary.js'
 import { Model, seenIn } from './model.js'
 

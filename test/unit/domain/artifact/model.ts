@@ -1,6 +1,6 @@
 import { sortedAfter } from '../../../../src/kernel/sorted.js'
-import type { ArtifactCommand, RegisteredCommand } from '../../../../src/domain/artifact/commands.js'
-import type { CollectionState } from '../../../../src/domain/artifact/state.js'
+import type { ArtifactCommand, RegisteredCommand } from '../../../../src/domain/artifacts/commands.js'
+import type { CollectionState } from '../../../../src/domain/artifacts/state.js'
 
 /** What people see of a version. */
 interface Version {

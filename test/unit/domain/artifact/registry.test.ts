@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { CreateRegistry } from '../../../../src/domain/artifact/commands.js'
-import { registryEvents } from '../../../../src/domain/artifact/events.js'
-import { registryDecider } from '../../../../src/domain/artifact/registry.js'
+import type { CreateRegistry } from '../../../../src/domain/artifacts/commands.js'
+import { registryEvents } from '../../../../src/domain/artifacts/events.js'
+import { registryDecider } from '../../../../src/domain/artifacts/registry.js'
 
 const { initialState, evolve, decide } = registryDecider
 

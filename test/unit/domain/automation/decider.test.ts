@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { AutomationCommand } from '../../../../src/domain/automation/commands.js'
-import { automationDecider } from '../../../../src/domain/automation/decider.js'
-import type { AutomationContent } from '../../../../src/domain/automation/events.js'
+import type { AutomationCommand } from '../../../../src/domain/webhooks/automations/commands.js'
+import { automationDecider } from '../../../../src/domain/webhooks/automations/decider.js'
+import type { AutomationContent } from '../../../../src/domain/webhooks/automations/events.js'
 import { contentOf } from './matching/given.js'
 import { deciding } from '../../../support/decided.js'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { versionAfter, type AutomationVersion } from '../../../../src/domain/automation/state.js'
+import { versionAfter, type AutomationVersion } from '../../../../src/domain/webhooks/automations/state.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { contentOf, recorded } from './matching/given.js'
 

@@ -2,8 +2,16 @@ import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
 import { compileRe2 } from '../../../../src/adapters/patterns/re2.js'
-import { condition, EVENT_TYPES, runFilters, scope } from '../../../../src/domain/automation/events.js'
-import { completeWatchConfig, type WatchConfig } from '../../../../src/domain/automation/watch-config.js'
+import {
+  condition,
+  EVENT_TYPES,
+  runFilters,
+  scope,
+} from '../../../../src/domain/webhooks/automations/events.js'
+import {
+  completeWatchConfig,
+  type WatchConfig,
+} from '../../../../src/domain/webhooks/automations/watch-config.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
 import { complete } from './matching/given.js'
 

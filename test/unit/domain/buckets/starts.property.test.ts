@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { bucketStarts } from '../../../../src/domain/buckets/starts.js'
-import { offsetsOf } from '../../../../src/domain/buckets/zone.js'
+import { bucketStarts } from '../../../../src/domain/usage/starts.js'
+import { offsetsOf } from '../../../../src/domain/usage/zone.js'
 import { COUNTS } from '../../../counts.js'
 
 const at = (text: string): number => Date.parse(text) / 1000

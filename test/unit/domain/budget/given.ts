@@ -1,5 +1,5 @@
-import { termsOf, type GatewayCall } from '../../../../src/domain/budget/gateway-call.js'
-import { callStream } from '../../../../src/domain/call/events.js'
+import { termsOf, type GatewayCall } from '../../../../src/domain/gateway/budgets/gateway-call.js'
+import { callStream } from '../../../../src/domain/calls/events.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { Ledger, keysOf } from '../../../../src/domain/budget/ledger.js'
+import { Ledger, keysOf } from '../../../../src/domain/gateway/budgets/ledger.js'
 import { aCall, ended, ONE, PRICE, recorded, started } from './given.js'
 
 const call = aCall('a')

@@ -5,11 +5,11 @@ import type {
   EndCall,
   RenameCall,
   StartCall,
-} from '../../../../src/domain/call/commands.js'
-import type { CallEnd, CallStart } from '../../../../src/domain/call/content.js'
-import { callDecider, type CallState } from '../../../../src/domain/call/decider.js'
-import type { CallEvent } from '../../../../src/domain/call/events.js'
-import { reportedUsageOf } from '../../../../src/domain/call/usage.js'
+} from '../../../../src/domain/calls/commands.js'
+import type { CallEnd, CallStart } from '../../../../src/domain/calls/content.js'
+import { callDecider, type CallState } from '../../../../src/domain/calls/decider.js'
+import type { CallEvent } from '../../../../src/domain/calls/events.js'
+import { reportedUsageOf } from '../../../../src/domain/calls/usage.js'
 import { parseInstant } from '../../../../src/kernel/codec/instant.js'
 import type { Refusal } from '../../../../src/kernel/decider.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { CallCommand } from '../../../../src/domain/call/commands.js'
-import type { CallEnd, CallStart } from '../../../../src/domain/call/content.js'
-import { nameOf } from '../../../../src/domain/call/decider.js'
+import type { CallCommand } from '../../../../src/domain/calls/commands.js'
+import type { CallEnd, CallStart } from '../../../../src/domain/calls/content.js'
+import { nameOf } from '../../../../src/domain/calls/decider.js'
 import {
   arbitraryCallId,
   at,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
-import { FIGURES, figureOf, reportedUsage, reportedUsageOf } from '../../../../src/domain/call/usage.js'
+import { FIGURES, figureOf, reportedUsage, reportedUsageOf } from '../../../../src/domain/calls/usage.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
 const LARGEST = 2 ** 53

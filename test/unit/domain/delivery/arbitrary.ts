@@ -1,9 +1,12 @@
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { FinishAttempt, AttemptObservation } from '../../../../src/domain/delivery/commands.js'
-import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
-import type { DeliveryEvent, DeliveryScheduled } from '../../../../src/domain/delivery/events.js'
-import type { DeliveryState } from '../../../../src/domain/delivery/state.js'
-import { instantAt } from '../../../../src/domain/delivery/times.js'
+import type {
+  FinishAttempt,
+  AttemptObservation,
+} from '../../../../src/domain/webhooks/deliveries/commands.js'
+import { deliveryDecider } from '../../../../src/domain/webhooks/deliveries/decider.js'
+import type { DeliveryEvent, DeliveryScheduled } from '../../../../src/domain/webhooks/deliveries/events.js'
+import type { DeliveryState } from '../../../../src/domain/webhooks/deliveries/state.js'
+import { instantAt } from '../../../../src/domain/webhooks/deliveries/times.js'
 
 export const START = Date.parse('2026-01-01T00:00:00Z')
 export const at = (millis: number): Instant => instantAt(START + millis)

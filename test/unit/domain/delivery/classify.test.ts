@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { classify, failureText, isReceiverUp } from '../../../../src/domain/delivery/classify.js'
+import { classify, failureText, isReceiverUp } from '../../../../src/domain/webhooks/deliveries/classify.js'
 import type { SendError } from '../../../../src/kernel/ports/webhook-sender.js'
 
 const NOW = new Date('2026-11-21T12:00:00Z')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { DeliveryCommand } from '../../../../src/domain/delivery/commands.js'
-import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
-import type { DeliveryEvent } from '../../../../src/domain/delivery/events.js'
-import { MAX_AGE_MS, USUAL_WAITS_S } from '../../../../src/domain/delivery/retrying.js'
-import type { DeliveryState } from '../../../../src/domain/delivery/state.js'
-import { webhookProblems } from '../../../../src/domain/webhook/checks.js'
+import type { DeliveryCommand } from '../../../../src/domain/webhooks/deliveries/commands.js'
+import { deliveryDecider } from '../../../../src/domain/webhooks/deliveries/decider.js'
+import type { DeliveryEvent } from '../../../../src/domain/webhooks/deliveries/events.js'
+import { MAX_AGE_MS, USUAL_WAITS_S } from '../../../../src/domain/webhooks/deliveries/retrying.js'
+import type { DeliveryState } from '../../../../src/domain/webhooks/deliveries/state.js'
+import { webhookProblems } from '../../../../src/domain/webhooks/checks.js'
 import { after, aScheduled, at, finishing, observed, START } from './arbitrary.js'
 
 const { decide } = deliveryDecider

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { deliveryHistory } from '../../../../src/domain/delivery/history.js'
+import { deliveryHistory } from '../../../../src/domain/webhooks/deliveries/history.js'
 import type { RecordedEvent } from '../../../../src/kernel/ports/event-store.js'
 import { recorded } from '../automation/matching/given.js'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { sha256 } from '../../../../src/adapters/system/system.js'
-import { deliveryIdOf } from '../../../../src/domain/delivery/id.js'
+import { deliveryIdOf } from '../../../../src/domain/webhooks/deliveries/id.js'
 
 const id = fc.string({ minLength: 1 }).filter((text) => !/\p{Cc}/u.test(text))
 const identity = fc.record({

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { USUAL_WAITS_S, waitAfter, waitAfterUnknown } from '../../../../src/domain/delivery/retrying.js'
+import {
+  USUAL_WAITS_S,
+  waitAfter,
+  waitAfterUnknown,
+} from '../../../../src/domain/webhooks/deliveries/retrying.js'
 
 const step = fc.record({
   deliveryId: fc.string(),

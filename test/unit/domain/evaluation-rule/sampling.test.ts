@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { sha256 } from '../../../../src/adapters/system/system.js'
-import { isOfEvaluation, isSampled, scoreIdOf } from '../../../../src/domain/evaluation-rule/sampling.js'
+import { isOfEvaluation, isSampled, scoreIdOf } from '../../../../src/domain/evaluations/rules/sampling.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 
 const sampled = (rate: number, rule = 'r') =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { compareRuns, type ComparedRun } from '../../../../src/domain/evaluation/comparison.js'
-import type { EvaluationRow } from '../../../../src/domain/evaluation/row.js'
+import { compareRuns, type ComparedRun } from '../../../../src/domain/evaluations/comparison.js'
+import type { EvaluationRow } from '../../../../src/domain/evaluations/row.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { EvaluationCommand } from '../../../../src/domain/evaluation/commands.js'
-import { evaluationDecider } from '../../../../src/domain/evaluation/decider.js'
+import type { EvaluationCommand } from '../../../../src/domain/evaluations/commands.js'
+import { evaluationDecider } from '../../../../src/domain/evaluations/decider.js'
 import { deciding } from '../../../support/decided.js'
 
 const decide = deciding(evaluationDecider)

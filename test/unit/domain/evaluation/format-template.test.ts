@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
-import { formatTemplate } from '../../../../src/domain/evaluation/format-template.js'
+import { formatTemplate } from '../../../../src/domain/evaluations/format-template.js'
 import type { JsonObject } from '../../../../src/kernel/json/json.js'
 import { parseJson } from '../../../../src/kernel/json/parse.js'
 import { arbitraryModestObject, troublesomeText } from '../../../support/arbitrary-json.js'

@@ -1,4 +1,4 @@
-import type { EvaluationCall } from '../../../../src/domain/evaluation/run-calls.js'
+import type { EvaluationCall } from '../../../../src/domain/evaluations/run-calls.js'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
 
 export const at = (seconds: number): Instant =>

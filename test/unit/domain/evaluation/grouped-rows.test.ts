@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { newRowGroups, type RowOrder } from '../../../../src/domain/evaluation/grouped-rows.js'
+import { newRowGroups, type RowOrder } from '../../../../src/domain/evaluations/grouped-rows.js'
 
 const row = (id: string, exampleDigest: string, score: unknown = null) => ({
   id,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import { answerIn, judgeRequest, modelRequest, type Judge } from '../../../../src/domain/evaluation/judge.js'
-import { decodeJudgeModel } from '../../../../src/domain/evaluation/scorers/judge-settings.js'
+import { answerIn, judgeRequest, modelRequest, type Judge } from '../../../../src/domain/evaluations/judge.js'
+import { decodeJudgeModel } from '../../../../src/domain/evaluations/scorers/judge-settings.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 
 const modelOf = (default_params: JsonObject = {}) => {

@@ -5,7 +5,7 @@ import {
   columnsOf,
   newLeaderboard,
   type LeaderboardRun,
-} from '../../../../src/domain/evaluation/leaderboard.js'
+} from '../../../../src/domain/evaluations/leaderboard.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
 import { at } from './given.js'
 

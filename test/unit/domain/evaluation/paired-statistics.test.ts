@@ -6,7 +6,7 @@ import {
   mcNemar,
   meanInterval,
   normalInterval,
-} from '../../../../src/domain/evaluation/paired-statistics.js'
+} from '../../../../src/domain/evaluations/paired-statistics.js'
 
 const close = (actual: number, expected: number, tolerance: number) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} instead of ${expected}`)

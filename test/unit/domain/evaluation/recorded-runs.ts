@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { scoreFeedbackOf, type RowCalls } from '../../../../src/domain/evaluation/rows-of-calls.js'
-import { roleOf, type EvaluationCall } from '../../../../src/domain/evaluation/run-calls.js'
+import { scoreFeedbackOf, type RowCalls } from '../../../../src/domain/evaluations/rows-of-calls.js'
+import { roleOf, type EvaluationCall } from '../../../../src/domain/evaluations/run-calls.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
 
 export interface RecordedRun {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { sha256 } from '../../../../src/adapters/system/system.js'
-import { exampleDigest, rowOfCalls, type RowCalls } from '../../../../src/domain/evaluation/rows-of-calls.js'
-import { digestedRow } from '../../../../src/domain/table/digests.js'
+import { exampleDigest, rowOfCalls, type RowCalls } from '../../../../src/domain/evaluations/rows-of-calls.js'
+import { digestedRow } from '../../../../src/domain/tables/digests.js'
 import { anEvaluationCall, at } from './given.js'
 import { recordedRun, rowsIn } from './recorded-runs.js'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { opOf, roleOf, scorerNameOf } from '../../../../src/domain/evaluation/run-calls.js'
+import { opOf, roleOf, scorerNameOf } from '../../../../src/domain/evaluations/run-calls.js'
 import { anEvaluationCall } from './given.js'
 import { recordedRun } from './recorded-runs.js'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { newScoreStats } from '../../../../src/domain/evaluation/score-stats.js'
+import { newScoreStats } from '../../../../src/domain/evaluations/score-stats.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
 
 const statsOf = (trials: readonly Readonly<Record<string, Json>>[]) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { newSummary } from '../../../../src/domain/evaluation/summary.js'
+import { newSummary } from '../../../../src/domain/evaluations/summary.js'
 import type { Json, JsonObject } from '../../../../src/kernel/json/json.js'
 import { arbitraryModestJson } from '../../../support/arbitrary-json.js'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { newSummary } from '../../../../src/domain/evaluation/summary.js'
+import { newSummary } from '../../../../src/domain/evaluations/summary.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
 
 const summaryOf = (...scores: readonly Json[]): Json => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { LimitCommand } from '../../../../src/domain/limit/commands.js'
-import type { LimitContent } from '../../../../src/domain/limit/content.js'
-import { limitDecider } from '../../../../src/domain/limit/decider.js'
-import { TEAM } from '../../../../src/domain/limit/scope.js'
+import type { LimitCommand } from '../../../../src/domain/gateway/limits/commands.js'
+import type { LimitContent } from '../../../../src/domain/gateway/limits/content.js'
+import { limitDecider } from '../../../../src/domain/gateway/limits/decider.js'
+import { TEAM } from '../../../../src/domain/gateway/limits/scope.js'
 import { deciding } from '../../../support/decided.js'
 
 const decided = deciding(limitDecider)

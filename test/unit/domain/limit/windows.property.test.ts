@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { SlidingWindow, type WindowEntry } from '../../../../src/domain/limit/windows.js'
+import { SlidingWindow, type WindowEntry } from '../../../../src/domain/gateway/limits/windows.js'
 
 const LENGTH = 100
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { NameCommand, TakeName } from '../../../../src/domain/names/commands.js'
-import { ownerOf, namesAfter, namesDecider } from '../../../../src/domain/names/decider.js'
+import type { NameCommand, TakeName } from '../../../../src/domain/webhooks/names/commands.js'
+import { ownerOf, namesAfter, namesDecider } from '../../../../src/domain/webhooks/names/decider.js'
 import { deciding } from '../../../support/decided.js'
 
 const { decide } = namesDecider

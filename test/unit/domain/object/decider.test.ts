@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { ObjectCommand } from '../../../../src/domain/object/commands.js'
-import { objectDecider } from '../../../../src/domain/object/decider.js'
-import type { ObjectEvent } from '../../../../src/domain/object/events.js'
-import { weaveDigest } from '../../../../src/domain/weave-digest.js'
+import type { ObjectCommand } from '../../../../src/domain/objects/commands.js'
+import { objectDecider } from '../../../../src/domain/objects/decider.js'
+import type { ObjectEvent } from '../../../../src/domain/objects/events.js'
+import { weaveDigest } from '../../../../src/domain/objects/weave-digest.js'
 
 const OF_OBJECT = { project_id: 'team/project', object_id: 'thing', wb_user_id: 'ada' }
 const at = (second: number) => `2026-01-01T00:00:0${second}.000000Z` as Instant

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { aliasName, tagName } from '../../../../src/domain/object/labels.js'
-import { versionName } from '../../../../src/domain/object/version-name.js'
+import { aliasName, tagName } from '../../../../src/domain/objects/labels.js'
+import { versionName } from '../../../../src/domain/objects/version-name.js'
 
 const DIGEST = 'oioZ7zgsCq4K7tfFQZRubx3ZGPXmFyaeoeWHHd8KUl8'
 

@@ -4,7 +4,7 @@ import {
   KEPT_CONNECTION,
   UpstreamFault,
   type FaultKind,
-} from '../../../../src/domain/ports/upstream-client.js'
+} from '../../../../src/domain/gateway/upstreams/upstream-client.js'
 
 describe('a fault of an upstream', () => {
   const faults: readonly (readonly [FaultKind, string, boolean])[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import { priceAt, timelineOf, type Candidate } from '../../../../src/domain/price/choice.js'
+import { priceAt, timelineOf, type Candidate } from '../../../../src/domain/prices/choice.js'
 
 const arbitraryDay = fc
   .integer({ min: 10, max: 20 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import type { OfferedPrice, PriceCommand } from '../../../../src/domain/price/commands.js'
-import { priceDecider } from '../../../../src/domain/price/decider.js'
-import { priceContent, type PriceContent, type PriceEvent } from '../../../../src/domain/price/events.js'
-import type { PriceState } from '../../../../src/domain/price/state.js'
+import type { OfferedPrice, PriceCommand } from '../../../../src/domain/prices/commands.js'
+import { priceDecider } from '../../../../src/domain/prices/decider.js'
+import { priceContent, type PriceContent, type PriceEvent } from '../../../../src/domain/prices/events.js'
+import type { PriceState } from '../../../../src/domain/prices/state.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
 
 const { initialState, evolve, decide } = priceDecider

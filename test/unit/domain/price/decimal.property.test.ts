@@ -8,8 +8,8 @@ import {
   decimalText,
   numberFrom,
   tokenPrice,
-} from '../../../../src/domain/price/decimal.js'
-import { exact, product, sum } from '../../../../src/domain/price/exact.js'
+} from '../../../../src/domain/prices/decimal.js'
+import { exact, product, sum } from '../../../../src/domain/prices/exact.js'
 
 const arbitraryAmount = fc.oneof(
   fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),

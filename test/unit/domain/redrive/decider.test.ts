@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { redriveDecider } from '../../../../src/domain/redrive/decider.js'
-import { redriveEvents, type RedriveAsked } from '../../../../src/domain/redrive/events.js'
+import { redriveDecider } from '../../../../src/domain/webhooks/redrives/decider.js'
+import { redriveEvents, type RedriveAsked } from '../../../../src/domain/webhooks/redrives/events.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
 
 const { initialState, evolve, decide } = redriveDecider

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { SecretCommand } from '../../../../src/domain/secret/commands.js'
-import { secretDecider, type SecretState } from '../../../../src/domain/secret/decider.js'
-import type { SecretEvent } from '../../../../src/domain/secret/events.js'
+import type { SecretCommand } from '../../../../src/domain/secrets/commands.js'
+import { secretDecider, type SecretState } from '../../../../src/domain/secrets/decider.js'
+import type { SecretEvent } from '../../../../src/domain/secrets/events.js'
 
 const { initialState, evolve, decide } = secretDecider
 const secret = { team: 'team', name: 'TOKEN' }

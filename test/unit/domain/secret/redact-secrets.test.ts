@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { redactSecrets, secretMatcher } from '../../../../src/domain/secret/redact-secrets.js'
+import { redactSecrets, secretMatcher } from '../../../../src/domain/secrets/redact-secrets.js'
 
 const SECRET = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cw=='
 const OLDER = 'pässwörd & "quotes"/+'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { RowOrder } from '../../../../src/domain/table/row-order.js'
+import { RowOrder } from '../../../../src/domain/tables/row-order.js'
 
 const change = fc.record({ put: fc.boolean(), at: fc.double({ min: 0, max: 1, noNaN: true }) })
 

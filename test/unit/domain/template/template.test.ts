@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Json } from '../../../../src/kernel/json/json.js'
-import { parseTemplate, type KnownSecrets } from '../../../../src/domain/template/parse.js'
-import { redacted, render, type SecretValues } from '../../../../src/domain/template/render.js'
-import { MAX_BODY_BYTES, secretsIn, variablesIn } from '../../../../src/domain/template/template.js'
+import { parseTemplate, type KnownSecrets } from '../../../../src/domain/webhooks/templates/parse.js'
+import { redacted, render, type SecretValues } from '../../../../src/domain/webhooks/templates/render.js'
+import { MAX_BODY_BYTES, secretsIn, variablesIn } from '../../../../src/domain/webhooks/templates/template.js'
 
 const BOTH: KnownSecrets = { accessToken: true, secret: 'HOOK_KEY' }
 const secrets: SecretValues = (secret) =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { ServedModel, UpstreamContent } from '../../../../src/domain/upstream/content.js'
+import type { ServedModel, UpstreamContent } from '../../../../src/domain/gateway/upstreams/content.js'
 
 export const aModel = (id: string, more: Partial<ServedModel> = {}): ServedModel => ({
   id,

@@ -10,7 +10,7 @@ import {
   standingOf,
   type Health,
   type RequestOutcome,
-} from '../../../../src/domain/upstream/health.js'
+} from '../../../../src/domain/gateway/upstreams/health.js'
 
 const usual = { isProbe: false, isLast: false }
 const faulty = (faults: number, now = 0, isLast = false): Health =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { healthy, standingOf, type Health } from '../../../../src/domain/upstream/health.js'
-import { inOrder, type Candidate } from '../../../../src/domain/upstream/routing.js'
+import { healthy, standingOf, type Health } from '../../../../src/domain/gateway/upstreams/health.js'
+import { inOrder, type Candidate } from '../../../../src/domain/gateway/upstreams/routing.js'
 
 const NOW = 1_000_000
 

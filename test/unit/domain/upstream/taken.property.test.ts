@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { UpstreamCommand } from '../../../../src/domain/upstream/commands.js'
-import { upstreamDecider } from '../../../../src/domain/upstream/decider.js'
-import { evolve, type Upstream, type Upstreams } from '../../../../src/domain/upstream/directory.js'
-import { modelsOf, serves, targetsOf, withoutShadowed } from '../../../../src/domain/upstream/offered.js'
+import type { UpstreamCommand } from '../../../../src/domain/gateway/upstreams/commands.js'
+import { upstreamDecider } from '../../../../src/domain/gateway/upstreams/decider.js'
+import { evolve, type Upstream, type Upstreams } from '../../../../src/domain/gateway/upstreams/directory.js'
+import {
+  modelsOf,
+  serves,
+  targetsOf,
+  withoutShadowed,
+} from '../../../../src/domain/gateway/upstreams/offered.js'
 import { aContent, aModel, someModels, someOwner } from './given.js'
 
 const content = fc

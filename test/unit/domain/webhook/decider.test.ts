@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { WebhookCommand } from '../../../../src/domain/webhook/commands.js'
-import { webhookDecider } from '../../../../src/domain/webhook/decider.js'
-import { webhookContent, type WebhookContent } from '../../../../src/domain/webhook/events.js'
+import type { WebhookCommand } from '../../../../src/domain/webhooks/commands.js'
+import { webhookDecider } from '../../../../src/domain/webhooks/decider.js'
+import { webhookContent, type WebhookContent } from '../../../../src/domain/webhooks/events.js'
 import { deciding } from '../../../support/decided.js'
 
 const contentOf = (more: Partial<WebhookContent> = {}): WebhookContent => {

@@ -5,7 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { Webhook } from 'standardwebhooks'
 import { itWith } from '../../../support/skipping.js'
 import { hmacSha256 } from '../../../../src/adapters/system/system.js'
-import { messageHeaders, VENDOR, type MessageToSign } from '../../../../src/domain/webhook/signing.js'
+import { messageHeaders, VENDOR, type MessageToSign } from '../../../../src/domain/webhooks/signing.js'
 
 /** Verifiers refuse what is more than five minutes old: it is the time of the test, not that of the file's loading. */
 let NOW = new Date()

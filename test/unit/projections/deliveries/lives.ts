@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { instantAt } from '../../../../src/domain/delivery/times.js'
-import type { DeliveryCommand } from '../../../../src/domain/delivery/commands.js'
-import { deliveryDecider } from '../../../../src/domain/delivery/decider.js'
-import { deliveryEvents, type DeliveryEvent } from '../../../../src/domain/delivery/events.js'
-import type { DeliveryState } from '../../../../src/domain/delivery/state.js'
+import { instantAt } from '../../../../src/domain/webhooks/deliveries/times.js'
+import type { DeliveryCommand } from '../../../../src/domain/webhooks/deliveries/commands.js'
+import { deliveryDecider } from '../../../../src/domain/webhooks/deliveries/decider.js'
+import { deliveryEvents, type DeliveryEvent } from '../../../../src/domain/webhooks/deliveries/events.js'
+import type { DeliveryState } from '../../../../src/domain/webhooks/deliveries/state.js'
 import { arbitraryOf } from '../../../support/arbitrary-of-codec.js'
 
 const STEPS = ['start', 'succeed', 'fail', 'die', 'lose', 'cancel', 'resend'] as const

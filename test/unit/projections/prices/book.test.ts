@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Instant } from '../../../../src/kernel/codec/instant.js'
-import { priceAt } from '../../../../src/domain/price/choice.js'
-import { DEFAULT_LIST, teamsList } from '../../../../src/domain/price/events.js'
+import { priceAt } from '../../../../src/domain/prices/choice.js'
+import { DEFAULT_LIST, teamsList } from '../../../../src/domain/prices/events.js'
 import { bookOf } from '../../../../src/projections/prices/book.js'
 import { storedPrice } from '../../../../src/projections/prices/stored-price.js'
 

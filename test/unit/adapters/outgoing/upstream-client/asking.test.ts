@@ -6,8 +6,8 @@ import {
   type UpstreamAnswer,
   type UpstreamClient,
   type UpstreamRequest,
-} from '../../../../../src/domain/ports/upstream-client.js'
-import type { Timeouts } from '../../../../../src/domain/upstream/content.js'
+} from '../../../../../src/domain/gateway/upstreams/upstream-client.js'
+import type { Timeouts } from '../../../../../src/domain/gateway/upstreams/content.js'
 import * as receivers from '../../../../support/receivers/behaviours.js'
 import { startReceiver, type Behaviour, type Receiver } from '../../../../support/receivers/receiver.js'
 import { until } from '../../../../support/until.js'

@@ -4,7 +4,10 @@ import type { TlsOptions } from 'node:tls'
 import { undiciUpstreamClient } from '../../../../../src/adapters/outgoing/upstream-client/undici-upstream-client.js'
 import type { Guarding } from '../../../../../src/adapters/outgoing/upstream-client/connecting.js'
 import { dialling } from '../../../../../src/adapters/outgoing/guard/connect-to-any.js'
-import { UpstreamFault, type UpstreamClient } from '../../../../../src/domain/ports/upstream-client.js'
+import {
+  UpstreamFault,
+  type UpstreamClient,
+} from '../../../../../src/domain/gateway/upstreams/upstream-client.js'
 import { certificateAuthority, certifyingItself } from '../../../../support/certificates.js'
 import { answers, answersAndCloses } from '../../../../support/receivers/behaviours.js'
 import { startNameServer, type NameServer } from '../../../../support/receivers/name-server.js'

@@ -6,11 +6,14 @@ import {
   judge,
   valuesNeeded,
   type Match,
-} from '../../../../../src/domain/automation/matching/judge.js'
+} from '../../../../../src/domain/webhooks/automations/matching/judge.js'
 import { cachedPatterns } from '../../../../../src/kernel/patterns.js'
-import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
-import type { AutomationContent, AutomationCondition } from '../../../../../src/domain/automation/events.js'
-import { versionAfter } from '../../../../../src/domain/automation/state.js'
+import { triggerOf } from '../../../../../src/domain/webhooks/automations/matching/trigger-of.js'
+import type {
+  AutomationContent,
+  AutomationCondition,
+} from '../../../../../src/domain/webhooks/automations/events.js'
+import { versionAfter } from '../../../../../src/domain/webhooks/automations/state.js'
 import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
 import { COUNTS } from '../../../../counts.js'
 import { contentOf, metricsEvent, recorded } from './given.js'

@@ -4,12 +4,12 @@ import {
   judge,
   valuesNeeded,
   type JudgeContext,
-} from '../../../../../src/domain/automation/matching/judge.js'
+} from '../../../../../src/domain/webhooks/automations/matching/judge.js'
 import { cachedPatterns } from '../../../../../src/kernel/patterns.js'
-import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
-import type { AutomationVersion } from '../../../../../src/domain/automation/state.js'
+import { triggerOf } from '../../../../../src/domain/webhooks/automations/matching/trigger-of.js'
+import type { AutomationVersion } from '../../../../../src/domain/webhooks/automations/state.js'
 import type { JsonObject } from '../../../../../src/kernel/json/json.js'
-import { amountFrom, type Amount } from '../../../../../src/domain/price/decimal.js'
+import { amountFrom, type Amount } from '../../../../../src/domain/prices/decimal.js'
 import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
 import {
   contentOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { JsonObject } from '../../../../../src/kernel/json/json.js'
-import { triggerOf } from '../../../../../src/domain/automation/matching/trigger-of.js'
+import { triggerOf } from '../../../../../src/domain/webhooks/automations/matching/trigger-of.js'
 import {
   IN_PROJECT,
   IN_REGISTRY,

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import { openInMemoryEventStore } from '../../../../../src/adapters/event-store/in-memory.js'
-import { variablesFor, type MessageContext } from '../../../../../src/domain/automation/matching/variables.js'
-import { findVersionInfo } from '../../../../../src/domain/automation/matching/version-info.js'
+import {
+  variablesFor,
+  type MessageContext,
+} from '../../../../../src/domain/webhooks/automations/matching/variables.js'
+import { findVersionInfo } from '../../../../../src/domain/webhooks/automations/matching/version-info.js'
 import type { JsonObject } from '../../../../../src/kernel/json/json.js'
 import type { RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
-import { parseTemplate } from '../../../../../src/domain/template/parse.js'
-import { redacted, render } from '../../../../../src/domain/template/render.js'
+import { parseTemplate } from '../../../../../src/domain/webhooks/templates/parse.js'
+import { redacted, render } from '../../../../../src/domain/webhooks/templates/render.js'
 import {
   IN_PROJECT,
   IN_REGISTRY,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { versionHistory } from '../../../../../src/domain/automation/matching/version-history.js'
-import { versionAfter } from '../../../../../src/domain/automation/state.js'
+import { versionHistory } from '../../../../../src/domain/webhooks/automations/matching/version-history.js'
+import { versionAfter } from '../../../../../src/domain/webhooks/automations/state.js'
 import type { EventStore, RecordedEvent } from '../../../../../src/kernel/ports/event-store.js'
 import { contentOf, recorded } from './given.js'
 

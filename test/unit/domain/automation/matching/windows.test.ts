@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { AutomationCondition } from '../../../../../src/domain/automation/events.js'
-import { judgeValues, spansOf } from '../../../../../src/domain/automation/matching/windows.js'
+import type { AutomationCondition } from '../../../../../src/domain/webhooks/automations/events.js'
+import { judgeValues, spansOf } from '../../../../../src/domain/webhooks/automations/matching/windows.js'
 
 const aCondition = (given: Partial<AutomationCondition>): AutomationCondition => ({
   ...({

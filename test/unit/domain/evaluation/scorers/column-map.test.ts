@@ -4,7 +4,7 @@ import {
   allArguments,
   argumentReader,
   fieldReader,
-} from '../../../../../src/domain/evaluation/scorers/column-map.js'
+} from '../../../../../src/domain/evaluations/scorers/column-map.js'
 import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 import { arbitraryModestJson, arbitraryModestObject } from '../../../../support/arbitrary-json.js'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import { compileBuiltIn } from '../../../../../src/domain/evaluation/scorers/compile.js'
-import { decodeScorer } from '../../../../../src/domain/evaluation/scorers/scorer.js'
-import type { ScorableRow } from '../../../../../src/domain/evaluation/scoring.js'
+import { compileBuiltIn } from '../../../../../src/domain/evaluations/scorers/compile.js'
+import { decodeScorer } from '../../../../../src/domain/evaluations/scorers/scorer.js'
+import type { ScorableRow } from '../../../../../src/domain/evaluations/scoring.js'
 import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 import { scoringTools } from '../../../../../src/composition/scoring-tools.js'
 

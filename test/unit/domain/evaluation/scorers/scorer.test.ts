@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import {
   decodeJudgeModel,
   decodeMessagesPrompt,
-} from '../../../../../src/domain/evaluation/scorers/judge-settings.js'
-import { decodeScorer, type Scorer } from '../../../../../src/domain/evaluation/scorers/scorer.js'
+} from '../../../../../src/domain/evaluations/scorers/judge-settings.js'
+import { decodeScorer, type Scorer } from '../../../../../src/domain/evaluations/scorers/scorer.js'
 import type { Json, JsonObject } from '../../../../../src/kernel/json/json.js'
 import { arbitraryModestJson, arbitraryModestObject } from '../../../../support/arbitrary-json.js'
 

@@ -1,0 +1,115 @@
+import { instant, type Instant } from '../../../kernel/codec/instant.js'
+import { entityOf, projectId } from '../../../kernel/ids.js'
+import { isJsonObject, type Json, type JsonObject } from '../../../kernel/json/json.js'
+import type { RecordedEvent } from '../../../kernel/ports/event-store.js'
+import { withCacheCosts } from '../../prices/cache-costs.js'
+import { amountFrom, decimalText, moneyText, type Amount } from '../../prices/decimal.js'
+import { figureOf } from '../../calls/usage.js'
+import { modelPrice, type ModelPrice } from '../upstreams/content.js'
+import type { ChargedTokens } from './charge.js'
+
+/** What the ledger needs to know about a completion of the gateway. */
+export interface GatewayCall {
+  /** The call's stream, which identifies the completion here. */
+  readonly stream: string
+  readonly project: string
+  readonly id: string
+  readonly keyId: string
+  /** When it was admitted: this decides the periods it is charged to. */
+  readonly admittedAt: Instant
+  /** The process that calls the upstream. */
+  readonly instance: string
+  /** By then that process has finished or given up. */
+  readonly deadlineAt: Instant
+  readonly reserved: Amount
+  /** The maximum price over all upstreams that may serve it. */
+  readonly price: ModelPrice | null
+}
+
+/** The result of a completion. `unknown` is charged its whole reservation. */
+export type Outcome =
+  | {
+      readonly kind: 'used'
+      readonly tokens: ChargedTokens
+      /** The price of the upstream that served it; undefined if the end does not name it, as in earlier releases. */
+      readonly price?: ModelPrice | null
+    }
+  /** No upstream accepted it. */
+  | { readonly kind: 'not-owed' }
+  | { readonly kind: 'unknown' }
+
+/** The part of a completion that is stored with the call's start, under `attributes.tallytree`. */
+export const termsOf = (call: GatewayCall): JsonObject => ({
+  kind: 'completion',
+  instance: call.instance,
+  key_id: call.keyId,
+  admitted_at: call.admittedAt,
+  deadline_at: call.deadlineAt,
+  reserved: decimalText(call.reserved),
+  price: call.price,
+})
+
+/** Only events written by the gateway count: clients may write calls that look alike. */
+const isOfGateway = ({ metadata }: RecordedEvent): boolean => metadata['part'] === 'inference'
+
+/** The completion that a `CallStarted` begins; undefined for other calls. */
+export const gatewayCallIn = (event: RecordedEvent): GatewayCall | undefined => {
+  if (event.type !== 'CallStarted' || !isOfGateway(event)) return undefined
+  const { project_id: project, id, attributes, started_at } = event.data
+  const terms = field(attributes, 'tallytree')
+  if (!isJsonObject(terms) || !projectId.is(project) || typeof id !== 'string') return undefined
+  const { key_id, instance: by, admitted_at = started_at, deadline_at, reserved, price } = terms
+  if (!instant.is(admitted_at) || typeof key_id !== 'string' || typeof by !== 'string') return undefined
+  return {
+    stream: event.stream,
+    project,
+    id,
+    keyId: key_id,
+    admittedAt: admitted_at,
+    instance: by,
+    deadlineAt: instant.is(deadline_at) ? deadline_at : admitted_at,
+    reserved: moneyText.is(reserved) ? amountFrom(reserved) : 0n,
+    price: priceIn(price) ?? null,
+  }
+}
+
+/** The result that an event gives to an open completion; undefined for other events. */
+export const outcomeIn = (event: RecordedEvent): Outcome | undefined => {
+  if (event.type === 'CallDeleted') return { kind: 'unknown' }
+  if (event.type !== 'CallEnded') return undefined
+  if (!isOfGateway(event)) return { kind: 'unknown' }
+  return outcomeOf(field(event.data['usage'], 'models'), field(event.data['summary'], 'tallytree'))
+}
+
+/** The result from the call's normalised usage and the gateway's own attributes. */
+export const outcomeOf = (models: Json | undefined, said: Json | undefined): Outcome => {
+  if (!Array.isArray(models) || models.length === 0)
+    return field(said, 'owed') === false ? { kind: 'not-owed' } : { kind: 'unknown' }
+  const sum = (...figures: readonly string[]): number =>
+    (models as readonly Json[]).reduce<number>(
+      (total, model) => figures.reduce((of, figure) => of + figureOf(field(model, figure)), total),
+      0,
+    )
+  const price = priceIn(field(said, 'price'))
+  return {
+    kind: 'used',
+    tokens: {
+      prompt: sum('prompt_tokens', 'input_tokens'),
+      completion: sum('completion_tokens', 'output_tokens'),
+      cacheRead: sum('cache_read_input_tokens'),
+      cacheCreation: sum('cache_creation_input_tokens'),
+    },
+    ...(price === undefined ? {} : { price }),
+  }
+}
+
+/** Undefined for an invalid price; null means that the model has none. */
+const priceIn = (value: Json | undefined): ModelPrice | null | undefined => {
+  if (value === null) return null
+  return modelPrice.is(value) ? withCacheCosts(value) : undefined
+}
+
+const field = (value: Json | undefined, key: string): Json | undefined =>
+  isJsonObject(value) ? value[key] : undefined
+
+export const teamOf = ({ project }: Pick<GatewayCall, 'project'>): string => entityOf(project)

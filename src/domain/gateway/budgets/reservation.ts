@@ -1,0 +1,23 @@
+import { MAX_TOKENS, type CompletionRequest } from '../../completion/request.js'
+import type { Json } from '../../../kernel/json/json.js'
+
+/** Assumed maximum length of a choice when the request states none. */
+const DEFAULT_MAX_TOKENS = 4096
+
+/** Parameter names for the maximum length. Upstreams differ in which one they honour. */
+const LENGTHS = ['max_completion_tokens', 'max_tokens', 'max_new_tokens', 'n_predict']
+
+type LengthOptions = Pick<CompletionRequest, 'n' | 'best_of' | 'given'>
+
+/** The maximum number of completion tokens: per choice the largest stated maximum, and at least `min_tokens`. */
+export const maxCompletionTokens = ({ n, best_of, given }: LengthOptions): number => {
+  const said = LENGTHS.map((name) => given[name] ?? null).filter((value) => value !== null)
+  // An invalid length counts as unlimited.
+  const lengths = (said.length === 0 ? [null] : said).map((value) => lengthIn(value) ?? DEFAULT_MAX_TOKENS)
+  return Math.max(n, best_of ?? 1) * Math.max(...lengths, lengthIn(given['min_tokens']) ?? 0)
+}
+
+const lengthIn = (value: Json | undefined): number | undefined => {
+  const length = typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN
+  return length >= 1 ? Math.min(Math.ceil(length), MAX_TOKENS) : undefined
+}

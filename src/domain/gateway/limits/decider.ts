@@ -1,0 +1,84 @@
+import { nothing, type Decider, type Decision } from '../../../kernel/decider.js'
+import { jsonEqual } from '../../../kernel/json/equal.js'
+import type { ChooseLimit, LimitCommand, ReachBudget } from './commands.js'
+import { isUnlimited, type LimitContent } from './content.js'
+import type { LimitEvent } from './events.js'
+import { scopeText, type LimitScope } from './scope.js'
+
+/** A scope's limits, with the budget levels reached in the latest such period. */
+export interface ScopeLimits {
+  readonly scope: LimitScope
+  readonly content: LimitContent
+  readonly reached: { readonly period: string; readonly levels: readonly number[] } | null
+}
+
+/** A team's limits by `scopeText`. */
+export type TeamLimits = ReadonlyMap<string, ScopeLimits>
+
+const evolve = (limits: TeamLimits, { type, data }: LimitEvent): TeamLimits => {
+  switch (type) {
+    case 'LimitChosen': {
+      const { team: _, scope, ...content } = data
+      const text = scopeText(scope)
+      const known = limits.get(text)
+      const isSameBudget = jsonEqual(known?.content.budget ?? null, content.budget)
+      const reached = isSameBudget ? (known?.reached ?? null) : null
+      return new Map([...limits, [text, { scope, content, reached }]])
+    }
+    case 'LimitRemoved': {
+      const text = scopeText(data.scope)
+      return new Map([...limits].filter(([other]) => other !== text))
+    }
+    case 'BudgetReached': {
+      const text = scopeText(data.scope)
+      const known = limits.get(text)
+      if (known === undefined) return limits
+      const { period, level } = data
+      const before = known.reached?.period === period ? known.reached.levels : []
+      return new Map([...limits, [text, { ...known, reached: { period, levels: [...before, level] } }]])
+    }
+    default:
+      // A newer release may have written an event type that this one does not know.
+      return limits
+  }
+}
+
+const decide = (limits: TeamLimits, command: LimitCommand): Decision<LimitEvent> => {
+  switch (command.type) {
+    case 'ChooseLimit':
+      return choose(limits, command)
+    case 'ReachBudget':
+      return reach(limits, command)
+    default:
+      return command satisfies never
+  }
+}
+
+const choose = (limits: TeamLimits, { team, scope, content }: ChooseLimit): Decision<LimitEvent> => {
+  const known = limits.get(scopeText(scope))
+  if (isUnlimited(content))
+    return known === undefined ? nothing : { events: [{ type: 'LimitRemoved', data: { team, scope } }] }
+  if (known !== undefined && jsonEqual(known.content, content)) return nothing
+  return { events: [{ type: 'LimitChosen', data: { team, scope, ...content } }] }
+}
+
+/** Writes nothing if another process already reported the level, or if the budget has changed. */
+const reach = (limits: TeamLimits, { reached }: ReachBudget): Decision<LimitEvent> => {
+  const known = limits.get(scopeText(reached.scope))
+  if (known === undefined || !jsonEqual(known.content.budget, reached.budget)) return nothing
+  return isReached(known, reached.period, reached.level)
+    ? nothing
+    : { events: [{ type: 'BudgetReached', data: reached }] }
+}
+
+export const isReached = ({ reached }: ScopeLimits, period: string, level: number): boolean =>
+  reached !== null &&
+  (reached.period > period || (reached.period === period && reached.levels.includes(level)))
+
+export const noLimits: TeamLimits = new Map()
+
+export const limitDecider: Decider<TeamLimits, LimitCommand, LimitEvent> = {
+  initialState: () => noLimits,
+  evolve,
+  decide,
+}

@@ -1,0 +1,36 @@
+import type { Problem } from '../../../kernel/codec/problem.js'
+import { urlProblem } from '../../webhooks/checks.js'
+import type { UpstreamContent } from './content.js'
+
+const MOST_MODELS = 500
+const MOST_ALIASES = 50
+
+/** Validation beyond the types of the fields. Addresses are never quoted, since they may hold credentials. */
+export const upstreamProblems = ({ base_url, models = [] }: Partial<UpstreamContent>): readonly Problem[] => {
+  const problems: Problem[] = []
+  const add = (loc: Problem['loc'], msg: string) => problems.push({ loc, type: 'value_error', msg })
+  const wrongUrl = base_url === undefined ? undefined : baseUrlProblem(base_url)
+  if (wrongUrl !== undefined) add(['base_url'], wrongUrl)
+  if (models.length > MOST_MODELS) add(['models'], `List should have at most ${MOST_MODELS} items`)
+  const seen = new Set<string>()
+  for (const [place, { id, upstream_id, aliases }] of models.slice(0, MOST_MODELS).entries()) {
+    if (aliases.length > MOST_ALIASES)
+      add(['models', place, 'aliases'], `List should have at most ${MOST_ALIASES} items`)
+    if (!isName(upstream_id)) add(['models', place, 'upstream_id'], NO_NAME)
+    for (const [at, name] of [id, ...aliases.slice(0, MOST_ALIASES)].entries()) {
+      const loc = at === 0 ? ['models', place, 'id'] : ['models', place, 'aliases', at - 1]
+      if (!isName(name)) add(loc, NO_NAME)
+      else if (seen.has(name)) add(loc, 'Duplicate name')
+      seen.add(name)
+    }
+  }
+  return problems
+}
+
+const NO_NAME = 'Input should be a name without control characters or surrounding whitespace'
+
+const isName = (name: string): boolean => name !== '' && name.trim() === name && !/\p{Cc}/u.test(name)
+
+const baseUrlProblem = (text: string): string | undefined =>
+  urlProblem(text, 'a secret') ??
+  (/[?#]/.test(text) ? 'A base URL should not have a query or a fragment' : undefined)

@@ -1,0 +1,80 @@
+import type * as t from 'io-ts'
+import { completedBy } from '../../../kernel/codec/codec.js'
+import { arrayOf, nullable, withDefault } from '../../../kernel/codec/containers.js'
+import { boolean, integerBetween } from '../../../kernel/codec/leaves.js'
+import { open } from '../../../kernel/codec/struct.js'
+import { textUpToBytes } from '../../../kernel/codec/text.js'
+import { id, teamName } from '../../../kernel/ids.js'
+import { modelName } from '../../prices/events.js'
+import { withCacheCosts } from '../../prices/cache-costs.js'
+import { tokenPrice } from '../../prices/decimal.js'
+import { secretName } from '../../webhooks/events.js'
+
+const HOUR_MS = 3_600_000
+
+/** Time-outs of the phases of a completion, in milliseconds. */
+export const timeouts = open('UpstreamTimeouts', {
+  optional: {
+    connect_ms: withDefault(integerBetween(1, 60_000), 5000),
+    /** To the response head; a non-streamed response arrives with its head. */
+    first_byte_ms: withDefault(integerBetween(1, HOUR_MS), 300_000),
+    /** Between two chunks. */
+    idle_ms: withDefault(integerBetween(1, HOUR_MS), 120_000),
+    total_ms: withDefault(integerBetween(1, HOUR_MS), 1_200_000),
+  },
+})
+export type Timeouts = t.TypeOf<typeof timeouts>
+
+/** Price per token, in decimal digits. */
+export const modelPrice = completedBy(
+  open('UpstreamModelPrice', {
+    says: 'Token prices. A cached token without its own price costs as much as a prompt token.',
+    required: { prompt_token_cost: tokenPrice, completion_token_cost: tokenPrice },
+    optional: {
+      cache_read_input_token_cost: withDefault(tokenPrice, undefined),
+      cache_creation_input_token_cost: withDefault(tokenPrice, undefined),
+    },
+  }),
+  withCacheCosts,
+)
+export type ModelPrice = t.TypeOf<typeof modelPrice>
+
+export const servedModel = open('UpstreamModel', {
+  says: 'A model: `id` is its name for clients, `upstream_id` its name at the upstream.',
+  required: { id: modelName, upstream_id: modelName },
+  optional: {
+    aliases: withDefault<readonly string[], readonly string[]>(arrayOf(modelName), []),
+    price: nullable(modelPrice),
+    /** Maximum number of concurrent requests to the upstream for this model. */
+    concurrency: nullable(integerBetween(1, 100_000)),
+  },
+})
+export type ServedModel = t.TypeOf<typeof servedModel>
+
+/** An upstream with an OpenAI-compatible API under `base_url`, which usually ends in `/v1`. */
+export const upstreamFields = {
+  required: { name: id, base_url: textUpToBytes(2048), models: arrayOf(servedModel, 1) },
+  optional: {
+    /** Name of the team secret that is sent as the bearer token. */
+    secret: nullable(secretName),
+    timeouts: withDefault(timeouts, {
+      connect_ms: 5000,
+      first_byte_ms: 300_000,
+      idle_ms: 120_000,
+      total_ms: 1_200_000,
+    }),
+    /** Share of the traffic among a model's upstreams; 0 is only a fallback. */
+    weight: withDefault(integerBetween(0, 1000), 1),
+    /** Whether it can report intermediate usage in each chunk of a stream. */
+    continuous_usage_stats: withDefault(boolean, false),
+    /** Whether to poll `GET {base_url}/models` to check that it is reachable. */
+    probe: withDefault(boolean, false),
+    enabled: withDefault(boolean, true),
+  },
+}
+
+export const upstreamContent = open('UpstreamContent', upstreamFields)
+export type UpstreamContent = t.TypeOf<typeof upstreamContent>
+
+/** Null for the operator's upstreams, which every team may use. */
+export const owner = nullable(teamName)

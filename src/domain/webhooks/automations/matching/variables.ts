@@ -1,0 +1,130 @@
+import { utf8Bytes } from '../../../../kernel/codec/text.js'
+import { digitsIn, rememberDigits } from '../../../../kernel/json/digits.js'
+import type { Json } from '../../../../kernel/json/json.js'
+import { MAX_BODY_BYTES, variablesIn, type Template } from '../../templates/template.js'
+import { METADATA_PREFIX, type Variables } from '../../templates/variables.js'
+import type { EventType } from '../events.js'
+import type { Trigger, VersionInfo } from './trigger.js'
+import type { Figure } from './verdict.js'
+
+/** Input of the message besides the trigger. */
+export interface MessageContext {
+  readonly eventType: EventType
+  readonly figure: Figure | null
+  /** The version of the artifact, see `versionShown`; undefined if unknown. */
+  readonly shown: VersionInfo | undefined
+  /** References use the scheme `<vendor>-artifact`. Lower case. */
+  readonly vendor: string
+}
+
+type Value = Json | undefined
+
+/**
+ * The template's variables with their values for a trigger, stored with the delivery. A variable without a value is
+ * left out.
+ *
+ * Stops once the values exceed the body limit: such a template renders to an error anyway.
+ */
+export const variablesFor = (template: Template, trigger: Trigger, context: MessageContext): Variables => {
+  const variables: Record<string, Json> = {}
+  let bytes = 0
+  for (const name of variablesIn(template)) {
+    const key = name.startsWith(METADATA_PREFIX) ? name.slice(METADATA_PREFIX.length) : undefined
+    const value = key === undefined ? valueOf(name, trigger, context) : metadata(context.shown, key)
+    if (value === undefined) continue
+    variables[name] = value
+    const digits = key === undefined ? undefined : digitsIn(context.shown!.metadata, key)
+    if (digits !== undefined) rememberDigits(variables, name, digits)
+    bytes += leastBytes(value)
+    if (bytes > MAX_BODY_BYTES) break
+  }
+  return variables
+}
+
+/** The minimum size of a value in a body: inside a string, text has no quotes of its own. */
+const leastBytes = (value: Json): number =>
+  utf8Bytes(JSON.stringify(value)) - (typeof value === 'string' ? 2 : 0)
+
+const metadata = (shown: VersionInfo | undefined, key: string): Value =>
+  shown !== undefined && Object.hasOwn(shown.metadata, key) ? shown.metadata[key] : undefined
+
+const valueOf = (name: string, trigger: Trigger, context: MessageContext): Value => {
+  switch (name) {
+    case 'event_type':
+      return context.eventType
+    case 'event_author':
+      return trigger.author
+    case 'entity_name':
+      return trigger.team
+    case 'metric_name':
+    case 'metric_value':
+    case 'threshold':
+      return context.figure?.[name]
+    default:
+      return ofKind(name, trigger, context)
+  }
+}
+
+/** A missing alias or tag is an empty text; any other missing value is left out. */
+const ofKind = (name: string, trigger: Trigger, context: MessageContext): Value => {
+  const own = trigger.kind === 'artifact' ? ofArtifact(name, trigger, context) : ofOthers(name, trigger)
+  return own ?? (name === 'alias' || name === 'tag' ? '' : undefined)
+}
+
+/** Of the text's UTF-8 bytes. */
+const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+
+type Artifact = Extract<Trigger, { readonly kind: 'artifact' }>
+
+const ofArtifact = (name: string, trigger: Artifact, { shown, vendor }: MessageContext): Value => {
+  const { team, collection, version, alias, tag } = trigger
+  const project = placeOf(trigger)
+  switch (name) {
+    case 'project_name':
+      return project
+    case 'alias':
+      return alias ?? undefined
+    case 'tag':
+      return tag ?? undefined
+    case 'artifact_collection_name':
+      return collection
+    case 'artifact_version':
+      return shown && `${vendor}-artifact://_id/${base64(`Artifact:${shown.artifact_id}`)}`
+    case 'artifact_version_string':
+      return `${team}/${project}/${collection}:${alias ?? `v${version}`}`
+    default:
+      return undefined
+  }
+}
+
+/** The registry takes the place of the project. */
+const placeOf = ({ project_id, registry }: Artifact): string => registry ?? projectName(project_id ?? '')
+
+const projectName = (project_id: string): string => project_id.slice(project_id.indexOf('/') + 1)
+
+const ofOthers = (name: string, trigger: Exclude<Trigger, Artifact>): Value => {
+  switch (name) {
+    case 'project_name':
+      if (trigger.kind === 'budget') return trigger.project ?? undefined
+      return 'project_id' in trigger ? projectName(trigger.project_id) : undefined
+    case 'run_id':
+      return trigger.kind === 'run' || trigger.kind === 'evaluation' ? trigger.run_id : undefined
+    case 'run_name':
+      return trigger.kind === 'run' || trigger.kind === 'evaluation' ? (trigger.name ?? undefined) : undefined
+    case 'run_state':
+      if (trigger.kind === 'evaluation') return trigger.outcome
+      return trigger.kind === 'run' ? (trigger.state ?? undefined) : undefined
+    case 'call_id':
+      if (trigger.kind === 'evaluation') return trigger.run_id
+      return trigger.kind === 'call' || trigger.kind === 'score' ? (trigger.call_id ?? undefined) : undefined
+    case 'webhook_id':
+      return trigger.kind === 'webhook' ? trigger.webhook_id : undefined
+    case 'delivery_id':
+      return trigger.kind === 'delivery' ? trigger.delivery_id : undefined
+    case 'reason':
+      if (trigger.kind === 'evaluation') return trigger.error ?? undefined
+      return 'reason' in trigger ? (trigger.reason ?? undefined) : undefined
+    default:
+      return undefined
+  }
+}

@@ -12,7 +12,7 @@ import { execute } from '../kernel/execute.js'
 import { OperatorError } from '../kernel/ports/operator-error.js'
 import { rebuildDecider } from '../domain/rebuilds/decider.js'
 import { rebuildStream } from '../domain/rebuilds/events.js'
-import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuild/queries.js'
+import { rebuildOf, rebuildsIn, UNFINISHED, type Rebuild } from '../projections/rebuilds/queries.js'
 
 /** How long to wait for the projector before looking for an unfinished rebuild. */
 const CAUGHT_UP_WITHIN_MS = 30_000

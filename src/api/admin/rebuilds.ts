@@ -12,7 +12,7 @@ import {
   REBUILD_STATES,
   UNFINISHED,
   type Rebuild,
-} from '../../projections/rebuild/queries.js'
+} from '../../projections/rebuilds/queries.js'
 import { KeyedMutex } from '../../kernel/keyed-mutex.js'
 import { administratorKey } from '../authorization.js'
 import { Failure } from '../failure.js'

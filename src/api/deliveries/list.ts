@@ -6,7 +6,7 @@ import {
   type DeliveryQuery,
   type StoredDelivery,
   type StoredState,
-} from '../../projections/deliveries/queries.js'
+} from '../../projections/webhooks/queries.js'
 import { pageOf } from '../access/page.js'
 import { memberOfTeam } from '../authorization.js'
 import { ofAutomation } from '../automations/one-automation.js'

@@ -14,7 +14,7 @@ import {
   webhooksOf,
   type DeliveryQuery,
   type StoredDelivery,
-} from '../../projections/deliveries/queries.js'
+} from '../../projections/webhooks/queries.js'
 import { ofAutomation } from '../automations/one-automation.js'
 import type { AnyRoute, RouteRequest } from '../route.js'
 import { alsoReads, writeDirectory } from '../route-kinds.js'

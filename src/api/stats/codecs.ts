@@ -7,7 +7,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { listName } from '../../domain/prices/events.js'
 import { query } from '../../domain/query/query.js'
-import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from '../../projections/stats/queries.js'
+import { AGGREGATIONS, CALL_METRICS, USAGE_METRICS } from '../../projections/usage/stats/queries.js'
 import { callsFilter } from '../tracing/filter.js'
 
 const UNITS = { minute: 60, hour: 3600, day: 86_400 } as const

@@ -1,4 +1,4 @@
-import { figureCount, type RequestedMetric } from '../../projections/stats/queries.js'
+import { figureCount, type RequestedMetric } from '../../projections/usage/stats/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import type { CallStatsRequest } from './codecs.js'
 

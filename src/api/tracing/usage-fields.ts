@@ -8,7 +8,7 @@ import {
   type OrderBy,
 } from '../../projections/calls/queries.js'
 import type { Books } from '../../projections/prices/queries-of-books.js'
-import { readTotals, usageOfCalls } from '../../projections/usage-query/queries.js'
+import { readTotals, usageOfCalls } from '../../projections/usage/query/queries.js'
 import { invalidField } from '../failure.js'
 import { refuseTooLarge } from './usage.js'
 

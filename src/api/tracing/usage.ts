@@ -12,7 +12,7 @@ import {
   usageFrom,
   type UsageAnswer,
 } from '../../projections/usage/queries.js'
-import { TotalsNotReady } from '../../projections/usage-query/queries.js'
+import { TotalsNotReady } from '../../projections/usage/query/queries.js'
 import { inBody } from '../authorization.js'
 import { Failure } from '../failure.js'
 import type { AnyRoute } from '../route.js'

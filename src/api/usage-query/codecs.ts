@@ -8,7 +8,7 @@ import { closed, open } from '../../kernel/codec/struct.js'
 import { projectId } from '../../kernel/ids.js'
 import { listName } from '../../domain/prices/events.js'
 import { query } from '../../domain/query/query.js'
-import { COUNTERS, DIMENSIONS, MEASURES } from '../../projections/usage-query/queries.js'
+import { COUNTERS, DIMENSIONS, MEASURES } from '../../projections/usage/query/queries.js'
 import { callsFilter } from '../tracing/filter.js'
 
 const MAX_GROUPS = 10_000

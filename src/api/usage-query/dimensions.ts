@@ -8,7 +8,7 @@ import {
   costName,
   type Dimension,
   type UsageOrder,
-} from '../../projections/usage-query/queries.js'
+} from '../../projections/usage/query/queries.js'
 import { Failure, invalidField } from '../failure.js'
 import { NAMED_DIMENSIONS, type UsageQueryRequest } from './codecs.js'
 

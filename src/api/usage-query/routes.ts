@@ -8,7 +8,7 @@ import {
   usageBy,
   withPreviousRange,
   type UsageQuery,
-} from '../../projections/usage-query/queries.js'
+} from '../../projections/usage/query/queries.js'
 import { inBody } from '../authorization.js'
 import { JSON_LINES, linesOf } from '../http/json-pages.js'
 import type { AnyRoute } from '../route.js'

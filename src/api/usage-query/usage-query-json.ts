@@ -8,7 +8,7 @@ import {
   type Dimension,
   type UsageFigures,
   type UsageGroup,
-} from '../../projections/usage-query/queries.js'
+} from '../../projections/usage/query/queries.js'
 
 export interface ResponseOptions {
   readonly groupBy: readonly Dimension[]

@@ -1,7 +1,7 @@
 import type { SqlParameters } from '../../kernel/ports/clickhouse.js'
 import { columnValue, type Derived } from '../expression/fields.js'
 import { SHOWN_COUNTERS } from '../usage/own-usage.js'
-import { COSTS, costName } from '../usage-query/price-steps.js'
+import { COSTS, costName } from '../usage/query/price-steps.js'
 
 /** The usage of calls and their descendants, to be joined. */
 export interface UsageJoin {

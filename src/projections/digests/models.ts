@@ -1,4 +1,4 @@
-import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../deliveries/project.js'
+import { CHANGE_COLUMNS, DELIVERY_COLUMNS } from '../webhooks/project.js'
 import { FEEDBACK_COLUMNS } from '../feedback/columns.js'
 import { ALIAS_COLUMNS, TAG_COLUMNS, VERSION_COLUMNS } from '../objects/project.js'
 import { PRICE_COLUMNS } from '../prices/stored-price.js'

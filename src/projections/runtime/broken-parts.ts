@@ -1,6 +1,6 @@
 import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
 import type { Log } from '../../kernel/ports/log.js'
-import { KEPT_TABLES } from '../rebuild/table-identities.js'
+import { KEPT_TABLES } from '../rebuilds/table-identities.js'
 
 const BROKEN = `
   SELECT table, toUInt32(count()) AS parts FROM system.detached_parts

@@ -15,9 +15,9 @@ import {
   type UsageBucket,
   type UsageMetric,
   type RequestedMetric,
-} from '../../../src/projections/stats/queries.js'
-import type { Span } from '../../../src/projections/stats/span.js'
-import { readTotals } from '../../../src/projections/usage-query/queries.js'
+} from '../../../src/projections/usage/stats/queries.js'
+import type { Span } from '../../../src/projections/usage/stats/span.js'
+import { readTotals } from '../../../src/projections/usage/query/queries.js'
 import { runTotalsPass } from '../../../src/projections/usage/totals-pass.js'
 import { usageFrom } from '../../../src/projections/usage/queries.js'
 import { COUNTS } from '../../counts.js'

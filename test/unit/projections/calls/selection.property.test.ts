@@ -15,7 +15,7 @@ import {
 import { feedbackProjection } from '../../../../src/projections/feedback/project.js'
 import { migrate } from '../../../../src/projections/migrate.js'
 import type { ProjectedEvent } from '../../../../src/projections/projection.js'
-import { callStats } from '../../../../src/projections/stats/queries.js'
+import { callStats } from '../../../../src/projections/usage/stats/queries.js'
 import { usageProjection } from '../../../../src/projections/usage/project.js'
 import { COUNTS } from '../../../counts.js'
 import { openTestClickHouse } from '../../../support/engine.js'

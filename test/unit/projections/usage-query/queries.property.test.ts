@@ -11,8 +11,8 @@ import {
   usageBy,
   type Dimension,
   type UsageGroup,
-} from '../../../../src/projections/usage-query/queries.js'
-import { NO_OPEN_TRACES, openRow } from '../../../../src/projections/usage-query/usage-rows.js'
+} from '../../../../src/projections/usage/query/queries.js'
+import { NO_OPEN_TRACES, openRow } from '../../../../src/projections/usage/query/usage-rows.js'
 import { TOTALS_COLUMNS } from '../../../../src/projections/usage/totals.js'
 import { openTestClickHouse } from '../../../support/engine.js'
 

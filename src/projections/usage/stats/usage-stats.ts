@@ -1,9 +1,9 @@
-import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
-import { numberFrom } from '../../domain/prices/decimal.js'
-import { SETTINGS } from '../calls/select.js'
-import type { PriceBook } from '../prices/book.js'
-import { priceSteps, type PriceSteps } from '../usage-query/price-steps.js'
-import { clamped } from '../usage-query/queries.js'
+import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import { numberFrom } from '../../../domain/prices/decimal.js'
+import { SETTINGS } from '../../calls/select.js'
+import type { PriceBook } from '../../prices/book.js'
+import { priceSteps, type PriceSteps } from '../query/price-steps.js'
+import { clamped } from '../query/queries.js'
 import {
   CHARGED,
   readManyUsage,
@@ -11,7 +11,7 @@ import {
   usageRows,
   type OpenTraces,
   type Relation,
-} from '../usage-query/usage-rows.js'
+} from '../query/usage-rows.js'
 import {
   figures,
   NOTHING,

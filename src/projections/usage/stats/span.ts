@@ -1,5 +1,5 @@
-import type { SqlParameter } from '../../kernel/ports/clickhouse.js'
-import type { CallSelection } from '../calls/select.js'
+import type { SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import type { CallSelection } from '../../calls/select.js'
 
 /** Selects the calls that are counted, by a filter, an operation and a range of start times. */
 export interface Span extends CallSelection {

@@ -1,5 +1,5 @@
-import { microseconds, type Instant } from '../../kernel/codec/instant.js'
-import type { CallSelection } from '../calls/select.js'
+import { microseconds, type Instant } from '../../../kernel/codec/instant.js'
+import type { CallSelection } from '../../calls/select.js'
 
 /** The selection with its range extended by the range of the same length before. */
 export const withPreviousRange = <S extends Pick<CallSelection, 'began'>>(

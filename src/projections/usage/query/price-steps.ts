@@ -1,6 +1,6 @@
-import { microseconds } from '../../kernel/codec/instant.js'
-import type { SqlParameters } from '../../kernel/ports/clickhouse.js'
-import type { PriceBook } from '../prices/book.js'
+import { microseconds } from '../../../kernel/codec/instant.js'
+import type { SqlParameters } from '../../../kernel/ports/clickhouse.js'
+import type { PriceBook } from '../../prices/book.js'
 
 /** The prices of a book as a table for SQL: a price holds for calls of its model from `since` on. */
 export interface PriceSteps {

@@ -1,6 +1,6 @@
-import type { ClickHouseReader } from '../../kernel/ports/clickhouse.js'
-import { LARGEST_EXACT } from '../../domain/prices/exact.js'
-import { SETTINGS } from '../calls/select.js'
+import type { ClickHouseReader } from '../../../kernel/ports/clickhouse.js'
+import { LARGEST_EXACT } from '../../../domain/prices/exact.js'
+import { SETTINGS } from '../../calls/select.js'
 import { costName } from './price-steps.js'
 import { MEASURES, readGroups, type Measure, type UsageQuery } from './groups-sql.js'
 
@@ -13,7 +13,7 @@ export {
   type UsageOrder,
   type UsageQuery,
 } from './groups-sql.js'
-export { SHOWN_COUNTERS as COUNTERS } from '../usage/own-usage.js'
+export { SHOWN_COUNTERS as COUNTERS } from '../own-usage.js'
 export { costName } from './price-steps.js'
 export { readTotals, TotalsNotReady } from './open-traces.js'
 export { withPreviousRange } from './previous-range.js'

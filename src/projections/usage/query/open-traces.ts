@@ -1,20 +1,20 @@
-import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
-import type { CallSelection } from '../calls/select.js'
-import { dateTime64, listed } from '../clickhouse-values.js'
-import type { PriceBook } from '../prices/book.js'
-import { chargesOf, type Charge } from '../usage/charges.js'
-import { batchesOfTraces, loadTraces, usageReportingAt } from '../usage/facts.js'
+import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import type { CallSelection } from '../../calls/select.js'
+import { dateTime64, listed } from '../../clickhouse-values.js'
+import type { PriceBook } from '../../prices/book.js'
+import { chargesOf, type Charge } from '../charges.js'
+import { batchesOfTraces, loadTraces, usageReportingAt } from '../facts.js'
 import {
   AnswerTooLarge,
   EntryBudget,
   inclusiveUsage,
   livingForest,
   type UsageByKey,
-} from '../usage/inclusive-usage.js'
-import { COUNTERS, ownUsage, saturated } from '../usage/own-usage.js'
-import { changedTraces, partialTraces, readAtState, type Changed } from '../usage/queries-of-totals.js'
-import { topOf } from '../usage/totals.js'
-import { YEAR_2100, type ModelEntries, type TraceCalls } from '../usage/trace.js'
+} from '../inclusive-usage.js'
+import { COUNTERS, ownUsage, saturated } from '../own-usage.js'
+import { changedTraces, partialTraces, readAtState, type Changed } from '../queries-of-totals.js'
+import { topOf } from '../totals.js'
+import { YEAR_2100, type ModelEntries, type TraceCalls } from '../trace.js'
 import { ALWAYS } from './price-steps.js'
 import { openRow, startedWithin, type OpenTraces, type UsageKind, type UsageRow } from './usage-rows.js'
 

@@ -1,6 +1,6 @@
-import type { ClickHouseReader, SqlParameter } from '../../kernel/ports/clickhouse.js'
-import { compileSelection, readManyCalls, SETTINGS } from '../calls/select.js'
-import type { MergedRows } from '../unmerged-rows.js'
+import type { ClickHouseReader, SqlParameter } from '../../../kernel/ports/clickhouse.js'
+import { compileSelection, readManyCalls, SETTINGS } from '../../calls/select.js'
+import type { MergedRows } from '../../unmerged-rows.js'
 import { figures, NOTHING, type Aggregation, type Figures, type RequestedMetric } from './metric.js'
 import { BUCKET, startsParameter, type Span } from './span.js'
 

@@ -1,4 +1,4 @@
-import type { Amount } from '../../domain/prices/decimal.js'
+import type { Amount } from '../../../domain/prices/decimal.js'
 
 export const AGGREGATIONS = ['sum', 'avg', 'min', 'max', 'count'] as const
 export type Aggregation = (typeof AGGREGATIONS)[number]

@@ -1,10 +1,10 @@
-import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../kernel/ports/clickhouse.js'
-import { dateTime64, listed, SQL_TIME } from '../clickhouse-values.js'
-import { NO_FILTER, type CallsFilter } from '../calls/filter.js'
-import { conjunctsOf, startRange } from '../calls/locate.js'
-import { allOf, compileSelection, selection, tablesOfMany, type CallSelection } from '../calls/select.js'
-import { ALL_MERGED, readMerged, type MergedTables } from '../unmerged-rows.js'
-import { COUNTERS as FIGURES, type Counter } from '../usage/own-usage.js'
+import type { ClickHouseReader, SqlParameter, SqlParameters } from '../../../kernel/ports/clickhouse.js'
+import { dateTime64, listed, SQL_TIME } from '../../clickhouse-values.js'
+import { NO_FILTER, type CallsFilter } from '../../calls/filter.js'
+import { conjunctsOf, startRange } from '../../calls/locate.js'
+import { allOf, compileSelection, selection, tablesOfMany, type CallSelection } from '../../calls/select.js'
+import { ALL_MERGED, readMerged, type MergedTables } from '../../unmerged-rows.js'
+import { COUNTERS as FIGURES, type Counter } from '../own-usage.js'
 
 /** Tokens by the cost that they are charged, in the order of `COSTS`. */
 export const CHARGED = [

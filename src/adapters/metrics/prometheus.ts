@@ -1,7 +1,7 @@
 import { within } from '../../kernel/within.js'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type * as Port from '../../kernel/ports/metrics.js'
-import { registerInference } from './inference.js'
+import { registerInference } from './gateway.js'
 import { metricFactory } from './metric-factory.js'
 import { registerWebhooks } from './webhooks.js'
 
